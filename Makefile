@@ -1,0 +1,30 @@
+# Every target sets up what it needs: a virtual environment in .venv, made anew only when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench clean
+
+demo: $(READY)
+	$(BIN)/textsignal demo -o demo --force
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python benchmarks/kernels.py
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textsignal needs Python 3.11 or newer; give one with: make PYTHON=/path/to/python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo

@@ -1,0 +1,30 @@
+"""Where blocks of documents live, and how a step is taken over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, TypeVar
+
+
+class Summable(Protocol):
+    """A value that adds."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Sum = TypeVar("Sum", bound=Summable)
+
+
+class Engine(Protocol):
+    """Cuts documents into blocks and maps steps over them. The cut and the order of adding never depend on threads."""
+
+    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
+        """Row ranges of the blocks."""
+
+    def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
+        """`step` of every block, in order."""
+
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item]) -> Sum:
+        """The sum of `step` over all blocks, added in their order."""

@@ -1,0 +1,92 @@
+"""What is computed on one block of documents.
+
+`reference` (NumPy) is the specification; `compiled` (numba) must match it. Both are modules with the functions of
+`Kernels`, working on topics padded with zeros to a multiple of `lanes(dtype)`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+Array = NDArray[np.floating]
+
+
+class Rows(NamedTuple):
+    """Documents x terms in compressed rows.
+
+    indptr : (documents + 1,) int64, starting at 0.
+    indices : (nonzeros,) int32 term numbers.
+    data : (nonzeros,) positive values.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: Array
+
+    @classmethod
+    def of(cls, X: sp.csr_array, start: int, stop: int) -> Rows:
+        """Rows start..stop of X, sharing its memory."""
+        first, last = X.indptr[start], X.indptr[stop]
+        indptr = X.indptr[start : stop + 1].astype(np.int64) - first
+        return cls(indptr, X.indices[first:last].astype(np.int32, copy=False), X.data[first:last])
+
+    @property
+    def n_documents(self) -> int:
+        """Number of rows."""
+        return self.indptr.size - 1
+
+
+class TextSums(NamedTuple):
+    """pull : (terms, topics); mass : (topics,); log_loss : - sum of weight * x log(wH)."""
+
+    pull: Array
+    mass: Array
+    log_loss: float
+
+
+class WeightStep(NamedTuple):
+    """W : (documents, topics) after the step; text_change : (documents,) upper bound on the text loss' change."""
+
+    W: Array
+    text_change: NDArray[np.float64]
+
+
+class Kernels(Protocol):
+    """One block of documents, one array library. Formulas stand in `reference`."""
+
+    def lanes(self, dtype: DTypeLike) -> int:
+        """Topics are padded to a multiple of this."""
+
+    def zeros(self, shape: tuple[int, int], dtype: DTypeLike) -> Array:
+        """Zeros in memory that suits the kernels."""
+
+    def pull_on_weights(self, X: Rows, W: Array, HT: Array) -> Array:
+        """What the text pulls the weights towards."""
+
+    def weight_step(
+        self, W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array
+    ) -> WeightStep:
+        """The paper's multiplicative step of the weights."""
+
+    def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
+        """What the documents say about the topics."""
+
+    def response_sums(self, W: Array, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian of the response loss in (beta, intercept)."""
+
+    def infer(
+        self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int
+    ) -> NDArray[np.int64]:
+        """Move W in place to each document's best weights; give the number of steps each took."""
+
+
+def pad(matrix: Array, kernels: Kernels, dtype: np.dtype) -> Array:
+    """Copy a (rows, topics) matrix into (rows, padded topics), zeros behind the topics."""
+    lanes = kernels.lanes(dtype)
+    padded = kernels.zeros((matrix.shape[0], -(-matrix.shape[1] // lanes) * lanes), dtype)
+    padded[:, : matrix.shape[1]] = matrix
+    return padded

@@ -1,0 +1,151 @@
+"""Vector registers inside numba: load, store, fill, multiply-add and add up.
+
+numba leaves vectorising to LLVM, which guards every inner loop with checks that cost more than the few topics it
+runs over. These intrinsics say which operation on how many numbers is meant; LLVM maps them to the widest
+registers the machine has. An index counts elements from the array's first, and arrays must be C-contiguous.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+from numpy.typing import DTypeLike, NDArray
+
+#: Bytes in one vector: a cache line, and the widest register of today's processors.
+VECTOR_BYTES = 64
+
+
+def lanes(dtype: DTypeLike) -> int:
+    """How many numbers of this type one vector holds."""
+    return VECTOR_BYTES // np.dtype(dtype).itemsize
+
+
+def aligned_zeros(shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros that start on a vector boundary; a vector across two cache lines takes twice as long."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + VECTOR_BYTES, dtype=np.uint8)
+    offset = -memory.ctypes.data % VECTOR_BYTES
+    return memory[offset : offset + size].view(dtype).reshape(shape)
+
+
+class Lanes(types.Type):
+    """numba type of one vector of floats."""
+
+    def __init__(self, scalar: types.Float) -> None:
+        self.scalar = scalar
+        self.count = VECTOR_BYTES * 8 // scalar.bitwidth
+        self.suffix = f"v{self.count}f{scalar.bitwidth}"
+        super().__init__(f"Lanes({scalar})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Lanes) -> None:
+        element = dmm.lookup(fe_type.scalar).get_value_type()
+        super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.count))
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any, vector: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, index: Any) -> Any:
+    """One vector of `array`, from element `index` on."""
+    lanes_type = Lanes(array.dtype)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(lanes_type)
+        value = builder.load(_address(context, builder, signature.args[0], args[0], args[1], vector))
+        value.align = array.dtype.bitwidth // 8
+        return value
+
+    return lanes_type(array, types.intp), codegen
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Write one vector into `array`, from element `index` on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(value)
+        written = builder.store(
+            args[2], _address(context, builder, signature.args[0], args[0], args[1], vector)
+        )
+        written.align = array.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, value), codegen
+
+
+@intrinsic
+def width(typingctx: Any, array: Any) -> Any:
+    """How many elements of `array` one vector holds, known when the kernel is compiled."""
+    count = Lanes(array.dtype).count
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, count)
+
+    return types.intp(array), codegen
+
+
+@intrinsic
+def nothing(typingctx: Any, array: Any) -> Any:
+    """A vector of zeros of the array's type, to start a sum from."""
+    lanes_type = Lanes(array.dtype)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return ir.Constant(context.get_value_type(lanes_type), None)
+
+    return lanes_type(array), codegen
+
+
+@intrinsic
+def splat(typingctx: Any, number: Any) -> Any:
+    """A vector that holds `number` in every lane."""
+    lanes_type = Lanes(number)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(lanes_type)
+        undefined = ir.Constant(vector, ir.Undefined)
+        single = builder.insert_element(undefined, args[0], ir.Constant(ir.IntType(32), 0))
+        first_lane = ir.Constant(ir.VectorType(ir.IntType(32), lanes_type.count), None)
+        return builder.shuffle_vector(single, undefined, first_lane)
+
+    return lanes_type(number), codegen
+
+
+@intrinsic
+def multiply_add(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, rounded once."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(a)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.{a.suffix}"
+        )
+        return builder.call(function, args)
+
+    return a(a, b, c), codegen
+
+
+@intrinsic
+def total(typingctx: Any, value: Any) -> Any:
+    """The sum over the lanes, added pairwise in a fixed order."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(value)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(vector.element, [vector.element, vector]),
+            f"llvm.vector.reduce.fadd.{value.suffix}",
+        )
+        return builder.call(function, [ir.Constant(vector.element, -0.0), args[0]], fastmath=("reassoc",))
+
+    return value.scalar(value), codegen

@@ -1,0 +1,102 @@
+"""The kernels in NumPy: the specification that every other implementation matches.
+
+Shapes: X documents x terms in compressed rows, W documents x topics, HT terms x topics. d = W H + EPSILON at the
+nonzeros of X, r = x / d.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from textsignal.kernels import Array, Rows, TextSums, WeightStep
+
+#: Added to every reconstructed value, so that nothing is divided by zero (the paper's epsilon).
+EPSILON = 1e-16
+
+
+def lanes(dtype: DTypeLike) -> int:
+    """NumPy needs no padding."""
+    return 1
+
+
+def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
+    """Plain zeros."""
+    return np.zeros(shape, dtype)
+
+
+def reconstruct(X: Rows, W: Array, HT: Array) -> Array:
+    """d_ij = sum_k W_ik H_kj + EPSILON at the nonzeros of X."""
+    documents = np.repeat(np.arange(X.n_documents), np.diff(X.indptr))
+    return np.einsum("pk,pk->p", W[documents], HT[X.indices]) + W.dtype.type(EPSILON)
+
+
+def _ratios(X: Rows, W: Array, HT: Array) -> sp.csr_array:
+    """R = X / (W H + EPSILON)."""
+    shape = (X.n_documents, HT.shape[0])
+    return sp.csr_array((X.data / reconstruct(X, W, HT), X.indices, X.indptr), shape=shape)
+
+
+def pull_on_weights(X: Rows, W: Array, HT: Array) -> Array:
+    """R H^T."""
+    return _ratios(X, W, HT) @ HT
+
+
+def weight_step(
+    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array
+) -> WeightStep:
+    """The paper's supervised multiplicative step, and how much the text loss can change by it.
+
+    With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number a document,
+
+        W' = W * (pull + max(-G, 0) + gamma) / (mass + max(G, 0) + gamma),       mass = H 1
+
+    The text loss changes by at most  sum_k mass_k (w'_k - w_k) - w_k pull_k log(w'_k / w_k)  (Jensen).
+    """
+    G = slope[:, None] * beta
+    upper = pull + np.maximum(-G, 0) + gamma[:, None]
+    lower = mass + np.maximum(G, 0) + gamma[:, None]
+    ratio = np.divide(upper, lower, out=np.zeros_like(W), where=lower > 0)
+    moved = (W * ratio).astype(W.dtype)
+    alive = moved > 0
+    log_ratio = np.log(ratio, out=np.zeros_like(ratio), where=alive)
+    change = mass * (moved - W) - W * pull * log_ratio
+    return WeightStep(moved, change.sum(axis=1, dtype=np.float64))
+
+
+def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
+    """pull_jk = sum_i weight_i R_ij W_ik, mass_k = sum_i weight_i W_ik, - sum_ij weight_i x_ij log d_ij."""
+    weighted = W * weight[:, None]
+    per_nonzero = np.repeat(weight, np.diff(X.indptr))
+    log_loss = -float(np.sum(per_nonzero * X.data * np.log(reconstruct(X, W, HT)), dtype=np.float64))
+    return TextSums(_ratios(X, W, HT).T @ weighted, weighted.sum(axis=0), log_loss)
+
+
+def response_sums(W: Array, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+    """Z^T gradient and Z^T diag(curvature) Z, with Z = [W, 1]."""
+    Z = np.column_stack([W, np.ones(len(W))]).astype(np.float64)
+    return Z.T @ gradient, (Z * curvature[:, None]).T @ Z
+
+
+def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
+    """Minimise  f(w) = sum_k mass_k w_k - sum_j x_j log (wH)_j - smoothing sum_k log w_k  for each document.
+
+    One step is w <- (w * pull + smoothing) / mass, with smoothing 0 the paper's update for new documents. By
+    convexity f(w) - min f <= S (max_k (pull_k + smoothing / w_k) / mass_k - 1), S = sum_j x_j + smoothing * topics;
+    a document is done when that bound falls below tol * S.
+    """
+    mass = HT.sum(axis=0)
+    steps = np.zeros(X.n_documents, dtype=np.int64)
+    for i in range(X.n_documents):
+        document = slice(X.indptr[i], X.indptr[i + 1])
+        row = Rows(np.array([0, document.stop - document.start]), X.indices[document], X.data[document])
+        for _ in range(max_iter):
+            pull = pull_on_weights(row, W[i : i + 1], HT)[0]
+            upper = W[i] * pull + smoothing
+            gap = np.max(np.divide(upper, W[i] * mass, out=np.zeros_like(mass), where=W[i] * mass > 0)) - 1
+            W[i] = np.divide(upper, mass, out=np.zeros_like(mass), where=mass > 0)
+            steps[i] += 1
+            if gap < tol:
+                break
+    return steps

@@ -1,0 +1,374 @@
+"""From texts to the matrix of documents and terms that topics are learnt from."""
+
+import math
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from textsignal.errors import InputError
+from textsignal.text.tokenise import stop_words as stop_words_of
+from textsignal.text.tokenise import words
+
+Tokenizer = Callable[[str], Iterable[str]]
+
+
+class TextVectorizer(TransformerMixin, BaseEstimator):
+    """The paper's text representation: term frequency times inverse document frequency, of selected terms.
+
+    With c the counts of the retained terms, M training documents and m_j of them holding term j::
+
+        tf_ij = c_ij / sum_v c_iv        idf_j = log((1 + M) / (1 + m_j)) + 1        X_ij = tf_ij idf_j
+
+    Terms are retained in two steps: first the `max_raw_terms` most frequent in the corpus, then of these the
+    `max_terms` with the largest sum of TF-IDF over all documents. Ties go to the term that comes first in
+    the alphabet. All of this is learnt from the training texts alone; other terms of a new text are
+    ignored, and a text without any known term is a row of zeros.
+
+    Parameters
+    ----------
+    max_raw_terms, max_terms : int or None
+        How many terms each step retains at most; None is all.
+    stop_words : str, iterable of str or None
+        Words that are no terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
+    ngram_range : tuple of int
+        Least and greatest number of neighbouring words in a term, stop words left out.
+    min_df, max_df : int or float
+        Terms in fewer or more documents are no terms. A float is a share of the documents.
+    tokenizer : callable, optional
+        Gives the words of a text, in the form they shall have. By default `textsignal.text.tokenise.words`.
+    weighting : {"tfidf", "count"}
+        Whether X is as above or the counts c. The choice of terms is the same.
+    row_norm : {None, "l1", "l2"}
+        Whether rows are scaled to a norm of 1, and to which.
+    sparse_output : bool
+        Whether X is a sparse matrix. `set_output` needs it dense.
+    dtype : {numpy.float64, numpy.float32}
+        Of X.
+
+    Attributes
+    ----------
+    terms_ : ndarray of str, shape (terms,)
+        The retained terms, in alphabetical order.
+    vocabulary_ : dict
+        Column of each term.
+    idf_ : ndarray of float, shape (terms,)
+        Inverse document frequencies.
+    n_documents_ : int
+        Training documents, empty ones included.
+
+    Examples
+    --------
+    >>> vectorizer = TextVectorizer(max_terms=3, sparse_output=False)
+    >>> X = vectorizer.fit_transform(["A clean room.", "The room was not clean!", "Not good, not clean."])
+    >>> vectorizer.get_feature_names_out()
+    array(['clean', 'not', 'room'], dtype=object)
+    >>> X.round(3)
+    array([[0.5  , 0.   , 0.644],
+           [0.333, 0.429, 0.429],
+           [0.333, 0.858, 0.   ]])
+    """
+
+    def __init__(
+        self,
+        max_raw_terms: int | None = 2000,
+        max_terms: int | None = 500,
+        *,
+        stop_words: str | Iterable[str] | None = "english",
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        tokenizer: Tokenizer | None = None,
+        weighting: str = "tfidf",
+        row_norm: str | None = None,
+        sparse_output: bool = True,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.max_raw_terms = max_raw_terms
+        self.max_terms = max_terms
+        self.stop_words = stop_words
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.tokenizer = tokenizer
+        self.weighting = weighting
+        self.row_norm = row_norm
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+
+    def fit(self, texts: Iterable[str], y: object = None) -> Self:
+        """Choose the terms and learn their inverse document frequencies.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The training texts.
+        y : ignored
+            There for scikit-learn's sake.
+
+        Returns
+        -------
+        TextVectorizer
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If an option or a text cannot be used, or no term is left.
+        """
+        self._fit_counts(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: object = None) -> csr_matrix | np.ndarray:
+        """Do `fit`, then `transform` of the same texts, counting words once."""
+        return self._weigh(self._fit_counts(texts))
+
+    def transform(self, texts: Iterable[str]) -> csr_matrix | np.ndarray:
+        """Represent texts by the terms that were learnt.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+
+        Returns
+        -------
+        csr_matrix or ndarray, shape (documents, terms)
+            X, nonnegative; with sorted indices where sparse.
+        """
+        check_is_fitted(self)
+        return self._weigh(self._counter.transform(_checked_texts(texts)))
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Give the terms, one a column of X: ndarray of str, shape (terms,)."""
+        check_is_fitted(self)
+        return self.terms_.copy()
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of X, as with every scikit-learn transformer.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            The container; None leaves it as it is.
+
+        Returns
+        -------
+        TextVectorizer
+            Itself.
+        """
+        if self.sparse_output and transform not in {None, "default"}:
+            raise InputError(
+                f"{transform} output is never sparse; make TextVectorizer(sparse_output=False) for it"
+            )
+        return super().set_output(transform=transform)
+
+    @classmethod
+    def restore(
+        cls, params: Mapping[str, Any], terms: Sequence[str], idf: Sequence[float], n_documents: int
+    ) -> Self:
+        """Make a fitted vectorizer of what another has learnt.
+
+        Parameters
+        ----------
+        params : mapping
+            Its `get_params()`. What JSON makes of them will do: a list for a tuple, a name for a dtype.
+        terms : sequence of str
+            Its `terms_`.
+        idf : sequence of float
+            Its `idf_`.
+        n_documents : int
+            Its `n_documents_`.
+
+        Returns
+        -------
+        TextVectorizer
+            One that transforms alike.
+
+        Examples
+        --------
+        >>> first = TextVectorizer().fit(["Clean room.", "Noisy room."])
+        >>> second = TextVectorizer.restore(first.get_params(), first.terms_, first.idf_, first.n_documents_)
+        >>> bool((second.transform(["A clean room"]) != first.transform(["A clean room"])).nnz)
+        False
+        """
+        if not 0 < len(terms) == len(idf):
+            raise InputError(
+                f"{len(terms)} terms with {len(idf)} idf values; there must be one for each term"
+            )
+        vectorizer = cls(**params)
+        _check_options(vectorizer)
+        vectorizer._learn(vectorizer._new_counter(), terms, np.array(idf, dtype=np.float64), n_documents)
+        return vectorizer
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _fit_counts(self, texts: Iterable[str]) -> csr_matrix:
+        """Learn from the training texts and give their counts of the retained terms."""
+        _check_options(self)
+        documents = _checked_texts(texts)
+        if not documents:
+            raise InputError("no texts were given; there must be at least one")
+        counter = self._new_counter()
+        if not any(map(counter.build_analyzer(), documents)):
+            raise InputError(
+                f"no term is left: the {len(documents):,} texts are empty or hold nothing but single letters "
+                f"and stop words (stop_words={reprlib.repr(self.stop_words)})"
+            )
+        counts = counter.fit_transform(documents)
+        kept = _chosen_terms(counts, self)
+        counts = counts[:, kept]
+        self._learn(counter, counter.get_feature_names_out()[kept], _idf(counts), len(documents))
+        return counts
+
+    def _learn(
+        self, counter: CountVectorizer, terms: Sequence[str], idf: np.ndarray, n_documents: int
+    ) -> None:
+        self.terms_ = np.array([str(term) for term in terms], dtype=object)
+        self.vocabulary_ = {term: column for column, term in enumerate(self.terms_)}
+        self.idf_ = idf
+        self.n_documents_ = n_documents
+        self._counter = counter.set_params(vocabulary=self.vocabulary_).fit([])
+
+    def _new_counter(self) -> CountVectorizer:
+        return CountVectorizer(
+            tokenizer=_Terms(self.tokenizer or words, stop_words_of(self.stop_words)),
+            token_pattern=None,
+            lowercase=False,
+            ngram_range=tuple(self.ngram_range),
+        )
+
+    def _weigh(self, counts: csr_matrix) -> csr_matrix | np.ndarray:
+        """Make X of the counts of the retained terms."""
+        if self.weighting == "tfidf":
+            X = _term_frequencies(counts)
+            X.data *= self.idf_[X.indices]
+        else:
+            X = counts.astype(np.float64)
+        if self.row_norm is not None:
+            X = normalize(X, norm=self.row_norm, copy=False)
+        X.sort_indices()
+        X = X.astype(self.dtype, copy=False)
+        return X if self.sparse_output else X.toarray()
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """A tokenizer that leaves stop words out."""
+
+    tokenizer: Tokenizer
+    stop_words: frozenset[str]
+
+    def __call__(self, text: str) -> list[str]:
+        return [word for word in self.tokenizer(text) if word not in self.stop_words]
+
+
+def _chosen_terms(counts: csr_matrix, options: TextVectorizer) -> np.ndarray:
+    """Choose columns of counts, which are in alphabetical order: ndarray of int, ascending."""
+    n_documents, n_terms = counts.shape
+    in_documents = _document_frequency(counts)
+    enough = _comparable(in_documents, n_documents, options.min_df) >= options.min_df
+    few = _comparable(in_documents, n_documents, options.max_df) <= options.max_df
+    kept = np.flatnonzero(enough & few)
+    if not len(kept):
+        raise InputError(
+            f"no term is left: none of the {n_terms:,} terms is in at least min_df={options.min_df} "
+            f"and at most max_df={options.max_df} of the {n_documents:,} texts"
+        )
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    kept = kept[_largest(frequency[kept], options.max_raw_terms)]
+    return kept[_largest(_summed_tfidf(counts[:, kept]), options.max_terms)]
+
+
+def _comparable(in_documents: np.ndarray, n_documents: int, bound: int | float) -> np.ndarray:
+    """Give document frequencies as counts or as shares, whichever the bound is."""
+    return in_documents / n_documents if isinstance(bound, float) else in_documents
+
+
+def _largest(scores: np.ndarray, limit: int | None) -> np.ndarray:
+    """Give the positions of the largest scores, ascending; of equal ones the first."""
+    return np.sort(np.argsort(-scores, kind="stable")[:limit])
+
+
+def _document_frequency(counts: csr_matrix) -> np.ndarray:
+    return np.bincount(counts.indices, minlength=counts.shape[1])
+
+
+def _idf(counts: csr_matrix) -> np.ndarray:
+    return np.log((1 + counts.shape[0]) / (1 + _document_frequency(counts))) + 1
+
+
+def _term_frequencies(counts: csr_matrix) -> csr_matrix:
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    frequencies = counts.astype(np.float64)
+    frequencies.data /= np.repeat(totals, np.diff(counts.indptr))
+    return frequencies
+
+
+def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
+    """Sum each term's TF-IDF over documents, to the same bits for any order of documents."""
+    frequencies: csc_matrix = _term_frequencies(counts).tocsc()
+    values = frequencies.data.tolist()
+    sums = [math.fsum(values[start:end]) for start, end in pairwise(frequencies.indptr)]
+    # Twelve digits, so that sums which differ in rounding alone are a tie.
+    return np.array([float(f"{score:.12g}") for score in np.array(sums) * _idf(counts)])
+
+
+def _checked_texts(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise InputError(
+            f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]"
+        )
+    if getattr(texts, "ndim", 1) != 1:
+        raise InputError("a list of texts is needed, not a table; give one column of it")
+    documents = list(texts)
+    for position, text in enumerate(documents):
+        if not isinstance(text, str):
+            raise InputError(
+                f"text {position} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 0; "
+                'every text must be a string, "" where there is none'
+            )
+    return documents
+
+
+def _check_options(options: TextVectorizer) -> None:
+    for name in ("max_raw_terms", "max_terms"):
+        limit = getattr(options, name)
+        if limit is not None and not _is_count(limit):
+            raise InputError(f"{name} must be a whole number from 1, or None for no limit, not {limit!r}")
+    for name in ("min_df", "max_df"):
+        bound = getattr(options, name)
+        if not (_is_count(bound) or (isinstance(bound, float) and 0 <= bound <= 1)):
+            raise InputError(
+                f"{name} must be a whole number from 1 or a share from 0.0 to 1.0, not {bound!r}"
+            )
+    match options.ngram_range:
+        case (low, high) if _is_count(low) and _is_count(high) and low <= high:
+            pass
+        case other:
+            raise InputError(f"ngram_range must be two whole numbers from 1, such as (1, 2), not {other!r}")
+    if options.tokenizer is not None and not callable(options.tokenizer):
+        raise InputError(f"tokenizer must be a function from a text to its words, not {options.tokenizer!r}")
+    for name, allowed in {"weighting": ("tfidf", "count"), "row_norm": (None, "l1", "l2")}.items():
+        if getattr(options, name) not in allowed:
+            choices = ", ".join(map(repr, allowed))
+            raise InputError(f"{name} must be one of {choices}, not {getattr(options, name)!r}")
+    if options.dtype not in (np.float64, np.float32, "float64", "float32"):
+        raise InputError(f"dtype must be float64 or float32, not {options.dtype!r}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)

@@ -1,0 +1,163 @@
+"""What training works on: blocks of documents, the parameters they share, and the sums that join them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import special
+
+from textsignal.engines import Engine
+from textsignal.kernels import Array, Kernels, Rows, pad
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What is given to training.
+
+    X : (documents, terms) nonnegative CSR.
+    y : (documents,) encoded response, NaN where there is none.
+    weight : (documents,) how often each document counts.
+    """
+
+    X: sp.csr_array
+    y: Vector
+    weight: Vector
+
+    @property
+    def profile(self) -> Vector:
+        """(terms,) each term's share of all text: the null model of the text."""
+        totals = np.asarray(self.X.T @ self.weight, dtype=float)
+        return totals / totals.sum()
+
+    def text_null_deviance(self) -> float:
+        """2 sum weight * x log(x / (row total * profile)): what no topics at all leave unexplained."""
+        rows = np.asarray(self.X.sum(axis=1), dtype=float)
+        terms = np.asarray(self.X.T @ self.weight, dtype=float)
+        everything = special.xlogy(terms, terms).sum() - special.xlogy(terms.sum(), terms.sum())
+        data = self.X.data.astype(float)
+        cells = np.repeat(self.weight, np.diff(self.X.indptr)) @ special.xlogy(data, data)
+        return 2 * float(cells - self.weight @ special.xlogy(rows, rows) - everything)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Documents that are worked on together. Steps change `W` in place and nothing else.
+
+    X : the documents' text.
+    y : (documents,) encoded response, 0 where there is none.
+    text_weight : (documents,) how often the document counts.
+    response_weight : (documents,) the same, 0 where there is no response.
+    text_constant : sum of text_weight * (x log x - x), the part of the text loss that no parameter moves.
+    W : (documents, padded topics) weights.
+    """
+
+    X: Rows
+    y: Vector
+    text_weight: Array
+    response_weight: Vector
+    text_constant: float
+    W: Array
+
+
+def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Block]:
+    """Cut the corpus and its starting weights (documents, topics) into the engine's blocks."""
+    X = corpus.X
+    observed = ~np.isnan(corpus.y)
+    blocks = []
+    for start, stop in engine.cut(X.shape[0], X.nnz, X.shape[1]):
+        part = slice(start, stop)
+        rows = Rows.of(X, start, stop)
+        weight = corpus.weight[part]
+        data = rows.data.astype(float)
+        constant = np.repeat(weight, np.diff(rows.indptr)) @ (special.xlogy(data, data) - data)
+        blocks.append(
+            Block(
+                X=rows,
+                y=np.where(observed[part], corpus.y[part], 0.0),
+                text_weight=weight.astype(X.dtype),
+                response_weight=weight * observed[part],
+                text_constant=float(constant),
+                W=pad(W[part], kernels, X.dtype),
+            )
+        )
+    return blocks
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What all documents share.
+
+    HT : (terms, padded topics) topics, term by term, so that one term's row is contiguous.
+    beta : (padded topics,) effects.
+    intercept : constant of the linear predictor.
+
+    Topics are padded with zeros to whole vector lanes; padding stays zero through every update.
+    """
+
+    HT: Array
+    beta: Vector
+    intercept: float
+
+    @property
+    def coefficients(self) -> Vector:
+        """(padded topics + 1,) effects, then the intercept."""
+        return np.append(self.beta, self.intercept)
+
+    def with_coefficients(self, coefficients: Vector) -> Parameters:
+        """Give the same topics with other effects and intercept."""
+        return replace(self, beta=coefficients[:-1], intercept=float(coefficients[-1]))
+
+    def linear_predictor(self, W: Array) -> Vector:
+        """eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
+        return self.intercept + np.einsum("ik,k->i", W, self.beta, dtype=np.float64)
+
+
+class Addable:
+    """A dataclass whose values add field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass(frozen=True)
+class ResponseSums(Addable):
+    """What the responses add up to at the current weights and coefficients.
+
+    loss : negative log-likelihood.
+    gradient : (padded topics + 1,) of the loss in (beta, intercept).
+    hessian : (padded topics + 1, padded topics + 1) of the same.
+    """
+
+    loss: float
+    gradient: Vector
+    hessian: Vector
+
+
+@dataclass(frozen=True)
+class Sums(Addable):
+    """What one sweep over documents adds up, at the current weights and parameters.
+
+    pull : (terms, padded topics) sum of weight * w x / (wH): the numerator of the topics' update.
+    mass : (padded topics,) sum of weight * w: its denominator.
+    text_loss : generalised KL divergence.
+    response : the responses' share.
+    """
+
+    pull: Array
+    mass: Array
+    text_loss: float
+    response: ResponseSums
+
+
+@dataclass(frozen=True)
+class Number(Addable):
+    """One number, for sweeps that ask for nothing more."""
+
+    value: float

@@ -1,0 +1,225 @@
+"""Joint training, the paper's Algorithm 1: weights are free parameters that see text and response.
+
+    objective = KL(X || W H) + alpha [ sum loss(y, W beta) + lam |beta|^2 ],   W, H >= 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from textsignal.engines import Engine
+from textsignal.families import Family
+from textsignal.kernels import Array, Kernels, pad
+from textsignal.kernels.reference import EPSILON
+from textsignal.training.block import Block, Corpus, Parameters, Sums, Vector, place
+from textsignal.training.loop import Losses, Watch, run
+from textsignal.training.start import Start
+from textsignal.training.response import CoefficientStep, ResponseModel
+
+#: How much gamma grows each time a document's loss would rise, and how often that is tried.
+GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
+
+
+class WeightRule(Protocol):
+    """How long the multiplicative steps of the weights are."""
+
+    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
+        """Change the block's weights in place."""
+
+
+@dataclass(frozen=True)
+class FixedGamma:
+    """The paper's rule: one gamma for every document and iteration."""
+
+    gamma: float
+
+    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
+        """Change the block's weights in place."""
+        alphas = alpha * (block.response_weight > 0)
+        slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W))
+        pull = response.kernels.pull_on_weights(block.X, block.W, parameters.HT)
+        mass = parameters.HT.sum(axis=0)
+        gamma = np.full(len(slope), self.gamma)
+        block.W[:] = response.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma).W
+
+
+@dataclass(frozen=True)
+class AdaptiveGamma:
+    """gamma 0, and larger for just the documents whose own loss would rise.
+
+    Given topics and coefficients the documents are independent, and a document's step is a scaled gradient step
+    that a larger gamma shortens, so some gamma always lowers its loss. The text's part of the loss is bounded by
+    the step's own majoriser, which costs no further pass over nonzeros.
+    """
+
+    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
+        """Change the block's weights in place."""
+        family, kernels = response.family, response.kernels
+        eta = parameters.linear_predictor(block.W)
+        alphas = alpha * (block.response_weight > 0)
+        slope = alphas * family.gradient(block.y, eta)
+        losses = alphas * family.loss(block.y, eta)
+        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT)
+        mass = parameters.HT.sum(axis=0)
+        # Below this a change is rounding, not a rise.
+        noise = np.finfo(block.W.dtype).eps * (block.W @ mass + np.abs(losses))
+        first_gamma = mass.mean() + np.abs(slope) * np.abs(parameters.beta).max()
+        gamma = np.zeros(len(slope))
+        rows: slice | np.ndarray = slice(None)
+        for _ in range(MOST_GAMMAS):
+            W = block.W[rows]
+            step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows])
+            after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W))
+            rises = step.text_change + after - losses[rows] > noise[rows]
+            block.W[rows] = np.where(rises[:, None], W, step.W)
+            if not rises.any():
+                break
+            rows = np.arange(len(slope))[rows][rises]
+            gamma[rows] = np.maximum(GAMMA_GROWTH * gamma[rows], first_gamma[rows])
+
+
+@dataclass(frozen=True)
+class JointState:
+    """Parameters, and the sums at them and at the blocks' weights."""
+
+    parameters: Parameters
+    sums: Sums
+    losses: Losses
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The method: updates of topics, coefficients and weights in the paper's order.
+
+    One sweep an iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
+    weights' sweep, while a document is at hand.
+    """
+
+    blocks: Sequence[Block]
+    start: Parameters
+    response: ResponseModel
+    alpha: float
+    weight_rule: WeightRule
+    coefficient_step: CoefficientStep
+
+    def init(self) -> JointState:
+        """Sums at the start."""
+        sums = self.response.engine.sweep(lambda block: self._sums(block, self.start), self.blocks)
+        return self._state(self.start, sums)
+
+    def step(self, state: JointState) -> JointState:
+        """One iteration of Algorithm 1."""
+        # 1. Topics: H <- H * W^T R / W^T 1.
+        HT = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
+        parameters = replace(state.parameters, HT=self._keep(HT))
+        # 2. Coefficients.
+        parameters = self.coefficient_step.move(
+            self.response, self.blocks, parameters, state.sums.response
+        )
+
+        # 3. Weights, and the sums of the next iteration.
+        def move(block: Block) -> Sums:
+            self.weight_rule.move(block, parameters, self.response, self.alpha)
+            return self._sums(block, parameters)
+
+        return self._state(parameters, self.response.engine.sweep(move, self.blocks))
+
+    def _keep(self, HT: np.ndarray) -> np.ndarray:
+        """Put the topics where the kernels like them."""
+        kept = self.response.kernels.zeros(HT.shape, self.start.HT.dtype)
+        kept[:] = HT
+        return kept
+
+    def _sums(self, block: Block, parameters: Parameters) -> Sums:
+        text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
+        reconstructed = float(text.mass.astype(float) @ parameters.HT.sum(axis=0, dtype=float))
+        return Sums(
+            pull=text.pull,
+            mass=text.mass,
+            text_loss=block.text_constant + text.log_loss + reconstructed,
+            response=self.response.sums(block, parameters),
+        )
+
+    def _state(self, parameters: Parameters, sums: Sums) -> JointState:
+        penalty = self.response.penalty_value(parameters)
+        return JointState(parameters, sums, Losses(sums.text_loss, sums.response.loss, penalty, self.alpha))
+
+
+@dataclass(frozen=True)
+class JointSettings:
+    """What a user chooses of joint training."""
+
+    alpha: float
+    penalty: float
+    fit_intercept: bool
+    weight_rule: WeightRule
+    coefficient_step: CoefficientStep
+    max_iter: int
+    tol: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What training gives.
+
+    topics : (topics, terms); weights : (documents, topics); effects : (topics,).
+    trace : losses at the start and after every iteration; the last one stands at the values given here.
+    reason : why training stopped.
+    """
+
+    topics: Array
+    weights: Array
+    effects: Vector
+    intercept: float
+    trace: tuple[Losses, ...]
+    reason: str
+
+    def with_unit_topics(self) -> Fitted:
+        """Give the same model with every topic summing to 1; a topic that died stays zero."""
+        mass = self.topics.sum(axis=1)
+        size = np.where(mass > 0, mass, 1)
+        return replace(
+            self,
+            topics=self.topics / size[:, None],
+            weights=self.weights * size,
+            effects=self.effects / size,
+        )
+
+
+def train_joint(
+    corpus: Corpus,
+    family: Family,
+    start: Start,
+    settings: JointSettings,
+    engine: Engine,
+    kernels: Kernels,
+    watch: Watch,
+) -> Fitted:
+    """Run joint training from a start."""
+    n_topics = start.topics.shape[0]
+    response = ResponseModel(family, engine, kernels, settings.penalty, settings.fit_intercept)
+    blocks = place(corpus, start.weights, engine, kernels)
+    HT = pad(start.topics.T, kernels, corpus.X.dtype)
+    first = Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
+    method = Joint(
+        blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step
+    )
+    solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
+    parameters = settings.coefficient_step.finish(response, blocks, solution.state.parameters)
+    last = replace(
+        solution.trace[-1],
+        response=response.loss(blocks, parameters),
+        penalty=response.penalty_value(parameters),
+    )
+    return Fitted(
+        topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
+        weights=np.concatenate([block.W[:, :n_topics] for block in blocks]),
+        effects=parameters.beta[:n_topics].copy(),
+        intercept=parameters.intercept,
+        trace=(*solution.trace[:-1], last),
+        reason=solution.reason,
+    )

@@ -1,0 +1,90 @@
+"""The only training loop: start, step until nothing moves, and say why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from textsignal.errors import TrainingError
+
+
+@dataclass(frozen=True)
+class Losses:
+    """One point of the trace: objective = text + supervision * (response + penalty)."""
+
+    text: float
+    response: float
+    penalty: float
+    supervision: float
+
+    @property
+    def objective(self) -> float:
+        """What training makes small."""
+        # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
+        return self.text + (self.supervision * (self.response + self.penalty) if self.supervision else 0.0)
+
+
+class State(Protocol):
+    """Whatever a method carries from step to step, with the losses it stands at."""
+
+    @property
+    def losses(self) -> Losses:
+        """Losses at this state."""
+
+
+S = TypeVar("S", bound=State)
+
+
+class Method(Protocol[S]):
+    """A training method: where it starts and how it moves."""
+
+    def init(self) -> S:
+        """The state before the first iteration."""
+
+    def step(self, state: S) -> S:
+        """One iteration."""
+
+
+@dataclass(frozen=True)
+class Solution(Generic[S]):
+    """Where training ended, how it got there and why it stopped.
+
+    trace : losses at the start and after every iteration.
+    reason : "converged", "max_iter" or "callback".
+    """
+
+    state: S
+    trace: tuple[Losses, ...]
+    reason: str
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations taken."""
+        return len(self.trace) - 1
+
+
+#: Called after every iteration with its number and losses; True asks training to stop.
+Watch = Callable[[int, Losses], bool]
+
+
+def run(method: Method[S], *, max_iter: int, tol: float, watch: Watch) -> Solution[S]:
+    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule."""
+    state = method.init()
+    trace = [state.losses]
+    for iteration in range(1, max_iter + 1):
+        state = method.step(state)
+        trace.append(state.losses)
+        before, after = trace[-2].objective, trace[-1].objective
+        if not np.isfinite(after):
+            raise TrainingError(
+                f"the objective became {after} at iteration {iteration}; with a fixed gamma or learning rate "
+                'steps can be too long: use gamma="adaptive" and coefficient_step="newton"'
+            )
+        if watch(iteration, state.losses):
+            return Solution(state, tuple(trace), "callback")
+        if abs(after - before) / max(1.0, abs(before)) < tol:
+            return Solution(state, tuple(trace), "converged")
+    return Solution(state, tuple(trace), "max_iter")

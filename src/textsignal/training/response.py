@@ -1,0 +1,170 @@
+"""Coefficients given the weights: a penalised GLM, reached only through sums over blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from textsignal.engines import Engine
+from textsignal.families import Family
+from textsignal.kernels import Kernels
+from textsignal.training.block import Block, Number, Parameters, ResponseSums, Vector
+
+#: A step is halved this often before it is given up.
+MOST_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class ResponseModel:
+    """The response's side of the objective: sum of weight * loss(y, intercept + w beta) + penalty |beta|^2.
+
+    The intercept is never penalised; without `fit_intercept` it stays where it is.
+    """
+
+    family: Family
+    engine: Engine
+    kernels: Kernels
+    penalty: float
+    fit_intercept: bool
+
+    def sums(self, block: Block, parameters: Parameters) -> ResponseSums:
+        """Loss, gradient and Hessian over one block."""
+        eta = parameters.linear_predictor(block.W)
+        weight = block.response_weight
+        gradient, hessian = self.kernels.response_sums(
+            block.W, weight * self.family.gradient(block.y, eta), weight * self.family.curvature(block.y, eta)
+        )
+        return ResponseSums(float(weight @ self.family.loss(block.y, eta)), gradient, hessian)
+
+    def sweep(self, blocks: Sequence[Block], parameters: Parameters) -> ResponseSums:
+        """Loss, gradient and Hessian over all blocks."""
+        return self.engine.sweep(lambda block: self.sums(block, parameters), blocks)
+
+    def loss(self, blocks: Sequence[Block], parameters: Parameters) -> float:
+        """Loss over all blocks, without the penalty."""
+
+        def block_loss(block: Block) -> Number:
+            losses = self.family.loss(block.y, parameters.linear_predictor(block.W))
+            return Number(float(block.response_weight @ losses))
+
+        return self.engine.sweep(block_loss, blocks).value
+
+    def penalty_value(self, parameters: Parameters) -> float:
+        """Penalty |beta|^2."""
+        return self.penalty * float(np.sum(parameters.beta**2))
+
+    def slope(self, sums: ResponseSums, parameters: Parameters) -> Vector:
+        """Gradient of loss and penalty in the coefficients that may move (0 for the others)."""
+        gradient = sums.gradient + np.append(2 * self.penalty * parameters.beta, 0.0)
+        gradient[-1] *= self.fit_intercept
+        return gradient
+
+
+class CoefficientStep(Protocol):
+    """How coefficients move once an iteration, given the sums at the current weights."""
+
+    def move(
+        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+    ) -> Parameters:
+        """The parameters with moved coefficients."""
+
+    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """The parameters to end with, once the weights have stopped moving."""
+
+
+@dataclass(frozen=True)
+class NewtonStep:
+    """A Newton step, halved until loss and penalty do not rise."""
+
+    def move(
+        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+    ) -> Parameters:
+        """The parameters with moved coefficients; unchanged where no shorter step helps."""
+        direction = self._direction(model, parameters, sums)
+        before = sums.loss + model.penalty_value(parameters)
+        length = 1.0
+        for _ in range(MOST_HALVINGS):
+            moved = parameters.with_coefficients(parameters.coefficients + length * direction)
+            if model.loss(blocks, moved) + model.penalty_value(moved) <= before:
+                return moved
+            length /= 2
+        return parameters
+
+    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """The GLM given the final weights."""
+        return fit_coefficients(model, blocks, parameters)
+
+    def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
+        """Solve (Hessian + 2 penalty) direction = - gradient; directions without data do not move."""
+        hessian = sums.hessian.copy()
+        n_topics = parameters.beta.size
+        hessian[np.arange(n_topics), np.arange(n_topics)] += 2 * model.penalty
+        moving = np.diag(sums.hessian) > 0
+        moving[-1] &= model.fit_intercept
+        direction = np.zeros(n_topics + 1)
+        inside = hessian[np.ix_(moving, moving)]
+        # Scaled to a unit diagonal: topics differ in size by orders of magnitude. The pseudo-inverse takes
+        # collinear topics (at penalty 0) in its stride.
+        scale = 1 / np.sqrt(np.diag(inside))
+        slope = model.slope(sums, parameters)[moving] * scale
+        unit = inside * scale[:, None] * scale
+        direction[moving] = -scale * (np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ slope)
+        return direction
+
+
+@dataclass(frozen=True)
+class GradientStep:
+    """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
+
+    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), the
+        longest rate that is safe on every scale of text.
+    """
+
+    alpha: float
+    rate: float | None
+
+    def move(
+        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+    ) -> Parameters:
+        """The parameters with moved coefficients."""
+        return parameters.with_coefficients(
+            parameters.coefficients - self._length(model, sums) * model.slope(sums, parameters)
+        )
+
+    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """Leave them where the last step left them, as the paper does."""
+        return parameters
+
+    def _length(self, model: ResponseModel, sums: ResponseSums) -> float:
+        if self.rate is not None:
+            return self.rate * self.alpha
+        if self.alpha == 0:
+            return 0.0
+        return 1 / float(np.linalg.eigvalsh(sums.hessian)[-1] + 2 * model.penalty)
+
+
+def fit_coefficients(
+    model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, *, tol: float = 1e-10, max_iter: int = 100
+) -> Parameters:
+    """Newton steps until the gradient vanishes (relative to the Hessian's scale): the GLM given the weights."""
+    newton = NewtonStep()
+    for _ in range(max_iter):
+        sums = model.sweep(blocks, parameters)
+        moved = newton.move(model, blocks, parameters, sums)
+        change = np.abs(moved.coefficients - parameters.coefficients).max()
+        parameters = moved
+        if change <= tol * (1 + np.abs(parameters.coefficients).max()):
+            break
+    return parameters
+
+
+def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
+    """Twice the loss of the best constant linear predictor above the smallest possible loss."""
+    seen = ~np.isnan(y)
+    y, weight = y[seen], weight[seen]
+    null = minimize_scalar(lambda eta: float(weight @ family.loss(y, np.full(y.size, eta))))
+    return 2 * (float(null.fun) - float(weight @ family.best_loss(y)))

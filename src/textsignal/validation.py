@@ -1,0 +1,79 @@
+"""Checks of what users give to estimators, with errors that name the row, column or option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from textsignal.errors import InputError
+
+
+def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
+    """Documents x terms as CSR of float32 or float64 with sorted indices and no stored zeros; X is not changed."""
+    checked = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
+    matrix = sp.csr_array(checked)
+    _raise_at(matrix, np.isnan(matrix.data), "Input X contains NaN")
+    _raise_at(matrix, np.isinf(matrix.data), "Input X contains infinity")
+    _raise_at(matrix, matrix.data < 0, f"Negative values in data passed to {type(estimator).__name__}")
+    if not matrix.has_canonical_format or np.any(matrix.data == 0):
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[np.float64]:
+    """One number a document, NaN where there is none."""
+    if y is None:
+        raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    column: NDArray[Any] = column_or_1d(y, warn=True)
+    check_consistent_length(X, column)
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
+
+
+def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
+    """How often each document counts: nonnegative, not all zero."""
+    weight: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    return weight
+
+
+def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
+    """Raise unless `value` is one of `allowed`."""
+    choices = list(allowed)
+    if value not in choices:
+        raise InputError(f"{name}={value!r} is not known; allowed: {', '.join(map(repr, choices))}")
+
+
+def check_number(
+    name: str, value: object, *, least: float, above: bool = False, whole: bool = False
+) -> None:
+    """Raise unless `value` is a finite number, at least (or above) `least`, and whole if so asked."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    fits = number and np.isfinite(value) and (value > least if above else value >= least)  # type: ignore[operator,call-overload]
+    if not fits or (whole and int(value) != value):  # type: ignore[call-overload]
+        kind = "a whole number" if whole else "a number"
+        raise InputError(f"{name}={value!r} must be {kind} {'above' if above else 'of at least'} {least:g}")
+
+
+def _raise_at(matrix: sp.csr_array, bad: NDArray[np.bool_], problem: str) -> None:
+    places = np.flatnonzero(bad)
+    if places.size:
+        row = int(np.searchsorted(matrix.indptr, places[0], side="right")) - 1
+        column, value = matrix.indices[places[0]], matrix.data[places[0]]
+        raise InputError(
+            f"{problem}: {places.size} in all, the first at row {row}, column {column} ({value}); "
+            "X must hold finite numbers of at least 0"
+        )

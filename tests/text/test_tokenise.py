@@ -1,0 +1,94 @@
+"""Words and stop words: what a word is, and that no text breaks it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+from textsignal.errors import InputError
+from textsignal.text.tokenise import stop_words, words
+
+any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates too
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Didn't like it, WASN’T clean", ["didn't", "like", "it", "wasn't", "clean"]),
+        ("the hotel's pool, the HOTEL’S bar", ["the", "hotel", "pool", "the", "hotel", "bar"]),
+        ("guests' rooms, 'quoted'", ["guests", "rooms", "quoted"]),
+        ("did n't", ["did", "n't"]),
+        ("I'm 5'4, rock'n'roll o´clock", ["i'm", "5'4", "rock'n'roll", "o'clock"]),
+        ("a b a's 7", []),
+        ("room 214, 24h, x_y", ["room", "214", "24h", "x_y"]),
+        ("café cafe\u0301 ﬁne ＦＵＬＬ 𝗴𝗿𝗲𝗮𝘁", ["café", "café", "fine", "full", "great"]),
+        ("Hilton™ №1 co\u00adoperate", ["hilton", "cooperate"]),
+        ("İstanbul हिन्दी भाषा", ["i\u0307stanbul", "हिन्दी", "भाषा"]),
+        ("شكرا جزيلا", ["شكرا", "جزيلا"]),
+        ("部屋は良い。多", ["部屋は良い"]),
+        ("ok👍🏽👍 ☹️☹ ❤️", ["ok", "👍", "👍", "☹", "☹", "❤"]),
+        ("★★☆ ⭐", ["★", "★", "☆", "⭐"]),
+        ("👩🏽‍🚀 🇫🇷🇩🇪", ["👩\u200d🚀", "🇫🇷", "🇩🇪"]),
+        ("a\x00bc \ud83d de\x01", ["bc", "de"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_text(text, expected):
+    assert words(text) == expected
+
+
+@given(any_text)
+def test_no_text_breaks_words(text):
+    found = words(text)
+    assert all(word and word == word.strip() and len(word.split()) == 1 for word in found)
+    "".join(found).encode()  # can always be stored
+
+
+@given(st.text(st.characters(max_codepoint=0x24F, exclude_characters="'´ʼ™\u00ad")))
+def test_words_without_apostrophes_are_those_of_scikit_learn(text):
+    text = " ".join(words(text))  # normalised
+    assert words(text) == CountVectorizer().build_analyzer()(text)
+
+
+def test_a_million_words():
+    assert len(words("room service " * 500_000)) == 1_000_000
+    assert words("x" * 1_000_000) == ["x" * 1_000_000]
+    assert len(words("a'" * 1_000_000)) == 1
+
+
+def test_english_keeps_negations_and_intensifiers():
+    english = stop_words("english")
+    kept = ["not", "no", "never", "very", "but", "too", "back", "again", "nothing", "without", "more", "less"]
+    assert not english.intersection(kept)
+    assert not english.intersection(words("didn't wasn't can't won't isn't couldn't n't"))
+    assert {"the", "and", "i'm", "it's", "they've", "would've"} <= english
+    assert stop_words("en") == stop_words("English") == english
+
+
+def test_english_is_scikit_learns_otherwise():
+    assert len(ENGLISH_STOP_WORDS - stop_words("english")) == 28
+
+
+@pytest.mark.parametrize("language", ["german", "German", "de"])
+def test_other_languages_by_name_and_code(language):
+    assert {"und", "der"} <= stop_words(language)
+
+
+def test_unknown_language_lists_the_known():
+    with pytest.raises(
+        InputError, match=r"no stop words for 'klingon'; there are lists for arabic, .*german"
+    ):
+        stop_words("klingon")
+
+
+def test_own_list_and_none():
+    assert stop_words(word for word in ["The", "DIDN’T"]) == {"the", "didn't"}
+    assert stop_words([]) == stop_words(None) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("which", "message"), [(3, "a language, a list of words or None, not 3"), ([3], "holds 3")]
+)
+def test_what_is_no_list_is_named(which, message):
+    with pytest.raises(InputError, match=message):
+        stop_words(which)
