@@ -62,9 +62,7 @@ class TestSimulateCorpus:
     @pytest.mark.parametrize("sparsity", [1e-4, 0.01, 0.05])
     def test_sparse_rows_never_vanish(self, sparsity):
         for seed in range(200):
-            corpus = simulate_corpus(
-                5, 2000, 5, term_sparsity=sparsity, topic_sparsity=sparsity, random_state=seed
-            )
+            corpus = simulate_corpus(5, 2000, 5, term_sparsity=sparsity, topic_sparsity=sparsity, random_state=seed)
             for rows in (corpus.weights, corpus.topics):
                 assert (rows >= 0).all()
                 np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-12)

@@ -100,12 +100,8 @@ BREAKFAST = Aspect(
     ),
     words={
         "tasty": _words("delicious, tasty, fresh, superb, wonderful, great, scrumptious"),
-        "dish": _words(
-            "scrambled eggs, pancakes, waffles, omelettes, bacon, pastries, poached eggs, sausages"
-        ),
-        "side": _words(
-            "fruit, yoghurt, local cheese, warm bread, jam, honey, berries, smoked salmon, muesli"
-        ),
+        "dish": _words("scrambled eggs, pancakes, waffles, omelettes, bacon, pastries, poached eggs, sausages"),
+        "side": _words("fruit, yoghurt, local cheese, warm bread, jam, honey, berries, smoked salmon, muesli"),
         "drink": _words("coffee, orange juice, hot chocolate, green tea, cappuccino, apple juice"),
     },
 )
@@ -302,9 +298,7 @@ ROOM_FURNITURE = Aspect(
     name="room furniture",
     effect=0.0,
     share=0.32,
-    keywords=_words(
-        "floor, lamp, wardrobe, kettle, minibar, television, mirror, sofa, rack, furniture, table"
-    ),
+    keywords=_words("floor, lamp, wardrobe, kettle, minibar, television, mirror, sofa, rack, furniture, table"),
     sentences=(
         "the room has a {item}, a {item} and a {item}",
         "our room was on the {level} floor, with a {item} and a {colour} {item}",

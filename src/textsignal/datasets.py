@@ -165,9 +165,7 @@ def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, conc
     return rows
 
 
-def _draw_counts(
-    rng: np.random.Generator, lengths: NDArray[np.int64], weights: Array, topics: Array
-) -> sp.csr_array:
+def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Array, topics: Array) -> sp.csr_array:
     """Draw Multinomial(length, w H) for each document without ever holding w H.
 
     A token of w H is a topic drawn from w, then a term drawn from that topic. So it is enough to draw how

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from textsignal.engines import Engine
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
@@ -24,14 +24,21 @@ from textsignal.kernels import Array, compiled
 from textsignal.training.block import Corpus
 from textsignal.training.joint import (
     AdaptiveGamma,
-    FixedGamma,
     Fitted,
+    FixedGamma,
     JointSettings,
     WeightRule,
+    refit_on_text,
     train_joint,
 )
 from textsignal.training.loop import Losses, Watch
-from textsignal.training.response import CoefficientStep, GradientStep, NewtonStep, null_deviance
+from textsignal.training.response import (
+    CoefficientStep,
+    GradientStep,
+    NewtonStep,
+    ResponseModel,
+    null_deviance,
+)
 from textsignal.training.start import STARTS, Start, weights_for
 from textsignal.validation import (
     check_choice,
@@ -45,9 +52,7 @@ from textsignal.validation import (
 NMF_ITERATIONS = 200
 
 
-class TopicEstimator(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What both estimators share: fitting from starts, inference, prediction."""
 
     n_topics: int
@@ -68,8 +73,8 @@ class TopicEstimator(
         """The training settings for this corpus; raises for options that are not allowed."""
 
     @abstractmethod
-    def _finish(self, fitted: Fitted) -> Fitted:
-        """The scale in which results are given."""
+    def _finish(self, fitted: Fitted, corpus: Corpus, family: Family, engine: Engine) -> Fitted:
+        """What is made of the best training run."""
 
     @with_callbacks
     def fit(
@@ -107,8 +112,8 @@ class TopicEstimator(
                 fitted = train(start, settings, self._watch(context))
                 if best is None or fitted.trace[-1].objective < best.trace[-1].objective:
                     best = fitted
-        assert best is not None
-        self._keep(self._finish(best), family, corpus)
+            assert best is not None
+            self._keep(self._finish(best, corpus, family, engine), family, corpus)
         context.call_on_fit_task_end(estimator=self)
         return self
 
@@ -139,7 +144,7 @@ class TopicEstimator(
         return np.asarray(self.family_.distribution(eta[:, None]).pmf(self.levels_[None, :]))
 
     def linear_predictor(self, X: Any) -> NDArray[np.float64]:
-        """eta = intercept + weights . effects, for each document."""
+        """Eta = intercept + weights . effects, for each document."""
         weights = self.transform(X)
         return self.intercept_ + np.einsum("ik,k->i", weights, self.coef_, dtype=np.float64)
 
@@ -181,9 +186,7 @@ class TopicEstimator(
         family = self._family().learn(response[weight > 0])
         return Corpus(matrix, family.encode(response), weight), family
 
-    def _start(
-        self, corpus: Corpus, settings: JointSettings, restart: int, train: Any, W: Any, H: Any
-    ) -> Start:
+    def _start(self, corpus: Corpus, settings: JointSettings, restart: int, train: Any, W: Any, H: Any) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) + restart
         given = {"nmf": "nndsvda"}.get(self.init, self.init) if restart == 0 else "random"
@@ -213,7 +216,8 @@ class TopicEstimator(
         self.weights_ = fitted.weights
         self.coef_ = fitted.effects
         self.intercept_ = fitted.intercept
-        self.mean_weights_ = np.average(fitted.weights, axis=0, weights=corpus.weight)
+        with_text = corpus.weight * (np.diff(corpus.X.indptr) > 0)
+        self.mean_weights_ = np.average(fitted.weights, axis=0, weights=with_text)
         self.family_ = family
         self.levels_ = family.levels
         self.n_iter_ = len(fitted.trace) - 1
@@ -290,7 +294,7 @@ class JBNMF(TopicEstimator):
         init: str = "nndsvda",
         n_init: int = 1,
         levels: ArrayLike | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = -1,
     ) -> None:
         self.n_topics = n_topics
@@ -322,14 +326,13 @@ class JBNMF(TopicEstimator):
         return JointSettings(
             alpha=self.alpha,
             penalty=self.lam,
-            fit_intercept=False,
             weight_rule=_weight_rule(self.gamma),
             coefficient_step=step,
             max_iter=self.max_iter,
             tol=self.tol,
         )
 
-    def _finish(self, fitted: Fitted) -> Fitted:
+    def _finish(self, fitted: Fitted, corpus: Corpus, family: Family, engine: Engine) -> Fitted:
         return fitted
 
 
@@ -345,11 +348,11 @@ class GLMNMF(TopicEstimator):
     ----------
     n_topics : number of topics.
     family : "binomial", or a family such as `Binomial(n=4, lowest=1)`.
-    training : "joint": weights are free in training and see the response (the paper).
+    training : "joint": weights are free in training and see the response (the paper). Effects are refitted in the
+        end on weights that follow from the text alone, as a new document's do.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
     penalty : on the squared effects.
-    fit_intercept : whether the linear predictor has a constant. With joint training it is better left out: rows of
-        text have nearly constant totals, and free weights would trade that constant for the response.
+    fit_intercept : whether the linear predictor has a constant.
     max_iter, tol : most iterations; relative change of the objective below which training stops.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept.
@@ -360,7 +363,7 @@ class GLMNMF(TopicEstimator):
     Attributes
     ----------
     components_ : (topics, terms) topics, each summing to 1.
-    weights_ : (documents, topics) weights of the training documents, as training left them.
+    weights_ : (documents, topics) weights of the training documents, from their text alone.
     coef_, intercept_ : effects and intercept.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
@@ -384,15 +387,15 @@ class GLMNMF(TopicEstimator):
         *,
         family: str | Family = "binomial",
         training: str = "joint",
-        supervision: float = 0.1,
+        supervision: float = 0.5,
         penalty: float = 0.1,
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         max_iter: int = 500,
         tol: float = 1e-4,
         init: str = "nndsvda",
         n_init: int = 1,
         levels: ArrayLike | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = -1,
     ) -> None:
         self.n_topics = n_topics
@@ -419,21 +422,19 @@ class GLMNMF(TopicEstimator):
         check_number("penalty", self.penalty, least=0)
         spread = null_deviance(family, corpus.y, corpus.weight)
         if spread <= 0:
-            raise InputError(
-                "the response is constant, so there is nothing to explain; check the response column"
-            )
+            raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return JointSettings(
             alpha=self.supervision * corpus.text_null_deviance() / spread,
             penalty=self.penalty,
-            fit_intercept=self.fit_intercept,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
             max_iter=self.max_iter,
             tol=self.tol,
         )
 
-    def _finish(self, fitted: Fitted) -> Fitted:
-        return fitted.with_unit_topics()
+    def _finish(self, fitted: Fitted, corpus: Corpus, family: Family, engine: Engine) -> Fitted:
+        response = ResponseModel(family, engine, compiled, self.penalty, self.fit_intercept)
+        return refit_on_text(fitted.with_unit_topics(), corpus, response, self.n_jobs)
 
 
 def _weight_rule(gamma: float | str) -> WeightRule:

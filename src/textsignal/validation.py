@@ -17,7 +17,12 @@ from textsignal.errors import InputError
 def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
     """Documents x terms as CSR of float32 or float64 with sorted indices and no stored zeros; X is not changed."""
     checked = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
     )
     matrix = sp.csr_array(checked)
     _raise_at(matrix, np.isnan(matrix.data), "Input X contains NaN")
@@ -44,9 +49,7 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[np.float6
 
 def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
     """How often each document counts: nonnegative, not all zero."""
-    weight: NDArray[np.float64] = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
+    weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weight
 
 
@@ -57,9 +60,7 @@ def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
         raise InputError(f"{name}={value!r} is not known; allowed: {', '.join(map(repr, choices))}")
 
 
-def check_number(
-    name: str, value: object, *, least: float, above: bool = False, whole: bool = False
-) -> None:
+def check_number(name: str, value: object, *, least: float, above: bool = False, whole: bool = False) -> None:
     """Raise unless `value` is a finite number, at least (or above) `least`, and whole if so asked."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     fits = number and np.isfinite(value) and (value > least if above else value >= least)  # type: ignore[operator,call-overload]

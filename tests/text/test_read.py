@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsignal.errors import InputError
-from textsignal.text.read import check_rows, column, parse_response, read_table
+from textsignal.text.read import column, read_table
+from textsignal.text.rows import check_rows, parse_response
 
 TEXTS = [
     "Lovely 😀 ☹️",
@@ -185,6 +186,7 @@ def test_a_path_that_is_no_file(tmp_path):
     assert error_of(tmp_path / "t.csv") == f"there is no file {tmp_path / 't.csv'}"
     (tmp_path / "d.csv").mkdir()
     assert "is a directory" in error_of(tmp_path / "d.csv")
+    assert "cannot read" in error_of(tmp_path / f"{'x' * 1000}.csv")
 
 
 def test_an_unknown_ending_lists_the_known(tmp_path):
@@ -326,9 +328,7 @@ def test_unparsable(cell):
     assert response.unparsable.all()
 
 
-@pytest.mark.parametrize(
-    "dtype", ["float64", "Float64", "Int64", "int8", "category", "str", "double[pyarrow]"]
-)
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "Int64", "int8", "category", "str", "double[pyarrow]"])
 def test_a_response_of_any_dtype(dtype):
     cells = pd.Series([4, 5, 1], index=[7, 7, 9]).astype(dtype)
     assert parse_response(cells).values.tolist() == [4, 5, 1]

@@ -44,9 +44,8 @@ def test_no_text_breaks_words(text):
     "".join(found).encode()  # can always be stored
 
 
-@given(st.text(st.characters(max_codepoint=0x24F, exclude_characters="'´ʼ™\u00ad")))
+@given(st.text('aB7_éÀß .,-"\n\t?$'))
 def test_words_without_apostrophes_are_those_of_scikit_learn(text):
-    text = " ".join(words(text))  # normalised
     assert words(text) == CountVectorizer().build_analyzer()(text)
 
 
@@ -75,9 +74,7 @@ def test_other_languages_by_name_and_code(language):
 
 
 def test_unknown_language_lists_the_known():
-    with pytest.raises(
-        InputError, match=r"no stop words for 'klingon'; there are lists for arabic, .*german"
-    ):
+    with pytest.raises(InputError, match=r"no stop words for 'klingon'; there are lists for arabic, .*german"):
         stop_words("klingon")
 
 
@@ -86,9 +83,7 @@ def test_own_list_and_none():
     assert stop_words([]) == stop_words(None) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("which", "message"), [(3, "a language, a list of words or None, not 3"), ([3], "holds 3")]
-)
+@pytest.mark.parametrize(("which", "message"), [(3, "a language, a list of words or None, not 3"), ([3], "holds 3")])
 def test_what_is_no_list_is_named(which, message):
     with pytest.raises(InputError, match=message):
         stop_words(which)

@@ -43,10 +43,7 @@ def paper(texts, max_raw_terms, max_terms):
     """Transcribe the paper's section 2.1 in plain Python, in exact fractions where sums decide."""
     counts = [Counter(text.split()) for text in texts]
     frequency = Counter(word for text in texts for word in text.split())
-    idf = {
-        term: math.log((1 + len(texts)) / (1 + sum(term in count for count in counts))) + 1
-        for term in frequency
-    }
+    idf = {term: math.log((1 + len(texts)) / (1 + sum(term in count for count in counts))) + 1 for term in frequency}
     raw = sorted(frequency, key=lambda term: (-frequency[term], term))[:max_raw_terms]
 
     def tf(count, term, terms):
@@ -171,11 +168,7 @@ def test_options(options, terms):
 
 
 def test_stop_words_of_english_leave_negations_in():
-    terms = (
-        TextVectorizer(None, None)
-        .fit(["It was not very clean and I'm never coming back, didn't sleep"])
-        .terms_
-    )
+    terms = TextVectorizer(None, None).fit(["It was not very clean and I'm never coming back, didn't sleep"]).terms_
     assert set(terms) >= {"not", "very", "never", "back", "didn't"}
     assert not set(terms) & {"it", "was", "and", "i'm"}
 
@@ -250,9 +243,7 @@ def test_pandas_output():
 
 
 def test_pandas_output_is_never_sparse():
-    with pytest.raises(
-        InputError, match=r"pandas output is never sparse; make TextVectorizer\(sparse_output=False"
-    ):
+    with pytest.raises(InputError, match=r"pandas output is never sparse; make TextVectorizer\(sparse_output=False"):
         TextVectorizer().set_output(transform="pandas")
     assert issparse(TextVectorizer().set_output(transform="default").fit_transform(TEXTS))
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 Array = NDArray[np.floating]
+Vector = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
@@ -67,20 +68,16 @@ class Kernels(Protocol):
     def pull_on_weights(self, X: Rows, W: Array, HT: Array) -> Array:
         """What the text pulls the weights towards."""
 
-    def weight_step(
-        self, W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array
-    ) -> WeightStep:
+    def weight_step(self, W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
         """The paper's multiplicative step of the weights."""
 
     def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
         """What the documents say about the topics."""
 
-    def response_sums(self, W: Array, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+    def response_sums(self, W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
         """Gradient and Hessian of the response loss in (beta, intercept)."""
 
-    def infer(
-        self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int
-    ) -> NDArray[np.int64]:
+    def infer(self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
         """Move W in place to each document's best weights; give the number of steps each took."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.kernels import Array, Rows, TextSums, WeightStep
+from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
 from textsignal.kernels.lanes import (
     aligned_zeros,
     lanes,
@@ -42,9 +42,7 @@ def pull_on_weights(X: Rows, W: Array, HT: Array) -> Array:
     return pull
 
 
-def weight_step(
-    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array
-) -> WeightStep:
+def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
     """The paper's step and a bound on the text loss' change."""
     moved = zeros(W.shape, W.dtype)
     change = np.empty(len(W))
@@ -63,7 +61,7 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
     return TextSums(pull, mass, -_weighted_sum(X, weight, reconstruction))
 
 
-def response_sums(W: Array, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
     """Gradient and Hessian in (beta, intercept)."""
     size = W.shape[1] + 1
     first, second = np.zeros(size), np.zeros((size, size))
@@ -77,9 +75,7 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
     number = W.dtype.type
     pull = zeros((1, W.shape[1]), W.dtype)
     mass = HT.sum(axis=0)
-    _infer(
-        X, HT, mass, W, number(smoothing), tol, max_iter, number(EPSILON), _groups(W), pull, steps
-    )
+    _infer(X, HT, mass, W, number(smoothing), tol, max_iter, number(EPSILON), _groups(W), pull, steps)
     return steps
 
 

@@ -75,9 +75,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = context.get_value_type(value)
-        written = builder.store(
-            args[2], _address(context, builder, signature.args[0], args[0], args[1], vector)
-        )
+        written = builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1], vector))
         written.align = array.dtype.bitwidth // 8
         return context.get_dummy_value()
 

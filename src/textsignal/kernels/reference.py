@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.kernels import Array, Rows, TextSums, WeightStep
+from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
 
 #: Added to every reconstructed value, so that nothing is divided by zero (the paper's epsilon).
 EPSILON = 1e-16
@@ -43,9 +43,7 @@ def pull_on_weights(X: Rows, W: Array, HT: Array) -> Array:
     return _ratios(X, W, HT) @ HT
 
 
-def weight_step(
-    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array
-) -> WeightStep:
+def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
     """The paper's supervised multiplicative step, and how much the text loss can change by it.
 
     With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number a document,
@@ -73,7 +71,7 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
     return TextSums(_ratios(X, W, HT).T @ weighted, weighted.sum(axis=0), log_loss)
 
 
-def response_sums(W: Array, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
     """Z^T gradient and Z^T diag(curvature) Z, with Z = [W, 1]."""
     Z = np.column_stack([W, np.ones(len(W))]).astype(np.float64)
     return Z.T @ gradient, (Z * curvature[:, None]).T @ Z

@@ -1,37 +1,31 @@
-"""From a file to the texts and responses that can be used."""
+"""From a file to a table, whatever the format."""
 
 import csv
 import gzip
 import io
 import json
-import reprlib
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, cast
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from textsignal.errors import InputError
 
-_Cells: TypeAlias = pd.Series | Sequence[Any] | np.ndarray
-_NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
-def read_table(
-    path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None
-) -> pd.DataFrame:
+def read_table(path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None) -> pd.DataFrame:
     r"""Read a table from a file, in the format that its name ends in.
 
     CSV and TSV (plain, .gz or .zip), JSON lines (.jsonl, .ndjson or .json, plain or .gz), Parquet and Excel
@@ -66,13 +60,13 @@ def read_table(
     """
     path = Path(path)
     file_format = _format_of(path)
-    _check_file(path)
     options = {"encoding": encoding, "sheet": sheet}
     chosen = options.pop(file_format.option, None)
     for name, value in options.items():
         if value is not None:
             raise InputError(f"{path} has no {name} to choose, but {name}={value!r} was given")
     try:
+        _check_file(path)
         table = file_format.read(path, chosen)
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"cannot read {path}: {_one_line(error)}") from error
@@ -114,218 +108,11 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     if names.count(name) == 1:
         return table[name]
     if name in names:
-        raise InputError(
-            f"{names.count(name)} columns are called {name!r}; which is the {role}? Rename the others"
-        )
+        raise InputError(f"{names.count(name)} columns are called {name!r}; which is the {role}? Rename the others")
     by_lower = {str(known).lower(): known for known in names}
     nearest = get_close_matches(str(name).lower(), by_lower, n=1)
     hint = f"; did you mean {by_lower[nearest[0]]!r}?" if nearest else "."
     raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
-
-
-@dataclass(frozen=True, eq=False)
-class ParsedResponse:
-    """A response as numbers.
-
-    Attributes
-    ----------
-    values : ndarray of float, shape (rows,)
-        The numbers; NaN where there is none.
-    unparsable : ndarray of bool, shape (rows,)
-        Where the cell holds something that is no number; a row without response is not unparsable.
-    cells : ndarray of object, shape (rows,)
-        What was given.
-    """
-
-    values: np.ndarray
-    unparsable: np.ndarray
-    cells: np.ndarray
-
-
-def parse_response(cells: _Cells) -> ParsedResponse:
-    """Make numbers of a response's cells.
-
-    An empty cell, a missing value and the words NA, N/A, NaN, null and None mean that there is no response.
-
-    Parameters
-    ----------
-    cells : pandas.Series or sequence
-        Strings or numbers.
-
-    Returns
-    -------
-    ParsedResponse
-        The numbers, and which cells hold none that is finite.
-
-    Examples
-    --------
-    >>> response = parse_response(["4", " 5.0 ", "", "five", "inf"])
-    >>> response.values
-    array([ 4.,  5., nan, nan, nan])
-    >>> response.unparsable
-    array([False, False, False,  True,  True])
-    """
-    given = _objects(cells)
-    said_missing = [isinstance(cell, str) and cell.strip().lower() in _NO_RESPONSE for cell in given]
-    missing = pd.isna(given) | np.array(said_missing, dtype=bool)
-    numbers = np.array([_number(cell) for cell in given], dtype=float)
-    unparsable = ~missing & ~np.isfinite(numbers)
-    return ParsedResponse(np.where(missing | unparsable, np.nan, numbers), unparsable, given)
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows that are bad for one reason.
-
-    Attributes
-    ----------
-    one, many : str
-        The reason, for one row and for several.
-    rows : ndarray of int
-        The rows, counted from 0.
-    cells : ndarray of object or None
-        What stands in these rows, where that helps to find the fault.
-    """
-
-    one: str
-    many: str
-    rows: np.ndarray
-    cells: np.ndarray | None = None
-
-    def describe(self, limit: int = 5) -> str:
-        """Say what is wrong in how many rows, and name the first of them, counted from 1."""
-        named = [f"{row + 1}" for row in self.rows[:limit]]
-        if self.cells is not None:
-            named = [f"{row}: {_shown(cell)}" for row, cell in zip(named, self.cells, strict=False)]
-        count = len(self.rows)
-        rest = f" and {count - limit:,} more" if count > limit else ""
-        words = (self.one, "row") if count == 1 else (self.many, "rows")
-        return f"{count:,} {words[0]} ({words[1]} {', '.join(named)}{rest})"
-
-
-@dataclass(frozen=True, eq=False)
-class BadRows:
-    """The rows of a table that cannot be used, and why; its length is their number.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the table, bad or not.
-    problems : tuple of Problem
-        The reasons that occur; a row may be bad for several.
-    """
-
-    n_rows: int
-    problems: tuple[Problem, ...]
-
-    @property
-    def mask(self) -> np.ndarray:
-        """Which rows are bad: ndarray of bool, shape (n_rows,)."""
-        bad = np.zeros(self.n_rows, dtype=bool)
-        for problem in self.problems:
-            bad[problem.rows] = True
-        return bad
-
-    def __len__(self) -> int:
-        return int(self.mask.sum())
-
-    def describe(self, limit: int = 5) -> str:
-        """Say in one line what is wrong and where; rows are counted from 1, the header not counted."""
-        if not self.problems:
-            return "no bad rows"
-        reasons = ", ".join(problem.describe(limit) for problem in self.problems)
-        return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
-
-
-def check_rows(
-    texts: _Cells,
-    response: ParsedResponse | None = None,
-    *,
-    levels: tuple[int, int] | None = None,
-) -> BadRows:
-    """Find the rows that cannot be used.
-
-    A row is bad if its text is missing, blank or no string, or if its response is no number or, given
-    `levels`, no whole number between them. A row without response is fine: its text is still used.
-
-    Parameters
-    ----------
-    texts : pandas.Series or sequence
-        The texts.
-    response : ParsedResponse, optional
-        The response beside them.
-    levels : tuple of int, optional
-        Lowest and highest response that is allowed.
-
-    Returns
-    -------
-    BadRows
-        Which rows, and why.
-
-    Raises
-    ------
-    InputError
-        If there is not one response a text.
-
-    Examples
-    --------
-    >>> response = parse_response(["4", "five", "9", ""])
-    >>> bad = check_rows(["Lovely.", "Fine.", " ", "Dull."], response, levels=(1, 5))
-    >>> bad.describe()
-    "2 bad rows: 1 empty text (row 3), 1 response that is no number (row 2: 'five'),
-    1 response outside 1 to 5 (row 3: '9')"
-    >>> bad.mask
-    array([False,  True,  True, False])
-    """
-    given = _objects(texts)
-    problems = _text_problems(given)
-    if response is not None:
-        if len(response.values) != len(given):
-            raise InputError(
-                f"{len(given):,} texts but {len(response.values):,} responses; each text needs one"
-            )
-        problems += _response_problems(response, levels)
-    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)))
-
-
-def _text_problems(texts: np.ndarray) -> list[Problem]:
-    missing = pd.isna(texts)
-    blank = np.array([isinstance(text, str) and not text.strip() for text in texts], dtype=bool)
-    odd = ~missing & np.array([not isinstance(text, str) for text in texts], dtype=bool)
-    return [
-        Problem("empty text", "empty texts", np.flatnonzero(missing | blank)),
-        Problem("text that is no string", "texts that are no strings", np.flatnonzero(odd), texts[odd]),
-    ]
-
-
-def _response_problems(response: ParsedResponse, levels: tuple[int, int] | None) -> list[Problem]:
-    found = [("response that is no number", "responses that are no numbers", response.unparsable)]
-    if levels is not None:
-        low, high = levels
-        outside = (response.values < low) | (response.values > high)
-        broken = ~outside & ~np.isnan(response.values) & (response.values % 1 != 0)
-        found += [
-            (f"response outside {low} to {high}", f"responses outside {low} to {high}", outside),
-            ("response that is no whole number", "responses that are no whole numbers", broken),
-        ]
-    return [Problem(one, many, np.flatnonzero(bad), response.cells[bad]) for one, many, bad in found]
-
-
-def _objects(cells: _Cells) -> np.ndarray:
-    return pd.Series(cells, dtype=object).to_numpy()
-
-
-def _number(cell: Any) -> float:
-    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10; nobody writes a response so
-        return np.nan
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
-
-
-def _shown(cell: Any) -> str:
-    return reprlib.repr(cell) if isinstance(cell, str) else reprlib.repr(str(cell)).strip("'")
 
 
 @contextmanager
@@ -363,9 +150,7 @@ def _read_delimited(path: Path, encoding: str | None, *, separator: str) -> pd.D
     try:
         with _unpacked(path) as stream:
             # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
-            cells = pd.read_csv(
-                stream, sep=separator, header=None, dtype=str, na_filter=False, encoding=encoding
-            )
+            cells = pd.read_csv(stream, sep=separator, header=None, dtype=str, na_filter=False, encoding=encoding)
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, {_misfit(path, encoding)}") from error
     except pd.errors.ParserError as error:

@@ -10,16 +10,12 @@ from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING, get_stop_words
 from textsignal.errors import InputError
 
 # Accents and vowel signs written as characters of their own: `\w` alone would cut words in two at them.
-_MARKS = "".join(
-    chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
-)
+_MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
 _LETTER = rf"[\w{_MARKS}]"
 _APOSTROPHE = r"'(?!s\b)\w"  # with the letter after it; the possessive 's ends a word
 _WORD = rf"\w(?:{_LETTER}|{_APOSTROPHE}){_LETTER}*+(?:{_APOSTROPHE}{_LETTER}*+)*+"
 # Clocks, symbols, stars, faces and things; not the skin tones (1F3FB to 1F3FF), which only modify.
-_PICTURE = (
-    "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
-)
+_PICTURE = "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 _TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*+|{_FLAG}")
 

@@ -167,15 +167,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             Itself.
         """
         if self.sparse_output and transform not in {None, "default"}:
-            raise InputError(
-                f"{transform} output is never sparse; make TextVectorizer(sparse_output=False) for it"
-            )
+            raise InputError(f"{transform} output is never sparse; make TextVectorizer(sparse_output=False) for it")
         return super().set_output(transform=transform)
 
     @classmethod
-    def restore(
-        cls, params: Mapping[str, Any], terms: Sequence[str], idf: Sequence[float], n_documents: int
-    ) -> Self:
+    def restore(cls, params: Mapping[str, Any], terms: Sequence[str], idf: Sequence[float], n_documents: int) -> Self:
         """Make a fitted vectorizer of what another has learnt.
 
         Parameters
@@ -202,9 +198,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         False
         """
         if not 0 < len(terms) == len(idf):
-            raise InputError(
-                f"{len(terms)} terms with {len(idf)} idf values; there must be one for each term"
-            )
+            raise InputError(f"{len(terms)} terms with {len(idf)} idf values; there must be one for each term")
         vectorizer = cls(**params)
         _check_options(vectorizer)
         vectorizer._learn(vectorizer._new_counter(), terms, np.array(idf, dtype=np.float64), n_documents)
@@ -234,9 +228,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._learn(counter, counter.get_feature_names_out()[kept], _idf(counts), len(documents))
         return counts
 
-    def _learn(
-        self, counter: CountVectorizer, terms: Sequence[str], idf: np.ndarray, n_documents: int
-    ) -> None:
+    def _learn(self, counter: CountVectorizer, terms: Sequence[str], idf: np.ndarray, n_documents: int) -> None:
         self.terms_ = np.array([str(term) for term in terms], dtype=object)
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_)}
         self.idf_ = idf
@@ -329,9 +321,7 @@ def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(
-            f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]"
-        )
+        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
     if getattr(texts, "ndim", 1) != 1:
         raise InputError("a list of texts is needed, not a table; give one column of it")
     documents = list(texts)
@@ -352,9 +342,7 @@ def _check_options(options: TextVectorizer) -> None:
     for name in ("min_df", "max_df"):
         bound = getattr(options, name)
         if not (_is_count(bound) or (isinstance(bound, float) and 0 <= bound <= 1)):
-            raise InputError(
-                f"{name} must be a whole number from 1 or a share from 0.0 to 1.0, not {bound!r}"
-            )
+            raise InputError(f"{name} must be a whole number from 1 or a share from 0.0 to 1.0, not {bound!r}")
     match options.ngram_range:
         case (low, high) if _is_count(low) and _is_count(high) and low <= high:
             pass

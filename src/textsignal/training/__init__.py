@@ -1,0 +1,1 @@
+"""How topics, weights and effects are learnt."""

@@ -7,13 +7,10 @@ from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import special
 
 from textsignal.engines import Engine
-from textsignal.kernels import Array, Kernels, Rows, pad
-
-Vector = NDArray[np.float64]
+from textsignal.kernels import Array, Kernels, Rows, Vector, pad
 
 
 @dataclass(frozen=True)
@@ -114,7 +111,7 @@ class Parameters:
         return replace(self, beta=coefficients[:-1], intercept=float(coefficients[-1]))
 
     def linear_predictor(self, W: Array) -> Vector:
-        """eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
+        """Eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
         return self.intercept + np.einsum("ik,k->i", W, self.beta, dtype=np.float64)
 
 

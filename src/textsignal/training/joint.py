@@ -1,6 +1,6 @@
 """Joint training, the paper's Algorithm 1: weights are free parameters that see text and response.
 
-    objective = KL(X || W H) + alpha [ sum loss(y, W beta) + lam |beta|^2 ],   W, H >= 0
+objective = KL(X || W H) + alpha [ sum loss(y, W beta) + lam |beta|^2 ],   W, H >= 0
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 
 from textsignal.engines import Engine
 from textsignal.families import Family
+from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Kernels, pad
 from textsignal.kernels.reference import EPSILON
 from textsignal.training.block import Block, Corpus, Parameters, Sums, Vector, place
 from textsignal.training.loop import Losses, Watch, run
+from textsignal.training.response import CoefficientStep, ResponseModel, fit_coefficients
 from textsignal.training.start import Start
-from textsignal.training.response import CoefficientStep, ResponseModel
 
 #: How much gamma grows each time a document's loss would rise, and how often that is tried.
 GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
@@ -117,9 +118,7 @@ class Joint:
         HT = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
         parameters = replace(state.parameters, HT=self._keep(HT))
         # 2. Coefficients.
-        parameters = self.coefficient_step.move(
-            self.response, self.blocks, parameters, state.sums.response
-        )
+        parameters = self.coefficient_step.move(self.response, self.blocks, parameters, state.sums.response)
 
         # 3. Weights, and the sums of the next iteration.
         def move(block: Block) -> Sums:
@@ -151,11 +150,14 @@ class Joint:
 
 @dataclass(frozen=True)
 class JointSettings:
-    """What a user chooses of joint training."""
+    """What a user chooses of joint training.
+
+    There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
+    such a constant for the response.
+    """
 
     alpha: float
     penalty: float
-    fit_intercept: bool
     weight_rule: WeightRule
     coefficient_step: CoefficientStep
     max_iter: int
@@ -201,13 +203,11 @@ def train_joint(
 ) -> Fitted:
     """Run joint training from a start."""
     n_topics = start.topics.shape[0]
-    response = ResponseModel(family, engine, kernels, settings.penalty, settings.fit_intercept)
+    response = ResponseModel(family, engine, kernels, settings.penalty, fit_intercept=False)
     blocks = place(corpus, start.weights, engine, kernels)
     HT = pad(start.topics.T, kernels, corpus.X.dtype)
     first = Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
-    method = Joint(
-        blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step
-    )
+    method = Joint(blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step)
     solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
     parameters = settings.coefficient_step.finish(response, blocks, solution.state.parameters)
     last = replace(
@@ -223,3 +223,17 @@ def train_joint(
         trace=(*solution.trace[:-1], last),
         reason=solution.reason,
     )
+
+
+def refit_on_text(fitted: Fitted, corpus: Corpus, response: ResponseModel, n_jobs: int | None) -> Fitted:
+    """Give weights that follow from the text alone, and the coefficients that go with them.
+
+    Joint training's own weights have seen the response; a new document's have not, and coefficients that rely on
+    what they saw predict badly: the more so, the stronger the supervision.
+    """
+    n_topics = len(fitted.topics)
+    weights = infer_weights(corpus.X, fitted.topics, fallback=fitted.weights.mean(axis=0), n_jobs=n_jobs).weights
+    blocks = place(corpus, weights, response.engine, response.kernels)
+    first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
+    parameters = fit_coefficients(response, blocks, first)
+    return replace(fitted, weights=weights, effects=parameters.beta[:n_topics].copy(), intercept=parameters.intercept)

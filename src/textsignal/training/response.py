@@ -148,7 +148,12 @@ class GradientStep:
 
 
 def fit_coefficients(
-    model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, *, tol: float = 1e-10, max_iter: int = 100
+    model: ResponseModel,
+    blocks: Sequence[Block],
+    parameters: Parameters,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 100,
 ) -> Parameters:
     """Newton steps until the gradient vanishes (relative to the Hessian's scale): the GLM given the weights."""
     newton = NewtonStep()

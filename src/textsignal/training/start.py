@@ -71,6 +71,5 @@ def weights_for(corpus: Corpus, topics: Array, n_jobs: int | None) -> Array:
 
 def _balanced_size(corpus: Corpus, n_topics: int) -> float:
     """sqrt(mean of X / topics): the size at which weights and topics are alike."""
-    n_documents, n_terms = corpus.X.shape
-    mean = float(np.sum(corpus.X.T @ corpus.weight)) / (corpus.weight.sum() * n_terms)
+    mean = float(np.sum(corpus.X.T @ corpus.weight)) / (corpus.weight.sum() * corpus.X.shape[1])
     return float(np.sqrt(mean / n_topics))
