@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
 from textsignal.families import Binomial, Family, as_family
-from textsignal.inference import InferredWeights, infer_weights
+from textsignal.inference import infer_weights
 from textsignal.kernels import Array, compiled
 from textsignal.training.block import Corpus
 from textsignal.training.joint import (
@@ -50,6 +50,35 @@ from textsignal.validation import (
 
 #: Iterations of unsupervised training that init="nmf" starts from.
 NMF_ITERATIONS = 200
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of documents.
+
+    eta : (documents,) linear predictor, intercept + weights . effects.
+    weights : (documents, topics).
+    unknown : (documents,) whether a document has no known term; it got the mean weights of training.
+    """
+
+    family: Family
+    eta: NDArray[np.float64]
+    weights: Array
+    unknown: NDArray[np.bool_]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """(documents,) expected response, on the user's scale."""
+        return self.family.mean(self.eta)
+
+    def level(self, rule: str = "round") -> NDArray[np.int64]:
+        """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
+        return self.family.level(self.eta, rule)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(documents, levels) probability of every level."""
+        return np.asarray(self.family.distribution(self.eta[:, None]).pmf(self.family.levels[None, :]))
 
 
 class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -117,36 +146,30 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Weights of documents, found from their text alone: (documents, topics)."""
-        return self.infer(X).weights
-
-    def infer(self, X: Any) -> InferredWeights:
-        """Weights of documents, and which documents had no known term."""
+    def predictions(self, X: Any) -> Predictions:
+        """Everything the model says of documents: weights, expected response, levels and their probabilities."""
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
         topics = self.components_.astype(matrix.dtype, copy=False)
-        return infer_weights(matrix, topics, fallback=self.mean_weights_, n_jobs=self.n_jobs)
+        inferred = infer_weights(matrix, topics, fallback=self.mean_weights_, n_jobs=self.n_jobs)
+        eta = self.intercept_ + np.einsum("ik,k->i", inferred.weights, self.coef_, dtype=np.float64)
+        return Predictions(self.family_, eta, inferred.weights, inferred.unknown)
+
+    def transform(self, X: Any) -> Array:
+        """Weights of documents, found from their text alone: (documents, topics)."""
+        return self.predictions(X).weights
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Expected response of documents, on the user's scale."""
-        eta = self.linear_predictor(X)
-        return self.family_.mean(eta)
+        return self.predictions(X).mean
 
     def predict_level(self, X: Any, rule: str = "round") -> NDArray[np.int64]:
         """One level a document: the rounded expectation ("round") or the most probable level ("mode")."""
-        eta = self.linear_predictor(X)
-        return self.family_.level(eta, rule)
+        return self.predictions(X).level(rule)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of every level: (documents, levels), in the order of `levels_`."""
-        eta = self.linear_predictor(X)
-        return np.asarray(self.family_.distribution(eta[:, None]).pmf(self.levels_[None, :]))
-
-    def linear_predictor(self, X: Any) -> NDArray[np.float64]:
-        """Eta = intercept + weights . effects, for each document."""
-        weights = self.transform(X)
-        return self.intercept_ + np.einsum("ik,k->i", weights, self.coef_, dtype=np.float64)
+        return self.predictions(X).probabilities
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R2 of the expected response over the documents that have one."""

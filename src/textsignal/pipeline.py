@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal import evaluate, storage
 from textsignal.errors import InputError
-from textsignal.estimators import GLMNMF, TopicEstimator
+from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
 from textsignal.explain import topic_table
 from textsignal.families import Family
-from textsignal.inference import InferredWeights
 from textsignal.kernels import Array
+from textsignal.outputs import whole_folder
 from textsignal.text.vectorise import TextVectorizer
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
@@ -127,25 +127,26 @@ class TextResponseModel(BaseEstimator):
             n_terms=n_terms,
         )
 
-    def infer(self, texts: Iterable[str]) -> InferredWeights:
-        """Weights of texts, and which texts hold no known term (they get the mean weights)."""
-        return self.estimator_.infer(self._matrix(texts))
+    def predictions(self, texts: Iterable[str]) -> Predictions:
+        """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
+        check_is_fitted(self)
+        return self.estimator_.predictions(self.vectorizer_.transform(texts))
 
     def transform(self, texts: Iterable[str]) -> Array:
-        """Weights of texts: (documents, topics)."""
-        return self.infer(texts).weights
+        """Weights of texts: (documents, topics). A text with no known term gets the mean weights."""
+        return self.predictions(texts).weights
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Expected response of texts."""
-        return self.estimator_.predict(self._matrix(texts))
+        return self.predictions(texts).mean
 
     def predict_level(self, texts: Iterable[str], rule: str = "round") -> NDArray[np.int64]:
         """One level a text: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.estimator_.predict_level(self._matrix(texts), rule)
+        return self.predictions(texts).level(rule)
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.estimator_.predict_proba(self._matrix(texts))
+        return self.predictions(texts).probabilities
 
     def score(self, texts: Iterable[str], responses: ArrayLike) -> float:
         """R2 of the expected response over the texts that have one."""
@@ -160,16 +161,12 @@ class TextResponseModel(BaseEstimator):
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
         check_is_fitted(self)
-        with storage.whole(Path(path), force=force) as folder:
+        with whole_folder(Path(path), force=force) as folder:
             parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.n_documents_)
             storage.write_model(parts, folder)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
-
-    def _matrix(self, texts: Iterable[str]) -> Any:
-        check_is_fitted(self)
-        return self.vectorizer_.transform(texts)
 
     def _new_estimator(self) -> TopicEstimator:
         estimator = clone(self.estimator) if self.estimator is not None else self._default_estimator()

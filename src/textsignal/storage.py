@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -43,29 +40,6 @@ class Parts:
     estimator: TopicEstimator
     coherence: np.ndarray
     n_documents: int
-
-
-@contextmanager
-def whole(target: Path, *, force: bool) -> Iterator[Path]:
-    """Give a folder to write into that becomes `target` when the block ends well, and vanishes when it does not.
-
-    Where `target` exists, `force` replaces in it what was written and leaves other files alone.
-    """
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file; give the name of a folder")
-    if target.is_dir() and any(target.iterdir()) and not force:
-        raise OutputError(f"{target} exists already; give another name, or --force (force=True) to replace it")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise OutputError(f"cannot write to {target.parent}: {error.strerror or error}") from error
-    try:
-        yield folder
-        folder.chmod(0o755)
-        _move(folder, target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_model(model: Parts, folder: Path) -> None:
@@ -227,16 +201,3 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, np.ndarray | tuple | list):
         return np.asarray(value).tolist()
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _move(folder: Path, target: Path) -> None:
-    """Put what was written into its place, each part by one rename."""
-    if not target.exists():
-        folder.rename(target)
-        return
-    for written in sorted(folder.iterdir()):
-        place = target / written.name
-        if place.is_dir():
-            old = folder / f"{written.name}.old"
-            place.rename(old)
-        written.replace(place)

@@ -38,8 +38,8 @@ class Corpus:
         terms = np.asarray(self.X.T @ self.weight, dtype=float)
         everything = special.xlogy(terms, terms).sum() - special.xlogy(terms.sum(), terms.sum())
         data = self.X.data.astype(float)
-        cells = np.repeat(self.weight, np.diff(self.X.indptr)) @ special.xlogy(data, data)
-        return 2 * float(cells - self.weight @ special.xlogy(rows, rows) - everything)
+        cells = np.sum(np.repeat(self.weight, np.diff(self.X.indptr)) * special.xlogy(data, data))
+        return 2 * float(cells - np.sum(self.weight * special.xlogy(rows, rows)) - everything)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Bl
         rows = Rows.of(X, start, stop)
         weight = corpus.weight[part]
         data = rows.data.astype(float)
-        constant = np.repeat(weight, np.diff(rows.indptr)) @ (special.xlogy(data, data) - data)
+        constant = np.sum(np.repeat(weight, np.diff(rows.indptr)) * (special.xlogy(data, data) - data))
         blocks.append(
             Block(
                 X=rows,
@@ -111,7 +111,7 @@ class Parameters:
         return replace(self, beta=coefficients[:-1], intercept=float(coefficients[-1]))
 
     def linear_predictor(self, W: Array) -> Vector:
-        """Eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
+        """eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
         return self.intercept + np.einsum("ik,k->i", W, self.beta, dtype=np.float64)
 
 

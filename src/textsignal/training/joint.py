@@ -67,7 +67,7 @@ class AdaptiveGamma:
         pull = kernels.pull_on_weights(block.X, block.W, parameters.HT)
         mass = parameters.HT.sum(axis=0)
         # Below this a change is rounding, not a rise.
-        noise = np.finfo(block.W.dtype).eps * (block.W @ mass + np.abs(losses))
+        noise = np.finfo(block.W.dtype).eps * (np.einsum("ik,k->i", block.W, mass) + np.abs(losses))
         first_gamma = mass.mean() + np.abs(slope) * np.abs(parameters.beta).max()
         gamma = np.zeros(len(slope))
         rows: slice | np.ndarray = slice(None)

@@ -38,7 +38,7 @@ class ResponseModel:
         gradient, hessian = self.kernels.response_sums(
             block.W, weight * self.family.gradient(block.y, eta), weight * self.family.curvature(block.y, eta)
         )
-        return ResponseSums(float(weight @ self.family.loss(block.y, eta)), gradient, hessian)
+        return ResponseSums(float(np.sum(weight * self.family.loss(block.y, eta))), gradient, hessian)
 
     def sweep(self, blocks: Sequence[Block], parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
@@ -49,7 +49,7 @@ class ResponseModel:
 
         def block_loss(block: Block) -> Number:
             losses = self.family.loss(block.y, parameters.linear_predictor(block.W))
-            return Number(float(block.response_weight @ losses))
+            return Number(float(np.sum(block.response_weight * losses)))
 
         return self.engine.sweep(block_loss, blocks).value
 
@@ -171,5 +171,5 @@ def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
     """Twice the loss of the best constant linear predictor above the smallest possible loss."""
     seen = ~np.isnan(y)
     y, weight = y[seen], weight[seen]
-    null = minimize_scalar(lambda eta: float(weight @ family.loss(y, np.full(y.size, eta))))
-    return 2 * (float(null.fun) - float(weight @ family.best_loss(y)))
+    null = minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta)))))
+    return 2 * (float(null.fun) - float(np.sum(weight * family.best_loss(y))))

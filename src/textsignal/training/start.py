@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
 
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array
@@ -46,7 +47,9 @@ def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) 
     rank = min(n_topics, *corpus.X.shape)
     weighted = corpus.X * np.sqrt(corpus.weight)[:, None]
     # Not transposed, so that the draw does not depend on the number of documents.
-    U, sizes, Vt = randomized_svd(weighted, rank, random_state=seed, transpose=False)
+    # One BLAS thread, so that the bits do not depend on how many there are.
+    with threadpool_limits(1):
+        U, sizes, Vt = randomized_svd(weighted, rank, random_state=seed, transpose=False)
     # A singular vector of (nearly) no size is rounding, not text.
     for k in np.flatnonzero(sizes > SMALLEST_SIZE * sizes[0]):
         sides = [(np.maximum(sign * U[:, k], 0), np.maximum(sign * Vt[k], 0)) for sign in (1, -1)]

@@ -1,0 +1,214 @@
+"""From a table of texts and responses to a fitted model, its held-out skill and a row for every document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from textsignal import evaluate
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.pipeline import TextResponseModel
+from textsignal.text.read import column
+from textsignal.text.rows import BadRows, check_rows, parse_response
+
+
+@dataclass(frozen=True)
+class Skill:
+    """How well a response is predicted on one set of documents, beside the training mean as prediction."""
+
+    documents: int
+    r2: float
+    rmse: float
+    mean_baseline_rmse: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a fit came to.
+
+    dropped : what was wrong with rows that were left out; "" where none was.
+    without_response : training and held-out rows with a text but no response.
+    without_known_term : rows whose text holds no term of the model; they get the mean weights.
+    """
+
+    rows: int
+    dropped: str
+    without_response: int
+    without_known_term: int
+    terms: int
+    topics: int
+    levels: tuple[int, int]
+    iterations: int
+    stop_reason: str
+    train: Skill
+    held_out: Skill | None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A fitted model, its summary, and the documents with weights, predictions and the held-out flag."""
+
+    model: TextResponseModel
+    summary: Summary
+    documents: pd.DataFrame
+
+    def write(self, folder: Path) -> None:
+        """Write model/, topics.csv, documents.csv and summary.json into `folder`."""
+        self.model.save(folder / "model")
+        topics = self.model.topics()
+        topics["terms"] = topics["terms"].map(" ".join)
+        topics.to_csv(folder / "topics.csv", index=False)
+        self.documents.to_csv(folder / "documents.csv", index=False)
+        text = json.dumps(asdict(self.summary), indent=1, ensure_ascii=False)
+        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+
+
+def analyse(
+    table: pd.DataFrame,
+    *,
+    text: str,
+    response: str,
+    model: TextResponseModel,
+    levels: tuple[int, int] | None = None,
+    holdout: float = 0.2,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+) -> Analysis:
+    """Fit `model` to a table, holding back a share of its rows to measure skill.
+
+    Parameters
+    ----------
+    table : one document a row.
+    text, response : names of the columns.
+    model : what to fit; it is fitted in place, to the rows not held back.
+    levels : lowest and highest response allowed; None takes what is there.
+    holdout : share of rows held back; 0 for none.
+    seed : of the split.
+    on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> analysis = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> analysis.summary.train.documents, analysis.summary.held_out.documents
+    (240, 60)
+    """
+    if not 0 <= holdout < 1:
+        raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
+    parsed = parse_response(column(table, response, "response"))
+    texts = column(table, text, "text")
+    bad = check_rows(texts, parsed, levels=levels)
+    rows = _usable(bad, on_bad_rows)
+    documents = texts.to_numpy(dtype=object)[rows].tolist()
+    responses = parsed.values[rows]
+    held_out = _held_out(len(rows), holdout, seed)
+    model.fit([documents[i] for i in np.flatnonzero(~held_out)], responses[~held_out])
+    said = model.predictions(documents)
+    summary = Summary(
+        rows=len(rows),
+        dropped=bad.describe() if len(bad) else "",
+        without_response=int(np.isnan(responses).sum()),
+        without_known_term=int(said.unknown.sum()),
+        terms=len(model.vectorizer_.terms_),
+        topics=len(model.estimator_.components_),
+        levels=(int(model.levels_[0]), int(model.levels_[-1])),
+        iterations=model.estimator_.n_iter_,
+        stop_reason=model.estimator_.stop_reason_,
+        train=_skill(responses, said.mean, ~held_out, ~held_out),
+        held_out=_skill(responses, said.mean, held_out, ~held_out) if held_out.any() else None,
+    )
+    return Analysis(model, summary, _documents(rows, responses, held_out, said))
+
+
+def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> pd.DataFrame:
+    """Predictions for a table's texts, one row each: nothing is dropped.
+
+    Columns: row (from 1), prediction (expected response), level (it rounded), unknown (no known term: the mean
+    weights were used, as for an empty text), and the probability of every level.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
+    [False, True]
+    """
+    cells = column(table, text, "text")
+    texts = ["" if pd.isna(cell) else str(cell) for cell in cells]
+    said = model.predictions(texts)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(1, len(texts) + 1),
+            "prediction": said.mean,
+            "level": said.level(),
+            "unknown": said.unknown,
+        }
+    )
+    for position, level in enumerate(model.levels_):
+        frame[f"p_{level}"] = said.probabilities[:, position]
+    return frame
+
+
+def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+    if on_bad_rows not in ("error", "drop"):
+        raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
+    if len(bad) and on_bad_rows == "error":
+        raise InputError(f"{bad.describe()}. Mend them, or leave them out with --on-bad-rows drop")
+    rows = np.flatnonzero(~bad.mask)
+    if rows.size == 0:
+        raise InputError(f"no row is left: {bad.describe()}")
+    return rows
+
+
+def _held_out(n_rows: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """The documented split: a permutation by default_rng(seed), its first part for training."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    flags = np.zeros(n_rows, dtype=bool)
+    flags[order[round((1 - share) * n_rows) :]] = True
+    return flags
+
+
+def _skill(
+    responses: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    rows: NDArray[np.bool_],
+    training: NDArray[np.bool_],
+) -> Skill:
+    seen = rows & ~np.isnan(responses)
+    if not seen.any():
+        return Skill(0, float("nan"), float("nan"), float("nan"))
+    mean = np.full(int(seen.sum()), np.nanmean(responses[training]))
+    return Skill(
+        documents=int(rows.sum()),
+        r2=evaluate.r2_score(responses[seen], predictions[seen]),
+        rmse=evaluate.rmse(responses[seen], predictions[seen]),
+        mean_baseline_rmse=evaluate.rmse(responses[seen], mean),
+    )
+
+
+def _documents(
+    rows: NDArray[np.int64],
+    responses: NDArray[np.float64],
+    held_out: NDArray[np.bool_],
+    said: Predictions,
+) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "row": rows + 1,
+            "response": responses,
+            "prediction": said.mean,
+            "held_out": held_out,
+            "unknown": said.unknown,
+        }
+    )
+    weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(said.weights.T)}
+    return pd.concat([frame, pd.DataFrame(weights)], axis=1)

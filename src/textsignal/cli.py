@@ -1,0 +1,286 @@
+"""The command line: every command is one public call, its options are that call's arguments."""
+
+from __future__ import annotations
+
+import enum
+import re
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from textsignal.errors import InputError, TextSignalError, TrainingError
+from textsignal.outputs import whole_file, whole_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from textsignal.analysis import Analysis, Skill
+    from textsignal.pipeline import TextResponseModel
+
+app = typer.Typer(
+    name="textsignal",
+    help="Topics that explain a response: which themes move the number beside a text, by how much, how often.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+out = Console(soft_wrap=False)
+err = Console(stderr=True, soft_wrap=True)
+
+#: Topics of the demo: the planted aspects, and one for filler.
+DEMO_TOPICS, DEMO_REVIEWS = 12, 3000
+
+
+class OnBadRows(enum.StrEnum):
+    """What to do with rows that cannot be used."""
+
+    error = "error"
+    drop = "drop"
+
+
+TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
+ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
+OutOption = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+TopicsOption = Annotated[int, typer.Option("--topics", "-k", help="Number of topics.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the split and the start.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
+EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
+SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
+
+
+@app.command(epilog="Example: textsignal demo -o demo/")
+def demo(
+    output: OutOption = None,
+    force: ForceOption = False,
+    jobs: JobsOption = -1,
+) -> None:
+    """Fit embedded synthetic hotel reviews and show what moves their rating."""
+    from textsignal.analysis import analyse
+    from textsignal.datasets import synthetic_reviews
+    from textsignal.pipeline import TextResponseModel
+
+    table = synthetic_reviews(DEMO_REVIEWS, seed=0).to_frame()
+    _say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")
+    model = TextResponseModel(n_topics=DEMO_TOPICS, n_jobs=jobs)
+    with _target(output, force) as folder:
+        analysis = analyse(table, text="review", response="rating", model=_with_progress(model), levels=(1, 5))
+        if folder is not None:
+            analysis.write(folder)
+    _show(analysis)
+    if output is not None:
+        _say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json")
+
+
+@app.command(epilog="Example: textsignal fit reviews.csv --text Review --response Rating -o out/")
+def fit(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, JSON lines or Excel; .gz and .zip too.")],
+    text: TextOption,
+    response: ResponseOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
+    topics: TopicsOption = 10,
+    levels: Annotated[
+        str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
+    ] = None,
+    supervision: Annotated[
+        float, typer.Option("--supervision", help="How much the response counts against the text.")
+    ] = 0.5,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", help="Fit the paper's model (JBNMF) with this weight, in place of --supervision."),
+    ] = None,
+    max_terms: Annotated[int, typer.Option("--max-terms", help="Terms to keep.")] = 2000,
+    stop_words: Annotated[
+        str, typer.Option("--stop-words", help="Language of the words to leave out, or none.")
+    ] = "english",
+    ngrams: Annotated[int, typer.Option("--ngrams", help="Longest run of words that makes a term.")] = 1,
+    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
+    on_bad_rows: Annotated[
+        OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")
+    ] = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+    force: ForceOption = False,
+) -> None:
+    """Learn topics and their effects from a table; write model, topics, documents and a summary."""
+    from textsignal.analysis import analyse
+    from textsignal.estimators import GLMNMF, JBNMF
+    from textsignal.pipeline import MAX_RAW_TERMS, TextResponseModel
+    from textsignal.text.read import read_table
+    from textsignal.text.vectorise import TextVectorizer
+
+    scale = _scale(levels)
+    estimator = (
+        GLMNMF(topics, supervision=supervision, levels=scale, random_state=seed, n_jobs=jobs)
+        if alpha is None
+        else JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs)
+    )
+    vectorizer = TextVectorizer(
+        max(MAX_RAW_TERMS, max_terms),
+        max_terms,
+        stop_words=None if stop_words == "none" else stop_words,
+        ngram_range=(1, ngrams),
+    )
+    model = TextResponseModel(vectorizer=vectorizer, estimator=estimator)
+    with _target(output, force) as folder:
+        assert folder is not None
+        table = read_table(file, encoding=encoding, sheet=sheet)
+        _say(f"{file.name}: {len(table):,} rows. Fitting {topics} topics.")
+        analysis = analyse(
+            table,
+            text=text,
+            response=response,
+            model=_with_progress(model),
+            levels=scale,
+            holdout=holdout,
+            seed=seed,
+            on_bad_rows=on_bad_rows.value,
+        )
+        analysis.write(folder)
+    _show(analysis)
+    _say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json")
+
+
+@app.command(epilog="Example: textsignal predict out/model new.csv --text Review -o predictions.csv")
+def predict(
+    model: Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")],
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, JSON lines or Excel; .gz and .zip too.")],
+    text: TextOption,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV to write; default the screen.")] = None,
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Predict the response of new texts."""
+    from textsignal.analysis import predict_table
+    from textsignal.pipeline import load
+    from textsignal.text.read import read_table
+
+    predictions = predict_table(load(model), read_table(file, encoding=encoding, sheet=sheet), text)
+    unknown = int(predictions["unknown"].sum())
+    if unknown:
+        _say(f"{unknown:,} of {len(predictions):,} texts hold no term the model knows; they get mean weights.")
+    _write_csv(predictions, output, force)
+
+
+@app.command(epilog="Example: textsignal topics out/model")
+def topics(
+    model: Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")],
+    terms: Annotated[int, typer.Option("--terms", "-n", help="Terms to show for each topic.")] = 10,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV to write in place.")] = None,
+    force: ForceOption = False,
+) -> None:
+    """Show a model's topics: effect on the response, prevalence, coherence and terms."""
+    from textsignal.pipeline import load
+
+    loaded = load(model)
+    if output is None:
+        out.print(_topic_table(loaded, terms))
+        return
+    table = loaded.topics(terms)
+    table["terms"] = table["terms"].map(" ".join)
+    _write_csv(table, output, force)
+
+
+def main() -> None:
+    """Run the command line: exit code 0, 1 for a failure, 2 for bad input."""
+    try:
+        app()
+    except TrainingError as error:
+        _fail(error, 1)
+    except TextSignalError as error:
+        _fail(error, 2)
+
+
+def _target(output: Path | None, force: bool) -> AbstractContextManager[Path | None]:
+    return nullcontext() if output is None else whole_folder(output, force=force)
+
+
+def _write_csv(table: pd.DataFrame, output: Path | None, force: bool) -> None:
+    if output is None:
+        table.to_csv(sys.stdout, index=False)
+        return
+    with whole_file(output, force=force) as file:
+        table.to_csv(file, index=False)
+    _say(f"Written to {output}: {len(table):,} rows")
+
+
+def _with_progress(model: TextResponseModel) -> TextResponseModel:
+    """Show a bar on a terminal, and nothing elsewhere."""
+    if not err.is_terminal:
+        return model
+    from sklearn.callback import ProgressBar
+
+    return model.set_callbacks(ProgressBar())
+
+
+def _scale(levels: str | None) -> tuple[int, int] | None:
+    if levels is None:
+        return None
+    match = re.fullmatch(r"(-?\d+)\s*(?:-|:|to|\.\.)\s*(-?\d+)", levels.strip())
+    if match is None or int(match[1]) >= int(match[2]):
+        raise InputError(f"--levels {levels}: give the lowest and the highest level, such as 1-5")
+    return int(match[1]), int(match[2])
+
+
+def _show(analysis: Analysis) -> None:
+    summary = analysis.summary
+    if summary.dropped:
+        _say(f"Left out {summary.dropped}.")
+    if summary.without_response:
+        _say(f"{summary.without_response:,} rows have no response; their text was used.")
+    if summary.without_known_term:
+        _say(f"{summary.without_known_term:,} texts hold no term the model knows; they get mean weights.")
+    _say(f"{summary.terms:,} terms, {summary.iterations} iterations, stopped: {summary.stop_reason}.\n")
+    out.print(_skill_table(summary.train, summary.held_out))
+    out.print(_topic_table(analysis.model, 8))
+
+
+def _skill_table(train: Skill, held_out: Skill | None) -> Table:
+    table = Table(title="How well the text predicts the response", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("documents")
+    for name in ("number", "R2", "RMSE", "RMSE of the mean"):
+        table.add_column(name, justify="right")
+    for name, skill in (("training", train), ("held out", held_out)):
+        if skill is not None:
+            numbers = (f"{skill.r2:.3f}", f"{skill.rmse:.3f}", f"{skill.mean_baseline_rmse:.3f}")
+            table.add_row(name, f"{skill.documents:,}", *numbers)
+    return table
+
+
+def _topic_table(model: TextResponseModel, n_terms: int) -> Table:
+    table = Table(title="What moves the response", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("topic", justify="right")
+    table.add_column("effect", justify="right")
+    table.add_column("prevalence", justify="right")
+    table.add_column("coherence", justify="right")
+    table.add_column("terms", overflow="fold")
+    for row in model.topics(n_terms).itertuples():
+        colour = "green" if row.effect > 0 else "red"
+        table.add_row(
+            str(row.topic),
+            Text(f"{row.effect:+.2f}", style=colour),
+            f"{row.prevalence:.1%}",
+            f"{row.coherence:.2f}",
+            Text(" ".join(row.terms)),
+        )
+    return table
+
+
+def _say(line: str) -> None:
+    err.print(line, markup=False, highlight=False)
+
+
+def _fail(error: Exception, code: int) -> None:
+    message = " ".join(str(error).split())
+    err.print(f"textsignal: {message}", markup=False, highlight=False)
+    sys.exit(code)
