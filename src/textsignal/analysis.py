@@ -65,7 +65,7 @@ class Analysis:
         topics = self.model.topics()
         topics["terms"] = topics["terms"].map(" ".join)
         topics.to_csv(folder / "topics.csv", index=False)
-        self.documents.to_csv(folder / "documents.csv", index=False)
+        self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
         text = json.dumps(asdict(self.summary), indent=1, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
 

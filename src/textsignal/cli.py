@@ -28,6 +28,7 @@ app = typer.Typer(
     name="textsignal",
     help="Topics that explain a response: which themes move the number beside a text, by how much, how often.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -258,7 +259,13 @@ def _skill_table(train: Skill, held_out: Skill | None) -> Table:
 
 
 def _topic_table(model: TextResponseModel, n_terms: int) -> Table:
-    table = Table(title="What moves the response", title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(
+        title="What moves the response",
+        caption="effect: on the linear predictor, per unit of a topic's weight; prevalence: share of all weight",
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
     table.add_column("topic", justify="right")
     table.add_column("effect", justify="right")
     table.add_column("prevalence", justify="right")

@@ -1,0 +1,73 @@
+"""The vector operations inside numba do to every lane what NumPy does to every element."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from textsignal.kernels.lanes import (
+    VECTOR_BYTES,
+    aligned_zeros,
+    lanes,
+    load,
+    multiply_add,
+    nothing,
+    splat,
+    store,
+    total,
+    width,
+)
+
+dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+
+
+@njit
+def _axpy(scale, x, y):
+    """y += scale * x, one vector at a time."""
+    factor = splat(scale)
+    for start in range(0, x.size, width(x)):
+        store(y, start, multiply_add(factor, load(x, start), load(y, start)))
+
+
+@njit
+def _dot(x, y):
+    result = nothing(x)
+    for start in range(0, x.size, width(x)):
+        result = multiply_add(load(x, start), load(y, start), result)
+    return total(result)
+
+
+@dtypes
+def test_one_vector_fills_a_cache_line(dtype):
+    assert lanes(dtype) * np.dtype(dtype).itemsize == VECTOR_BYTES
+
+
+@dtypes
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 16), (0, 8)])
+def test_aligned_zeros_are_zeros_that_start_on_a_vector_boundary(dtype, shape):
+    zeros = aligned_zeros(shape, dtype)
+    assert (zeros.shape, zeros.dtype) == (shape, dtype)
+    assert zeros.ctypes.data % VECTOR_BYTES == 0
+    assert zeros.flags.c_contiguous
+    assert zeros.flags.writeable
+    np.testing.assert_array_equal(zeros, 0)
+
+
+@dtypes
+def test_lanes_multiply_add_and_store_like_numpy(dtype):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 3 * lanes(dtype))).astype(dtype)
+    expected = dtype(1.5) * x + y
+    _axpy(dtype(1.5), x, y)
+    np.testing.assert_allclose(y, expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)
+
+
+@dtypes
+def test_lanes_add_up_to_the_scalar_product(dtype):
+    x, y = np.random.default_rng(1).random((2, 3 * lanes(dtype))).astype(dtype)
+    assert _dot(x, y) == pytest.approx(float(x.astype(float) @ y.astype(float)), rel=50 * np.finfo(dtype).eps)
+
+
+@dtypes
+def test_an_unaligned_array_is_read_all_the_same(dtype):
+    x = np.arange(2 * lanes(dtype) + 1, dtype=dtype)[1:]
+    assert _dot(x, np.ones_like(x)) == x.sum()
