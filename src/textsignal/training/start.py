@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.extmath import randomized_svd
+from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
 from textsignal.inference import infer_weights
@@ -39,19 +39,14 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) -
 def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
-    Topics beyond the number of singular vectors start at random. Weights follow from topics and text alone, so a
+    The vectors are exact, so the seed hardly matters, but for topics beyond their number: these start at random.
+    Weights follow from topics and text alone, so a
     repeated document starts where its twin does, and document weights equal repetition.
     """
     rng = np.random.default_rng(seed)
     topics = rng.exponential(size=(n_topics, corpus.X.shape[1])) * corpus.profile
-    rank = min(n_topics, *corpus.X.shape)
-    weighted = corpus.X * np.sqrt(corpus.weight)[:, None]
-    # Not transposed, so that the draw does not depend on the number of documents.
-    # One BLAS thread, so that the bits do not depend on how many there are.
-    with threadpool_limits(1):
-        U, sizes, Vt = randomized_svd(weighted, rank, random_state=seed, transpose=False)
-    # A singular vector of (nearly) no size is rounding, not text.
-    for k in np.flatnonzero(sizes > SMALLEST_SIZE * sizes[0]):
+    U, sizes, Vt = _leading_vectors(corpus, n_topics, rng)
+    for k in np.flatnonzero(sizes > SMALLEST_SIZE * sizes.max(initial=0)):
         sides = [(np.maximum(sign * U[:, k], 0), np.maximum(sign * Vt[k], 0)) for sign in (1, -1)]
         topics[k] = max(sides, key=lambda side: np.linalg.norm(side[0]) * np.linalg.norm(side[1]))[1]
     topics /= topics.sum(axis=1, keepdims=True)
@@ -70,6 +65,18 @@ STARTS: dict[str, Callable[[Corpus, int, int, int | None], Start]] = {
 def weights_for(corpus: Corpus, topics: Array, n_jobs: int | None) -> Array:
     """A few inference steps towards each document's weights."""
     return infer_weights(corpus.X, topics, tol=0.0, max_iter=FIRST_STEPS, n_jobs=n_jobs).weights
+
+
+def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """Left vectors, sizes and right vectors of the weighted text's largest singular values, largest first."""
+    count = min(n_topics, min(corpus.X.shape) - 1)
+    if count < 1:
+        return np.empty((corpus.X.shape[0], 0)), np.empty(0), np.empty((0, corpus.X.shape[1]))
+    weighted = corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None]
+    # One BLAS thread, so that the bits do not depend on how many there are.
+    with threadpool_limits(1):
+        U, sizes, Vt = svds(weighted, count, v0=rng.random(min(weighted.shape)))
+    return U[:, ::-1], sizes[::-1], Vt[::-1]
 
 
 def _balanced_size(corpus: Corpus, n_topics: int) -> float:
