@@ -21,7 +21,7 @@ from textsignal.text.rows import BadRows, check_rows, parse_response
 
 @dataclass(frozen=True)
 class Skill:
-    """How well a response is predicted on one set of documents, beside the training mean as prediction."""
+    """How well a response is predicted on the documents that have one, beside the training mean as prediction."""
 
     documents: int
     r2: float
@@ -63,10 +63,10 @@ class Analysis:
         """Write model/, topics.csv, documents.csv and summary.json into `folder`."""
         self.model.save(folder / "model")
         topics = self.model.topics()
-        topics["terms"] = topics["terms"].map(" ".join)
+        topics["terms"] = topics["terms"].map(", ".join)
         topics.to_csv(folder / "topics.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
-        text = json.dumps(asdict(self.summary), indent=1, ensure_ascii=False)
+        text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -88,7 +88,7 @@ def analyse(
     table : one document a row.
     text, response : names of the columns.
     model : what to fit; it is fitted in place, to the rows not held back.
-    levels : lowest and highest response allowed; None takes what is there.
+    levels : lowest and highest response allowed; None takes the whole numbers that are there.
     holdout : share of rows held back; 0 for none.
     seed : of the split.
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
@@ -105,7 +105,7 @@ def analyse(
         raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
-    bad = check_rows(texts, parsed, levels=levels)
+    bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
     rows = _usable(bad, on_bad_rows)
     documents = texts.to_numpy(dtype=object)[rows].tolist()
     responses = parsed.values[rows]
@@ -143,7 +143,7 @@ def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> p
     [False, True]
     """
     cells = column(table, text, "text")
-    texts = ["" if pd.isna(cell) else str(cell) for cell in cells]
+    texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
     said = model.predictions(texts)
     frame = pd.DataFrame(
         {
@@ -153,16 +153,22 @@ def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> p
             "unknown": said.unknown,
         }
     )
-    for position, level in enumerate(model.levels_):
-        frame[f"p_{level}"] = said.probabilities[:, position]
-    return frame
+    names = [f"p_{level}" for level in model.levels_]
+    return pd.concat([frame, pd.DataFrame(said.probabilities, columns=names)], axis=1)
+
+
+def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:
+    """The whole numbers that the responses lie between."""
+    if np.isnan(responses).all():
+        return None
+    return int(np.floor(np.nanmin(responses))), int(np.ceil(np.nanmax(responses)))
 
 
 def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
     if on_bad_rows not in ("error", "drop"):
         raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
     if len(bad) and on_bad_rows == "error":
-        raise InputError(f"{bad.describe()}. Mend them, or leave them out with --on-bad-rows drop")
+        raise InputError(f"{bad.describe()}. Correct the table, or leave such rows out with --on-bad-rows drop")
     rows = np.flatnonzero(~bad.mask)
     if rows.size == 0:
         raise InputError(f"no row is left: {bad.describe()}")
@@ -171,9 +177,13 @@ def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
 
 def _held_out(n_rows: int, share: float, seed: int) -> NDArray[np.bool_]:
     """The documented split: a permutation by default_rng(seed), its first part for training."""
-    order = np.random.default_rng(seed).permutation(n_rows)
+    if seed < 0:
+        raise InputError(f"seed={seed} must be a whole number of at least 0")
+    n_training = round((1 - share) * n_rows)
+    if n_training == 0:
+        raise InputError(f"holdout={share!r} leaves none of the {n_rows:,} rows for training; hold back fewer")
     flags = np.zeros(n_rows, dtype=bool)
-    flags[order[round((1 - share) * n_rows) :]] = True
+    flags[np.random.default_rng(seed).permutation(n_rows)[n_training:]] = True
     return flags
 
 
@@ -188,7 +198,7 @@ def _skill(
         return Skill(0, float("nan"), float("nan"), float("nan"))
     mean = np.full(int(seen.sum()), np.nanmean(responses[training]))
     return Skill(
-        documents=int(rows.sum()),
+        documents=int(seen.sum()),
         r2=evaluate.r2_score(responses[seen], predictions[seen]),
         rmse=evaluate.rmse(responses[seen], predictions[seen]),
         mean_baseline_rmse=evaluate.rmse(responses[seen], mean),
@@ -212,3 +222,9 @@ def _documents(
     )
     weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(said.weights.T)}
     return pd.concat([frame, pd.DataFrame(weights)], axis=1)
+
+
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """The same values with None for NaN, which JSON does not know."""
+    plain = {name: _without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}

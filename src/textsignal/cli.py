@@ -7,7 +7,7 @@ import re
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 from rich import box
@@ -50,8 +50,8 @@ TextOption = Annotated[str, typer.Option("--text", help="Column that holds the t
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 OutOption = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-TopicsOption = Annotated[int, typer.Option("--topics", "-k", help="Number of topics.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the split and the start.")]
+TopicsOption = Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
@@ -97,11 +97,11 @@ def fit(
         float | None,
         typer.Option("--alpha", help="Fit the paper's model (JBNMF) with this weight, in place of --supervision."),
     ] = None,
-    max_terms: Annotated[int, typer.Option("--max-terms", help="Terms to keep.")] = 2000,
+    max_terms: Annotated[int, typer.Option("--max-terms", min=1, help="Terms to keep.")] = 2000,
     stop_words: Annotated[
         str, typer.Option("--stop-words", help="Language of the words to leave out, or none.")
     ] = "english",
-    ngrams: Annotated[int, typer.Option("--ngrams", help="Longest run of words that makes a term.")] = 1,
+    ngrams: Annotated[int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term.")] = 1,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
     on_bad_rows: Annotated[
         OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")
@@ -135,7 +135,7 @@ def fit(
     with _target(output, force) as folder:
         assert folder is not None
         table = read_table(file, encoding=encoding, sheet=sheet)
-        _say(f"{file.name}: {len(table):,} rows. Fitting {topics} topics.")
+        _say(f"{file.name}: {_count(len(table), 'row')}. Fitting {_count(topics, 'topic')}.")
         analysis = analyse(
             table,
             text=text,
@@ -166,30 +166,33 @@ def predict(
     from textsignal.pipeline import load
     from textsignal.text.read import read_table
 
-    predictions = predict_table(load(model), read_table(file, encoding=encoding, sheet=sheet), text)
+    with _csv(output, force) as target:
+        predictions = predict_table(load(model), read_table(file, encoding=encoding, sheet=sheet), text)
+        predictions.to_csv(target, index=False)
     unknown = int(predictions["unknown"].sum())
     if unknown:
-        _say(f"{unknown:,} of {len(predictions):,} texts hold no term the model knows; they get mean weights.")
-    _write_csv(predictions, output, force)
+        _say(f"Without a term the model knows, mean weights used: {unknown:,} of {_count(len(predictions), 'text')}.")
+    _say_written(output, predictions)
 
 
 @app.command(epilog="Example: textsignal topics out/model")
 def topics(
     model: Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")],
-    terms: Annotated[int, typer.Option("--terms", "-n", help="Terms to show for each topic.")] = 10,
+    terms: Annotated[int, typer.Option("--terms", "-n", min=1, help="Terms to show for each topic.")] = 10,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV to write in place.")] = None,
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: effect on the response, prevalence, coherence and terms."""
     from textsignal.pipeline import load
 
-    loaded = load(model)
     if output is None:
-        out.print(_topic_table(loaded, terms))
+        out.print(_topic_table(load(model), terms))
         return
-    table = loaded.topics(terms)
-    table["terms"] = table["terms"].map(" ".join)
-    _write_csv(table, output, force)
+    with _csv(output, force) as target:
+        table = load(model).topics(terms)
+        table["terms"] = table["terms"].map(", ".join)
+        table.to_csv(target, index=False)
+    _say_written(output, table)
 
 
 def main() -> None:
@@ -200,19 +203,21 @@ def main() -> None:
         _fail(error, 1)
     except TextSignalError as error:
         _fail(error, 2)
+    except OSError as error:  # a full disk, a folder taken away
+        _fail(error, 1)
 
 
 def _target(output: Path | None, force: bool) -> AbstractContextManager[Path | None]:
     return nullcontext() if output is None else whole_folder(output, force=force)
 
 
-def _write_csv(table: pd.DataFrame, output: Path | None, force: bool) -> None:
-    if output is None:
-        table.to_csv(sys.stdout, index=False)
-        return
-    with whole_file(output, force=force) as file:
-        table.to_csv(file, index=False)
-    _say(f"Written to {output}: {len(table):,} rows")
+def _csv(output: Path | None, force: bool) -> AbstractContextManager[Path | TextIO]:
+    return nullcontext(sys.stdout) if output is None else whole_file(output, force=force)
+
+
+def _say_written(output: Path | None, table: pd.DataFrame) -> None:
+    if output is not None:
+        _say(f"Written to {output}: {_count(len(table), 'row')}")
 
 
 def _with_progress(model: TextResponseModel) -> TextResponseModel:
@@ -238,10 +243,11 @@ def _show(analysis: Analysis) -> None:
     if summary.dropped:
         _say(f"Left out {summary.dropped}.")
     if summary.without_response:
-        _say(f"{summary.without_response:,} rows have no response; their text was used.")
+        _say(f"Without response, text used all the same: {_count(summary.without_response, 'row')}.")
     if summary.without_known_term:
-        _say(f"{summary.without_known_term:,} texts hold no term the model knows; they get mean weights.")
-    _say(f"{summary.terms:,} terms, {summary.iterations} iterations, stopped: {summary.stop_reason}.\n")
+        _say(f"Without a term the model knows, mean weights used: {_count(summary.without_known_term, 'text')}.")
+    iterations = _count(summary.iterations, "iteration")
+    _say(f"{_count(summary.terms, 'term')}, {iterations}, stopped: {summary.stop_reason}.\n")
     out.print(_skill_table(summary.train, summary.held_out))
     out.print(_topic_table(analysis.model, 8))
 
@@ -278,9 +284,13 @@ def _topic_table(model: TextResponseModel, n_terms: int) -> Table:
             Text(f"{row.effect:+.2f}", style=colour),
             f"{row.prevalence:.1%}",
             f"{row.coherence:.2f}",
-            Text(" ".join(row.terms)),
+            Text(", ".join(row.terms)),
         )
     return table
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _say(line: str) -> None:

@@ -154,7 +154,9 @@ class Binomial:
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Loss -[y log p + (n - y) log(1 - p)] = n log(1 + exp(eta)) - y eta."""
-        return self._steps * np.logaddexp(0.0, eta) - y * eta
+        # The same as logaddexp(0, eta), from functions that NumPy vectorises.
+        softplus = np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+        return self._steps * softplus - y * eta
 
     def best_loss(self, y: Vector) -> Vector:
         """The loss at p = y / n."""

@@ -45,7 +45,7 @@ class Parts:
 def write_model(model: Parts, folder: Path) -> None:
     """Write the two files of a model into `folder`."""
     arrays = save_arrays({name: np.ascontiguousarray(values) for name, values in _arrays(model).items()})
-    settings = _settings(model) | {"arrays_sha256": hashlib.sha256(arrays).hexdigest()}
+    settings = _plain(_settings(model)) | {"arrays_sha256": hashlib.sha256(arrays).hexdigest()}
     settings["sha256"] = _digest(settings)
     try:
         (folder / ARRAYS_FILE).write_bytes(arrays)
@@ -58,29 +58,36 @@ def write_model(model: Parts, folder: Path) -> None:
 def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Parts:
     """Read the two files of a model; `tokenizer` is needed where the model was fitted with its user's own."""
     settings = _read_settings(folder)
-    arrays = _read_arrays(folder, settings["arrays_sha256"])
+    arrays = _read_arrays(folder, settings.get("arrays_sha256"))
+    if settings.get("vectorizer", {}).get("own_tokenizer") and tokenizer is None:
+        raise InputError(
+            "this model was fitted with its user's own tokenizer, which is not stored; give it: "
+            "load(path, tokenizer=...)"
+        )
     try:
         return _rebuild(settings, arrays, tokenizer)
-    except (KeyError, TypeError) as error:
-        raise StorageError(f"{folder} lacks {error} that a model must have; save the model again") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
 
 
 def _settings(model: Parts) -> dict[str, Any]:
     vectorizer, estimator = model.vectorizer, model.estimator
+    if type(estimator) not in ESTIMATORS.values():
+        raise InputError(f"a {type(estimator).__name__} cannot be stored; only {' and '.join(ESTIMATORS)} can")
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "textsignal_version": version("textsignal"),
         "n_documents": model.n_documents,
         "vectorizer": {
-            "params": _plain(vectorizer.get_params() | {"tokenizer": None}),
+            "params": _params_but("tokenizer", vectorizer),
             "own_tokenizer": vectorizer.tokenizer is not None,
             "n_documents": vectorizer.n_documents_,
             "terms": [str(term) for term in vectorizer.terms_],
         },
         "estimator": {
             "class": type(estimator).__name__,
-            "params": _plain(estimator.get_params() | {"family": None}),
+            "params": _params_but("family", estimator),
             "family": {"name": estimator.family_.name} | estimator.family_.settings(),
             "stop_reason": estimator.stop_reason_,
             "n_iter": estimator.n_iter_,
@@ -107,11 +114,7 @@ def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
 ) -> Parts:
     stored = settings["vectorizer"]
-    if stored["own_tokenizer"] and tokenizer is None:
-        raise InputError(
-            "this model was fitted with its user's own tokenizer, which is not stored; give it: "
-            "load(path, tokenizer=...)"
-        )
+    _check_shapes(arrays, len(stored["terms"]))
     params = stored["params"] | {"tokenizer": tokenizer}
     idf = arrays["idf"].tolist()
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf, stored["n_documents"])
@@ -120,12 +123,21 @@ def _rebuild(
     return Parts(vectorizer, estimator, arrays["coherence"], settings["n_documents"])
 
 
+def _check_shapes(arrays: dict[str, np.ndarray], n_terms: int) -> None:
+    """Raise unless the arrays fit together: compiled kernels trust them."""
+    n_topics = len(arrays["topics"])
+    shapes = {"idf": (n_terms,), "topics": (n_topics, n_terms)}
+    shapes |= dict.fromkeys(["effects", "mean_weights", "coherence"], (n_topics,))
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} has shape {arrays[name].shape}; it must be {shape}")
+
+
 def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> TopicEstimator:
     family = _rebuild_family(stored["family"])
-    params = stored["params"]
-    if "family" in params:
-        params = params | {"family": family}
-    estimator = ESTIMATORS[stored["class"]](**params)
+    estimator = ESTIMATORS[stored["class"]](**stored["params"])
+    if "family" in estimator.get_params():
+        estimator.set_params(family=family)
     estimator.family_, estimator.levels_ = family, family.levels
     estimator.components_, estimator.coef_ = arrays["topics"], arrays["effects"]
     estimator.mean_weights_ = arrays["mean_weights"]
@@ -145,12 +157,15 @@ def _rebuild_family(stored: dict[str, Any]) -> Family:
 def _read_settings(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         raise StorageError(f"there is no model at {folder}")
+    if not folder.is_dir():
+        raise StorageError(f"{folder} is a file; a model is the folder that `textsignal fit` or `save` wrote")
     file = folder / SETTINGS_FILE
     try:
         settings = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
     except FileNotFoundError:
-        raise StorageError(f"{folder} holds no model: {SETTINGS_FILE} is missing") from None
-    except (OSError, ValueError) as error:
+        hint = f"; did you mean {folder / 'model'}?" if (folder / "model" / SETTINGS_FILE).exists() else ""
+        raise StorageError(f"{folder} holds no model: {SETTINGS_FILE} is missing{hint}") from None
+    except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{file} cannot be read ({error}); it may be truncated: save the model again") from error
     if not isinstance(settings, dict) or settings.get("format") != FORMAT:
         raise StorageError(f"{file} is no {FORMAT}")
@@ -165,7 +180,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _read_arrays(folder: Path, expected: str) -> dict[str, np.ndarray]:
+def _read_arrays(folder: Path, expected: str | None) -> dict[str, np.ndarray]:
     file = folder / ARRAYS_FILE
     try:
         content = file.read_bytes()
@@ -184,12 +199,15 @@ def _digest(settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _plain(params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as JSON holds them. A random generator cannot be stored and becomes None: the fit is done."""
-    return {name: _plain_value(value) for name, value in params.items()}
+def _params_but(other: str, part: TextVectorizer | TopicEstimator) -> dict[str, Any]:
+    """The parameters of a part, but one that is stored otherwise or not at all."""
+    return {name: value for name, value in part.get_params().items() if name != other}
 
 
-def _plain_value(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it. A random generator cannot be stored and becomes None: the fit is done."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None
     if isinstance(value, type) and issubclass(value, np.generic):
@@ -198,6 +216,8 @@ def _plain_value(value: Any) -> Any:
         return value.name
     if isinstance(value, set | frozenset):
         return sorted(value)
-    if isinstance(value, np.ndarray | tuple | list):
-        return np.asarray(value).tolist()
+    if isinstance(value, np.ndarray | pd.Series | pd.Index):
+        return value.tolist()
+    if isinstance(value, tuple | list | range):
+        return [_plain(inner) for inner in value]
     return value.item() if isinstance(value, np.generic) else value

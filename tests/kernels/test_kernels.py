@@ -80,9 +80,7 @@ def assert_same(ours: np.ndarray, reference_s: np.ndarray, dtype) -> None:
     """Equal up to rounding over the topics there are, and zero in the padding behind them."""
     n_topics = reference_s.shape[-1]
     scale = np.abs(reference_s).max()
-    np.testing.assert_allclose(
-        ours[..., :n_topics], reference_s, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale
-    )
+    np.testing.assert_allclose(ours[..., :n_topics], reference_s, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
     np.testing.assert_array_equal(ours[..., n_topics:], 0)
 
 
@@ -97,9 +95,7 @@ class TestCompiledIsTheReference:
 
     def test_text_sums(self, n_topics, dtype):
         case = make_case(n_topics, dtype)
-        ours, theirs = (
-            k.text_sums(case.rows(), *case.padded(k), case.weight) for k in (compiled, reference)
-        )
+        ours, theirs = (k.text_sums(case.rows(), *case.padded(k), case.weight) for k in (compiled, reference))
         assert ours.pull.dtype == dtype
         assert_same(ours.pull, theirs.pull, dtype)
         assert_same(ours.mass, theirs.mass, dtype)
@@ -234,9 +230,7 @@ class TestLaws:
     )
     def test_text_change_bounds_the_change_of_the_text_loss(self, kernels, n_topics, seed, supervision, gamma):
         drawn = make_case(n_topics, seed=seed)
-        case = Case(
-            drawn.X, drawn.W, drawn.H, drawn.weight, supervision * drawn.slope, drawn.beta, gamma * drawn.gamma
-        )
+        case = Case(drawn.X, drawn.W, drawn.H, drawn.weight, supervision * drawn.slope, drawn.beta, gamma * drawn.gamma)
         step = step_of(kernels, case)
         before, after = text_losses(case, case.W), text_losses(case, np.asarray(step.W[:, :n_topics]))
         rounding = 1e-10 * (np.abs(before) + np.abs(after) + np.abs(step.text_change))

@@ -22,11 +22,13 @@ from textsignal.kernels.lanes import (
     total,
     width,
 )
-from textsignal.kernels.reference import EPSILON
+from textsignal.kernels.reference import EPSILON, TINY
 
 __all__ = ["infer", "lanes", "pull_on_weights", "response_sums", "text_sums", "weight_step", "zeros"]
 
 _compile = njit(nogil=True, cache=True, error_model="numpy")
+# Sums of numbers may be added lane by lane: another order, but always the same one.
+_compile_sum = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 _compile_inline = njit(nogil=True, cache=True, error_model="numpy", inline="always")
 
 
@@ -63,10 +65,17 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
 
 def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
     """Gradient and Hessian in (beta, intercept)."""
-    size = W.shape[1] + 1
-    first, second = np.zeros(size), np.zeros((size, size))
-    _response_sums(W, gradient, curvature, first, second)
-    return first, second + np.tril(second, -1).T
+    n_topics = W.shape[1]
+    rows = W if W.dtype == np.float64 else _as_float64(W)
+    slopes, cross = zeros((1, rows.shape[1]), np.float64), zeros((1, rows.shape[1]), np.float64)
+    squares = zeros((rows.shape[1], rows.shape[1]), np.float64)
+    _response_sums(rows, gradient, curvature, _groups(rows), slopes, cross, squares)
+    first = np.append(slopes[0, :n_topics], gradient.sum())
+    second = np.empty((n_topics + 1, n_topics + 1))
+    second[:-1, :-1] = squares[:n_topics, :n_topics]
+    second[-1, :-1] = second[:-1, -1] = cross[0, :n_topics]
+    second[-1, -1] = curvature.sum()
+    return first, second
 
 
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
@@ -77,6 +86,13 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
     mass = HT.sum(axis=0)
     _infer(X, HT, mass, W, number(smoothing), tol, max_iter, number(EPSILON), _groups(W), pull, steps)
     return steps
+
+
+def _as_float64(W: Array) -> Array:
+    """A copy in double precision, in memory that suits the kernels."""
+    copy = zeros(W.shape, np.float64)
+    copy[:] = W
+    return copy
 
 
 def _groups(W: Array) -> tuple[int, ...]:
@@ -105,13 +121,31 @@ def _add_scaled(ratio, source, s, target, t, groups):  # type: ignore[no-untyped
 
 @_compile_inline
 def _document_pull(X, i, W, HT, epsilon, groups, pull, out):  # type: ignore[no-untyped-def]
-    """pull.flat[out:] = sum_j x_j / (wH)_j H_j for document i."""
+    """pull.flat[out:] = sum_j x_j / (wH)_j H_j for document i.
+
+    Four nonzeros at a time, so that the next ones need not wait for the sum of the last.
+    """
     n_topics = len(groups) * width(HT)
-    for k in range(n_topics):
-        pull[out // n_topics, k] = 0.0
-    for p in range(X.indptr[i], X.indptr[i + 1]):
+    w = i * n_topics
+    for group in range(len(groups)):
+        store(pull, out + group * width(HT), nothing(HT))
+    start, stop = X.indptr[i], X.indptr[i + 1]
+    fours = start + (stop - start) // 4 * 4
+    for p in range(start, fours, 4):
+        a, b = X.indices[p] * n_topics, X.indices[p + 1] * n_topics
+        c, d = X.indices[p + 2] * n_topics, X.indices[p + 3] * n_topics
+        ra = splat(X.data[p] / (_reconstruct(W, w, HT, a, groups) + epsilon))
+        rb = splat(X.data[p + 1] / (_reconstruct(W, w, HT, b, groups) + epsilon))
+        rc = splat(X.data[p + 2] / (_reconstruct(W, w, HT, c, groups) + epsilon))
+        rd = splat(X.data[p + 3] / (_reconstruct(W, w, HT, d, groups) + epsilon))
+        for group in range(len(groups)):
+            k = group * width(HT)
+            first = multiply_add(ra, load(HT, a + k), multiply_add(rb, load(HT, b + k), load(pull, out + k)))
+            second = multiply_add(rd, load(HT, d + k), first)
+            store(pull, out + k, multiply_add(rc, load(HT, c + k), second))
+    for p in range(fours, stop):
         h = X.indices[p] * n_topics
-        ratio = X.data[p] / (_reconstruct(W, i * n_topics, HT, h, groups) + epsilon)
+        ratio = X.data[p] / (_reconstruct(W, w, HT, h, groups) + epsilon)
         _add_scaled(ratio, HT, h, pull, out, groups)
 
 
@@ -135,7 +169,7 @@ def _pull_on_topics(X, W, HT, weight, epsilon, groups, reconstruction, pull, mas
             mass[k] += weight[i] * W[i, k]
 
 
-@_compile
+@_compile_sum
 def _weighted_sum(X, weight, values):  # type: ignore[no-untyped-def]
     """sum_i weight_i sum_j x_ij values_ij."""
     result = 0.0
@@ -147,7 +181,7 @@ def _weighted_sum(X, weight, values):  # type: ignore[no-untyped-def]
     return result
 
 
-@_compile
+@_compile_sum
 def _weight_step(W, pull, mass, slope, beta, gamma, moved, change):  # type: ignore[no-untyped-def]
     for i in range(W.shape[0]):
         bound = 0.0
@@ -158,27 +192,21 @@ def _weight_step(W, pull, mass, slope, beta, gamma, moved, change):  # type: ign
             ratio = upper / lower if lower > 0 else 0.0
             w = W[i, k]
             moved[i, k] = w * ratio
-            bound += mass[k] * (moved[i, k] - w)
-            if moved[i, k] > 0:
-                bound -= w * pull[i, k] * np.log(ratio)
+            minus_log = (1 - ratio) / np.sqrt(ratio + TINY) if ratio < 1 else 2 * (1 - ratio) / (1 + ratio)
+            bound += mass[k] * (w * ratio - w) + w * pull[i, k] * minus_log
         change[i] = bound
 
 
 @_compile
-def _response_sums(W, gradient, curvature, first, second):  # type: ignore[no-untyped-def]
-    """Fill `first` and the lower triangle of `second`."""
-    n_topics = W.shape[1]
+def _response_sums(W, gradient, curvature, groups, slopes, cross, squares):  # type: ignore[no-untyped-def]
+    """slopes += W^T gradient, cross += W^T curvature, squares += W^T diag(curvature) W."""
+    n_topics = len(groups) * width(W)
     for i in range(W.shape[0]):
-        g, c = gradient[i], curvature[i]
+        w = i * n_topics
+        _add_scaled(gradient[i], W, w, slopes, 0, groups)
+        _add_scaled(curvature[i], W, w, cross, 0, groups)
         for k in range(n_topics):
-            first[k] += g * W[i, k]
-            scaled = c * W[i, k]
-            for m in range(k + 1):
-                second[k, m] += scaled * W[i, m]
-        first[n_topics] += g
-        for m in range(n_topics):
-            second[n_topics, m] += c * W[i, m]
-        second[n_topics, n_topics] += c
+            _add_scaled(curvature[i] * W[i, k], W, w, squares, k * n_topics, groups)
 
 
 @_compile

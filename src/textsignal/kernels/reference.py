@@ -14,6 +14,8 @@ from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
 
 #: Added to every reconstructed value, so that nothing is divided by zero (the paper's epsilon).
 EPSILON = 1e-16
+#: Keeps square roots off zero; too small to be seen beside anything else.
+TINY = 1e-300
 
 
 def lanes(dtype: DTypeLike) -> int:
@@ -50,17 +52,18 @@ def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, g
 
         W' = W * (pull + max(-G, 0) + gamma) / (mass + max(G, 0) + gamma),       mass = H 1
 
-    The text loss changes by at most  sum_k mass_k (w'_k - w_k) - w_k pull_k log(w'_k / w_k)  (Jensen).
+    The text loss changes by at most  sum_k mass_k (w'_k - w_k) - w_k pull_k log(w'_k / w_k)  (Jensen), where the
+    logarithm is bounded in turn, to third order and without computing one:
+
+        - log q <= (1 - q) / sqrt(q)  for q < 1,      - log q <= 2 (1 - q) / (1 + q)  for q >= 1
     """
     G = slope[:, None] * beta
     upper = pull + np.maximum(-G, 0) + gamma[:, None]
     lower = mass + np.maximum(G, 0) + gamma[:, None]
-    ratio = np.divide(upper, lower, out=np.zeros_like(W), where=lower > 0)
-    moved = (W * ratio).astype(W.dtype)
-    alive = moved > 0
-    log_ratio = np.log(ratio, out=np.zeros_like(ratio), where=alive)
-    change = mass * (moved - W) - W * pull * log_ratio
-    return WeightStep(moved, change.sum(axis=1, dtype=np.float64))
+    ratio = np.divide(upper, lower, out=np.zeros(W.shape), where=lower > 0)
+    minus_log = np.where(ratio < 1, (1 - ratio) / np.sqrt(ratio + TINY), 2 * (1 - ratio) / (1 + ratio))
+    change = mass * (W * ratio - W) + W * pull * minus_log
+    return WeightStep((W * ratio).astype(W.dtype), change.sum(axis=1))
 
 
 def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:

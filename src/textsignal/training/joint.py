@@ -76,9 +76,10 @@ class AdaptiveGamma:
             step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows])
             after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W))
             rises = step.text_change + after - losses[rows] > noise[rows]
-            block.W[rows] = np.where(rises[:, None], W, step.W)
             if not rises.any():
+                block.W[rows] = step.W
                 break
+            block.W[rows] = np.where(rises[:, None], W, step.W)
             rows = np.arange(len(slope))[rows][rises]
             gamma[rows] = np.maximum(GAMMA_GROWTH * gamma[rows], first_gamma[rows])
 

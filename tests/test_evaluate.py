@@ -1,0 +1,139 @@
+"""Measures of skill and of topics agree with other packages and with their definitions, written out slowly."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn import metrics
+
+from textsignal.errors import InputError
+from textsignal.evaluate import coherence, exclusivity, r2_score, rmse, top_terms
+
+laws = settings(deadline=None, max_examples=60)
+numbers = st.floats(-100, 100)
+pairs = st.integers(2, 20).flatmap(
+    lambda n: st.tuples(arrays(float, n, elements=numbers), arrays(float, n, elements=numbers))
+)
+topic_matrices = arrays(float, (3, 8), elements=st.floats(0, 1))
+
+
+@pytest.mark.parametrize("measure", [r2_score, rmse])
+class TestSkill:
+    def test_ignores_documents_without_a_response(self, measure):
+        y, predicted = np.array([1.0, np.nan, 3.0, 5.0]), np.array([1.5, 9.0, 2.0, 4.0])
+        seen = ~np.isnan(y)
+        assert measure(y, predicted) == measure(y[seen], predicted[seen])
+
+    def test_whole_weights_equal_repeated_documents(self, measure):
+        rng = np.random.default_rng(0)
+        y, predicted, weight = rng.normal(size=30), rng.normal(size=30), rng.integers(0, 4, 30)
+        repeated = measure(np.repeat(y, weight), np.repeat(predicted, weight))
+        assert measure(y, predicted, weight) == pytest.approx(repeated, rel=1e-12)
+
+    def test_cannot_be_measured_without_a_response(self, measure):
+        with pytest.raises(InputError, match="no document has a response"):
+            measure([np.nan, np.nan], [1.0, 2.0])
+
+    def test_needs_a_prediction_for_every_response(self, measure):
+        with pytest.raises(InputError, match="3 responses, but 2 predictions"):
+            measure([1, 2, 3], [1, 2])
+
+
+class TestR2:
+    @laws
+    @given(pairs)
+    def test_is_scikit_learns(self, pair):
+        y, predicted = pair
+        if np.ptp(y) < 1e-3:
+            return
+        assert r2_score(y, predicted) == pytest.approx(metrics.r2_score(y, predicted), rel=1e-9, abs=1e-9)
+
+    def test_with_weights_is_scikit_learns(self):
+        rng = np.random.default_rng(0)
+        y, predicted, weight = rng.normal(size=30), rng.normal(size=30), rng.random(30)
+        theirs = metrics.r2_score(y, predicted, sample_weight=weight)
+        assert r2_score(y, predicted, weight) == pytest.approx(theirs, rel=1e-12)
+
+    def test_is_undefined_where_nothing_varies(self):
+        assert math.isnan(r2_score([3, 3, 3], [3, 3, 2]))
+
+
+@laws
+@given(pairs)
+def test_rmse_is_scikit_learns(pair):
+    assert rmse(*pair) == pytest.approx(metrics.root_mean_squared_error(*pair), rel=1e-12)
+
+
+class TestTopTerms:
+    @laws
+    @given(topic_matrices, st.integers(1, 10))
+    def test_no_other_term_is_more_probable_and_ties_go_by_number(self, topics, n):
+        best = top_terms(topics, n)
+        assert best.shape == (3, min(n, 8))
+        for topic, chosen in zip(topics, best, strict=True):
+            assert chosen.tolist() == sorted(range(8), key=lambda j: (-topic[j], j))[:n]
+
+
+def slow_coherence(X: np.ndarray, topic: np.ndarray, n: int) -> float:
+    """Mean NPMI by its definition, one pair of terms at a time."""
+    terms = sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n]
+    values = []
+    for a, b in itertools.combinations(terms, 2):
+        together = np.mean((X[:, a] > 0) & (X[:, b] > 0))
+        if together == 0:
+            values.append(-1.0)
+        elif together == 1:
+            values.append(1.0)
+        else:
+            chance = np.mean(X[:, a] > 0) * np.mean(X[:, b] > 0)
+            values.append(math.log(together / chance) / -math.log(together))
+    return float(np.mean(values))
+
+
+class TestCoherence:
+    @laws
+    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), topic_matrices, st.integers(2, 8))
+    def test_is_its_definition(self, X, topics, n):
+        ours = coherence(sp.csr_array(X), topics, n)
+        np.testing.assert_allclose(ours, [slow_coherence(X, topic, n) for topic in topics], atol=1e-12)
+
+    @laws
+    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), topic_matrices)
+    def test_lies_between_minus_one_and_one(self, X, topics):
+        ours = coherence(sp.csr_array(X), topics, 4)
+        assert np.all((ours >= -1 - 1e-12) & (ours <= 1 + 1e-12))
+
+    def test_does_not_depend_on_how_often_a_term_occurs_in_a_document(self):
+        rng = np.random.default_rng(0)
+        X, topics = rng.poisson(0.5, (50, 8)), rng.random((3, 8))
+        np.testing.assert_array_equal(
+            coherence(sp.csr_array(X), topics, 4), coherence(sp.csr_array(7.5 * X), topics, 4)
+        )
+
+    def test_a_stored_zero_is_no_occurrence(self):
+        clean = sp.csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+        stored = sp.csr_array((np.array([1.0, 1, 0, 1, 1, 1]), [0, 1, 2, 0, 1, 2], [0, 3, 5, 6]), shape=(3, 3))
+        topics = np.array([[0.5, 0.0, 0.5]])
+        np.testing.assert_array_equal(coherence(stored, topics, 2), coherence(clean, topics, 2))
+
+    def test_of_one_term_is_undefined(self):
+        assert np.all(np.isnan(coherence(sp.csr_array(np.eye(4)), np.ones((2, 4)), 1)))
+
+
+class TestExclusivity:
+    @laws
+    @given(topic_matrices, st.integers(1, 8))
+    def test_lies_between_zero_and_one(self, topics, n):
+        ours = exclusivity(topics, n)
+        assert np.all((ours >= 0) & (ours <= 1 + 1e-12))
+
+    def test_is_one_where_topics_share_no_term(self):
+        np.testing.assert_allclose(exclusivity(np.kron(np.eye(3), np.ones((1, 4))), 4), 1)
+
+    def test_is_an_even_share_where_all_topics_are_alike(self):
+        np.testing.assert_allclose(exclusivity(np.tile(np.arange(1.0, 9), (4, 1)), 5), 1 / 4)
