@@ -97,10 +97,11 @@ class TestPrediction:
         np.testing.assert_allclose(stars.mean(eta), 1 + 4 * p, rtol=1e-9)
         np.testing.assert_array_equal(stars.level(eta, "round"), 1 + np.floor(4 * special.expit(eta) + 0.5))
 
-    def test_round_takes_halves_up(self):
-        # p = 1/2 with three steps: the mean 1.5 lies between the levels 1 and 2.
-        assert Binomial(n=3, lowest=0).level(np.array([0.0]), "round") == 2
-        assert Binomial(n=3, lowest=-4).level(np.array([0.0]), "round") == -2
+    @pytest.mark.parametrize(("n", "rounded"), [(1, 1), (3, 2), (5, 3)])
+    @pytest.mark.parametrize("lowest", [-4, 0, 1])
+    def test_round_takes_halves_up(self, n, rounded, lowest):
+        # p = 1/2 with an odd number of steps: the mean lies between two levels.
+        assert Binomial(n=n, lowest=lowest).level(np.array([0.0]), "round") == lowest + rounded
 
     @laws
     @given(scales, etas)

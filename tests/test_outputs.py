@@ -102,7 +102,7 @@ def test_an_existing_folder_is_refused_without_force(tmp_path):
 
 def test_an_existing_file_is_refused_without_force(tmp_path):
     write_file(tmp_path / "out.csv", "old")
-    with pytest.raises(OutputError, match="out.csv exists already"):
+    with pytest.raises(OutputError, match=r"out\.csv exists already"):
         write_file(tmp_path / "out.csv", "new")
     assert tree(tmp_path) == {"out.csv": "old"}
 

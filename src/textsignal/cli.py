@@ -267,7 +267,8 @@ def _skill_table(train: Skill, held_out: Skill | None) -> Table:
 def _topic_table(model: TextResponseModel, n_terms: int) -> Table:
     table = Table(
         title="What moves the response",
-        caption="effect: on the linear predictor, per unit of a topic's weight; prevalence: share of all weight",
+        caption="effect: on the linear predictor, per unit of weight, against the average text; "
+        "prevalence: share of all weight",
         title_justify="left",
         caption_justify="left",
         box=box.SIMPLE_HEAD,

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.engines import Engine
@@ -46,6 +46,7 @@ from textsignal.validation import (
     check_response,
     check_text_matrix,
     check_weight,
+    draw_seed,
 )
 
 #: Iterations of unsupervised training that init="nmf" starts from.
@@ -194,6 +195,8 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_number("n_init", self.n_init, least=1, whole=True)
         check_number("tol", self.tol, least=0)
         check_choice("init", self.init, [*STARTS, "nmf"])
+        if self.n_jobs == 0:
+            raise InputError("n_jobs=0 gives no thread to work; give a number of threads, or -1 for all cores")
 
     def _corpus(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Corpus, Family]:
         matrix = check_text_matrix(self, X, reset=True)
@@ -207,11 +210,14 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if matrix.nnz == 0:
             raise InputError("X is all zeros: no document has a known term, so there is nothing to learn from")
         family = self._family().learn(response[weight > 0])
-        return Corpus(matrix, family.encode(response), weight), family
+        corpus = Corpus(matrix, family.encode(response), weight)
+        if null_deviance(family, corpus.y, weight) <= 0:
+            raise InputError("the response is constant, so there is nothing to explain; check the response column")
+        return corpus, family
 
     def _start(self, corpus: Corpus, settings: JointSettings, restart: int, train: Any, W: Any, H: Any) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) + restart
+        seed = draw_seed(self.random_state) + restart
         given = {"nmf": "nndsvda"}.get(self.init, self.init) if restart == 0 else "random"
         start = STARTS[given](corpus, self.n_topics, seed, self.n_jobs)
         if H is not None or W is not None:
@@ -443,11 +449,8 @@ class GLMNMF(TopicEstimator):
         check_choice("training", self.training, ["joint"])
         check_number("supervision", self.supervision, least=0)
         check_number("penalty", self.penalty, least=0)
-        spread = null_deviance(family, corpus.y, corpus.weight)
-        if spread <= 0:
-            raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return JointSettings(
-            alpha=self.supervision * corpus.text_null_deviance() / spread,
+            alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),
             penalty=self.penalty,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),

@@ -106,7 +106,10 @@ class Binomial:
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Binomial:
         """Give the scale by its levels, or by its lowest and highest level: `[1, 2, 3, 4, 5]` or `(1, 5)`."""
-        values = np.unique(np.asarray(levels, dtype=float))
+        try:
+            values = np.unique(np.asarray(levels, dtype=float))
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if values.size < 2 or not np.array_equal(values, np.round(values)):
             raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5)")
         return cls(n=int(values[-1] - values[0]), lowest=int(values[0]))
@@ -218,11 +221,11 @@ def as_family(family: str | Family) -> Family:
     >>> as_family("binomial")
     Binomial(n=None, lowest=None)
     """
-    if not isinstance(family, str):
-        return family
-    if family not in FAMILIES:
-        raise InputError(f"family={family!r} is not known; allowed: {', '.join(sorted(FAMILIES))}")
-    return FAMILIES[family]()
+    if isinstance(family, str) and family in FAMILIES:
+        return FAMILIES[family]()
+    if isinstance(family, str) or not hasattr(family, "encode"):
+        raise InputError(f"family={family!r} is not known; allowed: {', '.join(map(repr, sorted(FAMILIES)))}")
+    return family
 
 
 def _as_numbers(y: ArrayLike) -> Vector:

@@ -19,7 +19,8 @@ from textsignal.explain import topic_table
 from textsignal.families import Family
 from textsignal.kernels import Array
 from textsignal.outputs import whole_folder
-from textsignal.text.vectorise import TextVectorizer
+from textsignal.text.vectorise import TextVectorizer, checked_texts
+from textsignal.validation import check_number
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -93,13 +94,14 @@ class TextResponseModel(BaseEstimator):
         responses : one number a document; NaN where there is none, its text is used all the same.
         sample_weight : how often each document counts in training.
         """
-        documents = list(texts) if not isinstance(texts, str) else texts
-        self._check_lengths(documents, responses)
-        vectorizer = TextVectorizer(MAX_RAW_TERMS, MAX_TERMS) if self.vectorizer is None else self.vectorizer
-        self.vectorizer_ = clone(vectorizer)
-        X = self.vectorizer_.fit_transform(documents)
-        self.estimator_ = self._new_estimator().fit(X, responses, sample_weight)
-        self.coherence_ = evaluate.coherence(X, self.estimator_.components_)
+        documents = checked_texts(texts)
+        if np.shape(responses)[:1] != (len(documents),):
+            raise InputError(f"{len(documents)} texts, but responses of shape {np.shape(responses)}; give one for each")
+        vectorizer = clone(TextVectorizer(MAX_RAW_TERMS, MAX_TERMS) if self.vectorizer is None else self.vectorizer)
+        X = vectorizer.fit_transform(documents)
+        estimator = self._new_estimator().fit(X, responses, sample_weight)
+        self.vectorizer_, self.estimator_ = vectorizer, estimator
+        self.coherence_ = evaluate.coherence(X, estimator.components_)
         self.n_documents_ = X.shape[0]
         return self
 
@@ -111,17 +113,24 @@ class TextResponseModel(BaseEstimator):
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
         """One row a topic, strongest positive effect first.
 
-        Columns: topic (its number, the column of `transform`), label, effect (on the linear predictor, per unit of
-        weight, every topic summing to 1), prevalence (share of all document weight), coherence, terms.
+        Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all document
+        weight), coherence, terms.
+
+        The effect is on the linear predictor, per unit of weight with every topic summing to 1, and relative to the
+        average text: the mean effect, weighted by prevalence, is 0. Texts have nearly constant totals, so a constant
+        added to all coefficients is as good as one added to the intercept, and only differences say something.
         """
         check_is_fitted(self)
+        check_number("n_terms", n_terms, least=1, whole=True)
         mass = self.estimator_.components_.sum(axis=1)
         size = np.where(mass > 0, mass, 1)
         weight = self.estimator_.mean_weights_ * size
+        prevalence = weight / weight.sum()
+        effects = self.estimator_.coef_ / size
         return topic_table(
             topics=self.estimator_.components_ / size[:, None],
-            effects=self.estimator_.coef_ / size,
-            prevalence=weight / weight.sum(),
+            effects=effects - np.sum(prevalence * effects),
+            prevalence=prevalence,
             coherence=self.coherence_,
             terms=self.vectorizer_.terms_,
             n_terms=n_terms,
@@ -182,12 +191,6 @@ class TextResponseModel(BaseEstimator):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-
-    @staticmethod
-    def _check_lengths(documents: Any, responses: ArrayLike) -> None:
-        n_responses = np.shape(responses)[0] if np.ndim(responses) else 0
-        if not isinstance(documents, str) and len(documents) != n_responses:
-            raise InputError(f"{len(documents)} texts, but {n_responses} responses; give one for each text")
 
 
 def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None) -> TextResponseModel:

@@ -52,7 +52,7 @@ def write_model(model: Parts, folder: Path) -> None:
         text = json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True)
         (folder / SETTINGS_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
     except OSError as error:
-        raise OutputError(f"cannot write the model to {folder}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
 
 def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Parts:

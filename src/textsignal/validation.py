@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from textsignal.errors import InputError
@@ -51,6 +51,16 @@ def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
     """How often each document counts: nonnegative, not all zero."""
     weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weight
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed from what scikit-learn takes: a whole number of at least 0, a RandomState or None."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InputError(
+            f"random_state={random_state!r} is no seed; give a whole number of at least 0, a RandomState or None"
+        ) from error
 
 
 def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:

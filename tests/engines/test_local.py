@@ -1,6 +1,7 @@
 """The local engine: blocks cut by the data alone, added in their order, whatever the threads."""
 
 import functools
+import itertools
 import operator
 import threading
 
@@ -24,7 +25,7 @@ class TestCut:
             edges = engine.cut(*size)
         assert edges[0][0] == 0
         assert edges[-1][1] == size[0]
-        assert all(stop == start for (_, stop), (start, _) in zip(edges, edges[1:], strict=False))
+        assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(edges))
         assert all(start < stop for start, stop in edges)
 
     @laws

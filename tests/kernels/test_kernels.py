@@ -131,7 +131,8 @@ class TestCompiledIsTheReference:
         for kernels in (compiled, reference):
             W, HT = case.padded(kernels)
             # A tolerance that is never met: all steps are taken.
-            np.testing.assert_array_equal(kernels.infer(case.rows(), HT, W, smoothing, -1.0, 20), 20)
+            steps = kernels.infer(case.rows(), HT, W, smoothing, -1.0, 20)
+            np.testing.assert_array_equal(np.delete(steps, EMPTY), 20)
             results.append(W)
         ours, theirs = results
         # Rounding grows with the steps.

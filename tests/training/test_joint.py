@@ -1,4 +1,4 @@
-"""Joint training: the published algorithm to the digit, descent at every iteration, and what a fit may not depend on."""
+"""Joint training: the published algorithm to the digit, descent at every iteration, what a fit does not depend on."""
 
 from dataclasses import dataclass
 
@@ -359,15 +359,17 @@ class TestStepsThatAreTooLong:
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 model.fit(shares, simulation.ratings)
-            except TrainingError as error:
-                assert 'gamma="adaptive"' in str(error)
+            except TrainingError:
                 return
         for values in (model.components_, model.weights_, model.coef_, model.objective_):
             assert np.all(np.isfinite(values))
 
     def test_the_paper_s_overflow_ends_in_a_training_error(self, simulation, shares):
         model = JBNMF(5, alpha=1e6, gamma=0, coefficient_step="gradient", random_state=0, n_jobs=1)
-        with np.errstate(over="ignore", invalid="ignore"), pytest.raises(TrainingError, match="at iteration"):
+        with (
+            np.errstate(over="ignore", invalid="ignore"),
+            pytest.raises(TrainingError, match=r'at iteration.*gamma="adaptive"'),
+        ):
             model.fit(shares, simulation.ratings)
 
 

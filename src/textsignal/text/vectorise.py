@@ -146,7 +146,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             X, nonnegative; with sorted indices where sparse.
         """
         check_is_fitted(self)
-        return self._weigh(self._counter.transform(_checked_texts(texts)))
+        return self._weigh(self._counter.transform(checked_texts(texts)))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Give the terms, one a column of X: ndarray of str, shape (terms,)."""
@@ -213,7 +213,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def _fit_counts(self, texts: Iterable[str]) -> csr_matrix:
         """Learn from the training texts and give their counts of the retained terms."""
         _check_options(self)
-        documents = _checked_texts(texts)
+        documents = checked_texts(texts)
         if not documents:
             raise InputError("no texts were given; there must be at least one")
         counter = self._new_counter()
@@ -319,7 +319,8 @@ def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
     return np.array([float(f"{score:.12g}") for score in np.array(sums) * _idf(counts)])
 
 
-def _checked_texts(texts: Iterable[str]) -> list[str]:
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """Give the texts as a list; raise where one is no string, naming it."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
     if getattr(texts, "ndim", 1) != 1:

@@ -1,0 +1,92 @@
+"""Topic tables: pure functions of arrays, checked against their formulas and against small hand-made topics."""
+
+import numpy as np
+import pytest
+
+from textsignal.explain import LABEL_TERMS, relevance, topic_table
+
+TERMS = [f"t{j}" for j in range(30)]
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.default_rng(3)
+    topics = rng.dirichlet(np.full(30, 0.3), size=6)
+    topics[:, 3] = 0
+    topics /= topics.sum(axis=1, keepdims=True)
+    return {
+        "topics": topics,
+        "effects": rng.normal(size=6),
+        "prevalence": rng.dirichlet(np.ones(6)),
+        "coherence": rng.uniform(-1, 1, 6),
+    }
+
+
+def test_relevance_is_its_formula(parts):
+    topics, prevalence = parts["topics"], parts["prevalence"]
+    found = relevance(topics, prevalence, 0.3)
+    for k in range(6):
+        for j in range(30):
+            share = topics[k, j]
+            overall = sum(prevalence[other] * topics[other, j] for other in range(6))
+            expected = 0.3 * np.log(share) + 0.7 * np.log(share / overall) if share > 0 else -np.inf
+            assert found[k, j] == pytest.approx(expected)
+
+
+def test_relevance_without_lift_ranks_by_share_alone(parts):
+    by_share = np.argsort(-parts["topics"], axis=1, kind="stable")
+    by_relevance = np.argsort(-relevance(parts["topics"], parts["prevalence"], 1.0), axis=1, kind="stable")
+    np.testing.assert_array_equal(by_relevance, by_share)
+
+
+def test_a_term_that_every_topic_shares_says_less_than_one_of_its_own():
+    topics = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
+    found = relevance(topics, np.array([0.5, 0.5]))
+    assert found[0, 1] > found[0, 0] > found[0, 2] == -np.inf
+
+
+def test_the_table_lists_topics_from_the_strongest_positive_effect_down(parts):
+    table = topic_table(**parts, terms=TERMS)
+    assert list(table.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
+    assert table["effect"].is_monotonic_decreasing
+    assert sorted(table["topic"]) == list(range(6))
+    for name in ("effect", "prevalence", "coherence"):
+        given = parts["effects" if name == "effect" else name]
+        np.testing.assert_array_equal(table[name], given[table["topic"]])
+
+
+def test_terms_are_the_most_relevant_ones_and_start_the_label(parts):
+    ranked = relevance(parts["topics"], parts["prevalence"])
+    table = topic_table(**parts, terms=TERMS, n_terms=7)
+    for row in table.itertuples():
+        scores = [ranked[row.topic, TERMS.index(term)] for term in row.terms]
+        assert len(scores) == 7
+        assert scores == sorted(scores, reverse=True)
+        assert scores[-1] >= np.sort(ranked[row.topic])[-7]
+        assert row.label == ", ".join(row.terms[:LABEL_TERMS])
+
+
+def test_a_term_that_a_topic_lacks_is_never_shown(parts):
+    table = topic_table(**parts, terms=TERMS, n_terms=30)
+    assert "t3" not in {term for terms in table["terms"] for term in terms}
+
+
+def test_equal_effects_keep_the_order_of_topics(parts):
+    table = topic_table(**(parts | {"effects": np.zeros(6)}), terms=TERMS)
+    assert table["topic"].tolist() == list(range(6))
+
+
+def test_a_topic_that_died_has_no_terms_and_does_no_harm(parts):
+    dead = parts["topics"].copy()
+    dead[2] = 0
+    table = topic_table(**(parts | {"topics": dead}), terms=TERMS).set_index("topic")
+    assert table.loc[2, "terms"] == []
+    assert table.loc[2, "label"] == ""
+    assert all(len(table.loc[k, "terms"]) == 10 for k in range(6) if k != 2)
+
+
+def test_the_table_changes_no_array(parts):
+    before = {name: values.copy() for name, values in parts.items()}
+    topic_table(**parts, terms=TERMS)
+    for name, values in parts.items():
+        np.testing.assert_array_equal(values, before[name])
