@@ -23,6 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "analysis effects search",
         "report studies plots",
         "cli",
+        "__main__",
     )
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -207,11 +207,14 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
                 f"{matrix.shape[0]} sample(s) cannot carry {self.n_topics} topics (n_samples={matrix.shape[0]}); "
                 "give more documents or a smaller n_topics"
             )
-        if matrix.nnz == 0:
+        if np.sum(matrix.T @ weight) == 0:
             raise InputError("X is all zeros: no document has a known term, so there is nothing to learn from")
-        family = self._family().learn(response[weight > 0])
-        corpus = Corpus(matrix, family.encode(response), weight)
-        if null_deviance(family, corpus.y, weight) <= 0:
+        counted = np.where(weight > 0, response, np.nan)
+        if np.all(np.isnan(counted)):
+            raise InputError("no document has a response (all are missing), so there is nothing to explain")
+        family = self._family().learn(counted)
+        corpus = Corpus(matrix, family.encode(counted), weight)
+        if np.nanmin(counted) == np.nanmax(counted):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return corpus, family
 
@@ -245,8 +248,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self.weights_ = fitted.weights
         self.coef_ = fitted.effects
         self.intercept_ = fitted.intercept
-        with_text = corpus.weight * (np.diff(corpus.X.indptr) > 0)
-        self.mean_weights_ = np.average(fitted.weights, axis=0, weights=with_text)
+        self.mean_weights_ = corpus.mean_weights(fitted.weights)
         self.family_ = family
         self.levels_ = family.levels
         self.n_iter_ = len(fitted.trace) - 1

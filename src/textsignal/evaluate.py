@@ -64,8 +64,7 @@ def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDA
     best = top_terms(topics, n)
     terms, place = np.unique(best, return_inverse=True)
     place = place.reshape(best.shape)
-    present = sp.csc_array(X)[:, terms]
-    present = sp.csc_array((np.ones(present.nnz), present.indices, present.indptr), shape=present.shape)
+    present = (sp.csc_array(X)[:, terms] != 0).astype(float)
     joint = np.asarray((present.T @ present).todense()) / X.shape[0]
     single = np.diag(joint)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -98,7 +98,7 @@ class Binomial:
 
     def __post_init__(self) -> None:
         for name, value in (("n", self.n), ("lowest", self.lowest)):
-            if value is not None and (isinstance(value, bool) or int(value) != value):
+            if value is not None and (isinstance(value, bool) or not np.isfinite(value) or int(value) != value):
                 raise InputError(f"Binomial: {name}={value!r} is no whole number")
         if self.n is not None and self.n < 1:
             raise InputError(f"Binomial: n={self.n} gives fewer than two levels; n must be 1 or more")
@@ -110,7 +110,7 @@ class Binomial:
             values = np.unique(np.asarray(levels, dtype=float))
         except (TypeError, ValueError):
             values = np.empty(0)
-        if values.size < 2 or not np.array_equal(values, np.round(values)):
+        if values.size < 2 or not np.all(np.isfinite(values)) or not np.array_equal(values, np.round(values)):
             raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5)")
         return cls(n=int(values[-1] - values[0]), lowest=int(values[0]))
 
@@ -128,8 +128,9 @@ class Binomial:
         """Fill in n and lowest from the smallest and largest observed response."""
         if self.n is not None and self.lowest is not None:
             return self
-        values = _observed(_as_numbers(y))
-        _check_whole(values, "no whole number; the binomial family takes whole-numbered levels such as 1 to 5")
+        numbers = _as_numbers(y)
+        _check_whole(numbers, "no whole number; the binomial family takes whole-numbered levels such as 1 to 5")
+        values = numbers[~np.isnan(numbers)]
         if values.size == 0:
             raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
         low = int(values.min()) if self.lowest is None else self.lowest
@@ -224,7 +225,7 @@ def as_family(family: str | Family) -> Family:
     if isinstance(family, str) and family in FAMILIES:
         return FAMILIES[family]()
     if isinstance(family, str) or not hasattr(family, "encode"):
-        raise InputError(f"family={family!r} is not known; allowed: {', '.join(map(repr, sorted(FAMILIES)))}")
+        raise InputError(f"family={family!r} is not known; allowed: {', '.join(sorted(FAMILIES))}")
     return family
 
 
@@ -238,10 +239,6 @@ def _as_numbers(y: ArrayLike) -> Vector:
         raise InputError(f"the response must be one number a document; its shape is {values.shape}")
     _raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
     return values
-
-
-def _observed(values: Vector) -> Vector:
-    return values[~np.isnan(values)]
 
 
 def _check_whole(values: Vector, reason: str) -> None:

@@ -18,7 +18,7 @@ class InferredWeights:
 
     weights : (documents, topics).
     n_steps : (documents,) steps that each document took.
-    unknown : (documents,) whether a document has no known term, and so got the fallback.
+    unknown : (documents,) whether a document has no term that any topic uses, and so got the fallback.
     """
 
     weights: Array
@@ -85,6 +85,6 @@ def infer_weights(
 
     with LocalEngine(n_jobs) as engine:
         engine.map(infer_block, engine.cut(X.shape[0], X.nnz, X.shape[1]))
-    unknown = np.diff(X.indptr) == 0
+    unknown = X @ (HT.sum(axis=1) > 0).astype(X.dtype) == 0
     weights[unknown] = 0.0 if fallback is None else fallback
     return InferredWeights(weights, steps, unknown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
 from typing import Any, Self
 
@@ -95,8 +95,9 @@ class TextResponseModel(BaseEstimator):
         sample_weight : how often each document counts in training.
         """
         documents = checked_texts(texts)
-        if np.shape(responses)[:1] != (len(documents),):
-            raise InputError(f"{len(documents)} texts, but responses of shape {np.shape(responses)}; give one for each")
+        n_responses = len(responses) if isinstance(responses, Sized) else 0
+        if n_responses != len(documents):
+            raise InputError(f"{len(documents)} texts, but {n_responses} responses; give one for each text")
         vectorizer = clone(TextVectorizer(MAX_RAW_TERMS, MAX_TERMS) if self.vectorizer is None else self.vectorizer)
         X = vectorizer.fit_transform(documents)
         estimator = self._new_estimator().fit(X, responses, sample_weight)

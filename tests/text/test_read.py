@@ -206,7 +206,7 @@ def test_an_empty_file(tmp_path, name):
     [
         ("t.csv", b"\n\n"),
         ("t.csv", b"text,rating\n"),
-        ("t.csv.gz", gzip.compress(b"")),
+        ("t.csv.gz", gzip.compress(b"", mtime=0)),
         ("t.csv", b"\xef\xbb\xbf"),
         ("t.jsonl", b"\n \n"),
     ],
@@ -259,8 +259,8 @@ def test_a_zip_must_hold_one_file(tmp_path):
     ("name", "content"),
     [
         ("t.csv.gz", b"no gzip"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000)[:-20]),
-        ("t.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 1000)[:-20]),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20]),
+        ("t.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 1000, mtime=0)[:-20]),
         ("t.csv.zip", b"no zip"),
         ("t.parquet", b"no parquet"),
         ("t.xlsx", b"no excel"),

@@ -364,8 +364,8 @@ class TestStepsThatAreTooLong:
         for values in (model.components_, model.weights_, model.coef_, model.objective_):
             assert np.all(np.isfinite(values))
 
-    def test_the_paper_s_overflow_ends_in_a_training_error(self, simulation, shares):
-        model = JBNMF(5, alpha=1e6, gamma=0, coefficient_step="gradient", random_state=0, n_jobs=1)
+    def test_an_overflow_ends_in_a_training_error_that_says_what_to_change(self, simulation, shares):
+        model = JBNMF(5, gamma=0, coefficient_step="gradient", learning_rate=1e200, random_state=0, n_jobs=1)
         with (
             np.errstate(over="ignore", invalid="ignore"),
             pytest.raises(TrainingError, match=r'at iteration.*gamma="adaptive"'),

@@ -221,6 +221,8 @@ def _infer(X, HT, mass, W, smoothing, tol, max_iter, epsilon, groups, pull, step
                     if W[i, k] > 0:
                         largest = max(largest, upper / (W[i, k] * mass[k]))
                     W[i, k] = upper / mass[k]
+                else:
+                    W[i, k] = 0.0
             steps[i] = step + 1
-            if largest - 1.0 < tol:
+            if step > 0 and largest - 1.0 < tol:
                 break

@@ -85,19 +85,20 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
 
     One step is w <- (w * pull + smoothing) / mass, with smoothing 0 the paper's update for new documents. By
     convexity f(w) - min f <= S (max_k (pull_k + smoothing / w_k) / mass_k - 1), S = sum_j x_j + smoothing * topics;
-    a document is done when that bound falls below tol * S.
+    a document is done when that bound falls below tol * S. The bound holds from the second step on: the first
+    brings the weights to their size.
     """
     mass = HT.sum(axis=0)
     steps = np.zeros(X.n_documents, dtype=np.int64)
     for i in range(X.n_documents):
         document = slice(X.indptr[i], X.indptr[i + 1])
         row = Rows(np.array([0, document.stop - document.start]), X.indices[document], X.data[document])
-        for _ in range(max_iter):
+        for step in range(max_iter):
             pull = pull_on_weights(row, W[i : i + 1], HT)[0]
             upper = W[i] * pull + smoothing
             gap = np.max(np.divide(upper, W[i] * mass, out=np.zeros_like(mass), where=W[i] * mass > 0)) - 1
             W[i] = np.divide(upper, mass, out=np.zeros_like(mass), where=mass > 0)
-            steps[i] += 1
-            if gap < tol:
+            steps[i] = step + 1
+            if step > 0 and gap < tol:
                 break
     return steps

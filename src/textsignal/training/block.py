@@ -32,6 +32,11 @@ class Corpus:
         totals = np.asarray(self.X.T @ self.weight, dtype=float)
         return totals / totals.sum()
 
+    def mean_weights(self, W: Array) -> Array:
+        """(topics,) mean weights of the documents that have text."""
+        mean: Array = np.average(W, axis=0, weights=self.weight * (np.diff(self.X.indptr) > 0))
+        return mean
+
     def text_null_deviance(self) -> float:
         """2 sum weight * x log(x / (row total * profile)): what no topics at all leave unexplained."""
         rows = np.asarray(self.X.sum(axis=1), dtype=float)

@@ -170,7 +170,7 @@ class Fitted:
     """What training gives.
 
     topics : (topics, terms); weights : (documents, topics); effects : (topics,).
-    trace : losses at the start and after every iteration; the last one stands at the values given here.
+    trace : losses of training at the start and after every iteration.
     reason : why training stopped.
     """
 
@@ -207,10 +207,12 @@ def train_joint(
     response = ResponseModel(family, engine, kernels, settings.penalty, fit_intercept=False)
     blocks = place(corpus, start.weights, engine, kernels)
     HT = pad(start.topics.T, kernels, corpus.X.dtype)
-    first = Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
+    first = settings.coefficient_step.settle(
+        response, blocks, Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
+    )
     method = Joint(blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step)
     solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
-    parameters = settings.coefficient_step.finish(response, blocks, solution.state.parameters)
+    parameters = settings.coefficient_step.settle(response, blocks, solution.state.parameters)
     last = replace(
         solution.trace[-1],
         response=response.loss(blocks, parameters),
@@ -233,7 +235,9 @@ def refit_on_text(fitted: Fitted, corpus: Corpus, response: ResponseModel, n_job
     what they saw predict badly: the more so, the stronger the supervision.
     """
     n_topics = len(fitted.topics)
-    weights = infer_weights(corpus.X, fitted.topics, fallback=fitted.weights.mean(axis=0), n_jobs=n_jobs).weights
+    weights = infer_weights(
+        corpus.X, fitted.topics, fallback=corpus.mean_weights(fitted.weights), n_jobs=n_jobs
+    ).weights
     blocks = place(corpus, weights, response.engine, response.kernels)
     first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
     parameters = fit_coefficients(response, blocks, first)

@@ -72,8 +72,8 @@ class CoefficientStep(Protocol):
     ) -> Parameters:
         """The parameters with moved coefficients."""
 
-    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
-        """The parameters to end with, once the weights have stopped moving."""
+    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """The parameters to start with, and to end with once the weights have stopped moving."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,10 @@ class NewtonStep:
         self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The parameters with moved coefficients; unchanged where no shorter step helps."""
-        direction = self._direction(model, parameters, sums)
-        before = sums.loss + model.penalty_value(parameters)
-        length = 1.0
-        for _ in range(MOST_HALVINGS):
-            moved = parameters.with_coefficients(parameters.coefficients + length * direction)
-            if model.loss(blocks, moved) + model.penalty_value(moved) <= before:
-                return moved
-            length /= 2
-        return parameters
+        return descend(model, blocks, parameters, sums, self._direction(model, parameters, sums))
 
-    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
-        """The GLM given the final weights."""
+    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """The GLM given the weights."""
         return fit_coefficients(model, blocks, parameters)
 
     def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
@@ -120,8 +112,8 @@ class NewtonStep:
 class GradientStep:
     """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
 
-    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), the
-        longest rate that is safe on every scale of text.
+    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved
+        until loss and penalty do not rise, which is safe on every scale of text.
     """
 
     alpha: float
@@ -131,20 +123,32 @@ class GradientStep:
         self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The parameters with moved coefficients."""
-        return parameters.with_coefficients(
-            parameters.coefficients - self._length(model, sums) * model.slope(sums, parameters)
-        )
+        slope = model.slope(sums, parameters)
+        if self.rate is not None:
+            return parameters.with_coefficients(parameters.coefficients - self.rate * self.alpha * slope)
+        if self.alpha == 0:
+            return parameters
+        moving = slice(None) if model.fit_intercept else slice(-1)
+        curvature = float(np.linalg.eigvalsh(sums.hessian[moving, moving])[-1]) + 2 * model.penalty
+        return descend(model, blocks, parameters, sums, -slope / curvature)
 
-    def finish(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
-        """Leave them where the last step left them, as the paper does."""
+    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """Leave them where they are, as the paper does."""
         return parameters
 
-    def _length(self, model: ResponseModel, sums: ResponseSums) -> float:
-        if self.rate is not None:
-            return self.rate * self.alpha
-        if self.alpha == 0:
-            return 0.0
-        return 1 / float(np.linalg.eigvalsh(sums.hessian)[-1] + 2 * model.penalty)
+
+def descend(
+    model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums, direction: Vector
+) -> Parameters:
+    """Go along `direction`, halving the step until loss and penalty do not rise; stay where none is short enough."""
+    before = sums.loss + model.penalty_value(parameters)
+    length = 1.0
+    for _ in range(MOST_HALVINGS):
+        moved = parameters.with_coefficients(parameters.coefficients + length * direction)
+        if model.loss(blocks, moved) + model.penalty_value(moved) <= before:
+            return moved
+        length /= 2
+    return parameters
 
 
 def fit_coefficients(
