@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from itertools import pairwise
+from queue import Empty, SimpleQueue
+from typing import Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,9 +17,11 @@ from joblib import effective_n_jobs
 from textsignal.engines import Item, Result, Sum
 
 #: Documents in a block: enough to pay for the calls around the kernels, few enough to stay in a core's cache.
-BLOCK_DOCUMENTS = 2048
+BLOCK_DOCUMENTS = 4096
 #: More blocks than this bring no more parallel work.
 MOST_BLOCKS = 256
+#: Sums are held for this many groups of blocks at once: enough for any number of cores here, few enough for memory.
+GROUPS = 64
 
 
 class LocalEngine:
@@ -37,7 +42,7 @@ class LocalEngine:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = effective_n_jobs(n_jobs)
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.n_threads - 1) if self.n_threads > 1 else None
 
     def __enter__(self) -> Self:
         return self
@@ -55,14 +60,39 @@ class LocalEngine:
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
-        """`step` of every block, in order."""
-        return list(self._results(step, blocks))
+        """`step` of every block, in order.
+
+        The calling thread works too and every thread takes the next block that nobody has: waking a thread can
+        take as long as a block, and then the others do not wait for it.
+        """
+        results: list[Result | None] = [None] * len(blocks)
+        waiting: SimpleQueue[int] = SimpleQueue()
+        for i in range(len(blocks)):
+            waiting.put(i)
+
+        def work() -> None:
+            with suppress(Empty):
+                while True:
+                    i = waiting.get_nowait()
+                    results[i] = step(blocks[i])
+
+        helpers = min(self.n_threads, len(blocks)) - 1
+        others = [] if self._pool is None else [self._pool.submit(work) for _ in range(helpers)]
+        try:
+            work()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+        return cast("list[Result]", results)
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item]) -> Sum:
-        """The sum of `step` over all blocks, added in their order."""
-        return functools.reduce(operator.add, self._results(step, blocks))
+        """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
+        count = min(GROUPS, len(blocks))
+        edges = np.linspace(0, len(blocks), count + 1).astype(int)
+        groups = [blocks[start:stop] for start, stop in pairwise(edges)]
+        return functools.reduce(operator.add, self.map(lambda group: _add_up(map(step, group)), groups))
 
-    def _results(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> Iterator[Result]:
-        if self._pool is None or len(blocks) == 1:
-            return map(step, blocks)
-        return self._pool.map(step, blocks)
+
+def _add_up(values: Iterable[Sum]) -> Sum:
+    return functools.reduce(operator.add, values)

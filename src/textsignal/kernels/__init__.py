@@ -57,7 +57,10 @@ class WeightStep(NamedTuple):
 
 
 class Kernels(Protocol):
-    """One block of documents, one array library. Formulas stand in `reference`."""
+    """One block of documents, one array library. Formulas stand in `reference`.
+
+    `out` is memory to write the result, or an intermediate of that shape, into; without it some is allocated.
+    """
 
     def lanes(self, dtype: DTypeLike) -> int:
         """Topics are padded to a multiple of this."""
@@ -65,14 +68,23 @@ class Kernels(Protocol):
     def zeros(self, shape: tuple[int, int], dtype: DTypeLike) -> Array:
         """Zeros in memory that suits the kernels."""
 
-    def pull_on_weights(self, X: Rows, W: Array, HT: Array) -> Array:
+    def pull_on_weights(self, X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
         """What the text pulls the weights towards."""
 
-    def weight_step(self, W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
+    def weight_step(
+        self,
+        W: Array,
+        pull: Array,
+        mass: Array,
+        slope: Array,
+        beta: Array,
+        gamma: Array,
+        out: Array | None = None,
+    ) -> WeightStep:
         """The paper's multiplicative step of the weights."""
 
-    def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
-        """What the documents say about the topics."""
+    def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
+        """What the documents say about the topics; `out` has the shape of the nonzeros."""
 
     def response_sums(self, W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
         """Gradient and Hessian of the response loss in (beta, intercept)."""

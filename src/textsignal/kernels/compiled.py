@@ -37,26 +37,28 @@ def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
     return aligned_zeros(shape, dtype)
 
 
-def pull_on_weights(X: Rows, W: Array, HT: Array) -> Array:
+def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
     """R H^T."""
-    pull = zeros(W.shape, W.dtype)
+    pull = zeros(W.shape, W.dtype) if out is None else out
     _pull_on_weights(X, W, HT, W.dtype.type(EPSILON), _groups(W), pull)
     return pull
 
 
-def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
+def weight_step(
+    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
+) -> WeightStep:
     """The paper's step and a bound on the text loss' change."""
-    moved = zeros(W.shape, W.dtype)
+    moved = zeros(W.shape, W.dtype) if out is None else out
     change = np.empty(len(W))
     _weight_step(W, pull, mass, slope, beta, gamma, moved, change)
     return WeightStep(moved, change)
 
 
-def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
+def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
     """Pull on the topics, mass of the weights and the part of the text loss that moves."""
     pull = zeros(HT.shape, HT.dtype)
     mass = np.zeros(W.shape[1], W.dtype)
-    reconstruction = np.empty_like(X.data)
+    reconstruction = np.empty_like(X.data) if out is None else out
     _pull_on_topics(X, W, HT, weight, W.dtype.type(EPSILON), _groups(W), reconstruction, pull, mass)
     # NumPy's logarithm is vectorised, numba's is not.
     np.log(reconstruction, out=reconstruction)
@@ -169,13 +171,18 @@ def _pull_on_topics(X, W, HT, weight, epsilon, groups, reconstruction, pull, mas
             mass[k] += weight[i] * W[i, k]
 
 
-@_compile_sum
+@_compile
 def _weighted_sum(X, weight, values):  # type: ignore[no-untyped-def]
     """sum_i weight_i sum_j x_ij values_ij."""
     result = 0.0
     for i in range(weight.size):
-        document = 0.0
-        for p in range(X.indptr[i], X.indptr[i + 1]):
+        start, stop = X.indptr[i], X.indptr[i + 1]
+        whole = start + (stop - start) // width(values) * width(values)
+        lanewise = nothing(values)
+        for p in range(start, whole, width(values)):
+            lanewise = multiply_add(load(X.data, p), load(values, p), lanewise)
+        document = np.float64(total(lanewise))
+        for p in range(whole, stop):
             document += X.data[p] * values[p]
         result += weight[i] * document
     return result

@@ -28,6 +28,13 @@ def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
     return np.zeros(shape, dtype)
 
 
+def _into(out: Array | None, result: Array) -> Array:
+    if out is None:
+        return result
+    out[:] = result
+    return out
+
+
 def reconstruct(X: Rows, W: Array, HT: Array) -> Array:
     """d_ij = sum_k W_ik H_kj + EPSILON at the nonzeros of X."""
     documents = np.repeat(np.arange(X.n_documents), np.diff(X.indptr))
@@ -40,12 +47,14 @@ def _ratios(X: Rows, W: Array, HT: Array) -> sp.csr_array:
     return sp.csr_array((X.data / reconstruct(X, W, HT), X.indices, X.indptr), shape=shape)
 
 
-def pull_on_weights(X: Rows, W: Array, HT: Array) -> Array:
+def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
     """R H^T."""
-    return _ratios(X, W, HT) @ HT
+    return _into(out, _ratios(X, W, HT) @ HT)
 
 
-def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array) -> WeightStep:
+def weight_step(
+    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
+) -> WeightStep:
     """The paper's supervised multiplicative step, and how much the text loss can change by it.
 
     With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number a document,
@@ -63,10 +72,10 @@ def weight_step(W: Array, pull: Array, mass: Array, slope: Array, beta: Array, g
     ratio = np.divide(upper, lower, out=np.zeros(W.shape), where=lower > 0)
     minus_log = np.where(ratio < 1, (1 - ratio) / np.sqrt(ratio + TINY), 2 * (1 - ratio) / (1 + ratio))
     change = mass * (W * ratio - W) + W * pull * minus_log
-    return WeightStep((W * ratio).astype(W.dtype), change.sum(axis=1))
+    return WeightStep(_into(out, (W * ratio).astype(W.dtype)), change.sum(axis=1))
 
 
-def text_sums(X: Rows, W: Array, HT: Array, weight: Array) -> TextSums:
+def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
     """pull_jk = sum_i weight_i R_ij W_ik, mass_k = sum_i weight_i W_ik, - sum_ij weight_i x_ij log d_ij."""
     weighted = W * weight[:, None]
     per_nonzero = np.repeat(weight, np.diff(X.indptr))

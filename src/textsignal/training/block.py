@@ -48,8 +48,20 @@ class Corpus:
 
 
 @dataclass(frozen=True)
+class Scratch:
+    """Memory that steps write into over and over: threads that keep asking the system for it slow each other down.
+
+    pull, moved : (documents, padded topics); values : (nonzeros,).
+    """
+
+    pull: Array
+    moved: Array
+    values: Array
+
+
+@dataclass(frozen=True)
 class Block:
-    """Documents that are worked on together. Steps change `W` in place and nothing else.
+    """Documents that are worked on together. Steps change `W` and scratch memory in place, and nothing else.
 
     X : the documents' text.
     y : (documents,) encoded response, 0 where there is none.
@@ -57,6 +69,7 @@ class Block:
     response_weight : (documents,) the same, 0 where there is no response.
     text_constant : sum of text_weight * (x log x - x), the part of the text loss that no parameter moves.
     W : (documents, padded topics) weights.
+    scratch : memory for steps.
     """
 
     X: Rows
@@ -65,6 +78,7 @@ class Block:
     response_weight: Vector
     text_constant: float
     W: Array
+    scratch: Scratch
 
 
 def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Block]:
@@ -78,6 +92,8 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Bl
         weight = corpus.weight[part]
         data = rows.data.astype(float)
         constant = np.sum(np.repeat(weight, np.diff(rows.indptr)) * (special.xlogy(data, data) - data))
+        block_W = pad(W[part], kernels, X.dtype)
+        pull, moved = (kernels.zeros(block_W.shape, X.dtype) for _ in range(2))
         blocks.append(
             Block(
                 X=rows,
@@ -85,7 +101,8 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Bl
                 text_weight=weight.astype(X.dtype),
                 response_weight=weight * observed[part],
                 text_constant=float(constant),
-                W=pad(W[part], kernels, X.dtype),
+                W=block_W,
+                scratch=Scratch(pull, moved, np.empty_like(rows.data)),
             )
         )
     return blocks

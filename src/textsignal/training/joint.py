@@ -42,10 +42,11 @@ class FixedGamma:
         """Change the block's weights in place."""
         alphas = alpha * (block.response_weight > 0)
         slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W))
-        pull = response.kernels.pull_on_weights(block.X, block.W, parameters.HT)
+        pull = response.kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         gamma = np.full(len(slope), self.gamma)
-        block.W[:] = response.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma).W
+        moved = block.scratch.moved
+        block.W[:] = response.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma, moved).W
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class AdaptiveGamma:
         alphas = alpha * (block.response_weight > 0)
         slope = alphas * family.gradient(block.y, eta)
         losses = alphas * family.loss(block.y, eta)
-        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT)
+        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         # Below this a change is rounding, not a rise.
         noise = np.finfo(block.W.dtype).eps * (np.einsum("ik,k->i", block.W, mass) + np.abs(losses))
@@ -73,7 +74,8 @@ class AdaptiveGamma:
         rows: slice | np.ndarray = slice(None)
         for _ in range(MOST_GAMMAS):
             W = block.W[rows]
-            step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows])
+            moved = block.scratch.moved[: len(W)]
+            step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows], moved)
             after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W))
             rises = step.text_change + after - losses[rows] > noise[rows]
             if not rises.any():
@@ -135,7 +137,7 @@ class Joint:
         return kept
 
     def _sums(self, block: Block, parameters: Parameters) -> Sums:
-        text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
+        text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight, block.scratch.values)
         reconstructed = float(text.mass.astype(float) @ parameters.HT.sum(axis=0, dtype=float))
         return Sums(
             pull=text.pull,
