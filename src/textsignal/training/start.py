@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from textsignal.inference import infer_weights
@@ -17,6 +17,8 @@ from textsignal.training.block import Corpus
 FIRST_STEPS = 5
 #: Relative size below which singular values, and terms in singular vectors, count as zero.
 SMALLEST_SIZE = 1e-6
+#: Up to this many terms all singular vectors are found at once.
+SMALL_PROBLEM = 256
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,20 @@ def weights_for(corpus: Corpus, topics: Array, n_jobs: int | None) -> Array:
 
 def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Left vectors, sizes and right vectors of the weighted text's largest singular values, largest first."""
-    count = min(n_topics, min(corpus.X.shape) - 1)
-    if count < 1:
-        return np.empty((corpus.X.shape[0], 0)), np.empty(0), np.empty((0, corpus.X.shape[1]))
-    weighted = corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None]
+    X = corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None]
+    n_terms = X.shape[1]
+    count = min(n_topics, *X.shape)
     # One BLAS thread, so that the bits do not depend on how many there are.
     with threadpool_limits(1):
-        U, sizes, Vt = svds(weighted, count, v0=rng.random(min(weighted.shape)))
-    return U[:, ::-1], sizes[::-1], Vt[::-1]
+        if n_terms <= max(SMALL_PROBLEM, count + 1):
+            squares, vectors = np.linalg.eigh((X.T @ X).toarray())
+        else:
+            products = LinearOperator((n_terms, n_terms), matvec=lambda v: X.T @ (X @ v), dtype=float)
+            squares, vectors = eigsh(products, count, v0=rng.random(n_terms), rng=rng)
+        vectors = vectors[:, ::-1][:, :count]
+        sizes = np.sqrt(np.maximum(squares[::-1][:count], 0))
+        left = np.asarray(X @ vectors) / np.where(sizes > 0, sizes, 1)
+    return left, sizes, vectors.T
 
 
 def _balanced_size(corpus: Corpus, n_topics: int) -> float:
