@@ -40,6 +40,11 @@ class Rows(NamedTuple):
         """Number of rows."""
         return self.indptr.size - 1
 
+    def document(self, i: int) -> Rows:
+        """Row i alone."""
+        first, last = self.indptr[i], self.indptr[i + 1]
+        return Rows(np.array([0, last - first]), self.indices[first:last], self.data[first:last])
+
 
 class TextSums(NamedTuple):
     """pull : (terms, topics); mass : (topics,); log_loss : - sum of weight * x log(wH)."""
@@ -91,6 +96,11 @@ class Kernels(Protocol):
 
     def infer(self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
         """Move W in place to each document's best weights; give the number of steps each took."""
+
+    def implicit_sums(
+        self, X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float
+    ) -> Array:
+        """Gradient in the topics of text and response loss, where weights follow the topics."""
 
 
 def pad(matrix: Array, kernels: Kernels, dtype: np.dtype) -> Array:

@@ -22,9 +22,9 @@ from textsignal.kernels.lanes import (
     total,
     width,
 )
-from textsignal.kernels.reference import EPSILON, TINY
+from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY, TINY
 
-__all__ = ["infer", "lanes", "pull_on_weights", "response_sums", "text_sums", "weight_step", "zeros"]
+__all__ = ["implicit_sums", "infer", "lanes", "pull_on_weights", "response_sums", "text_sums", "weight_step", "zeros"]
 
 _compile = njit(nogil=True, cache=True, error_model="numpy")
 # Sums of numbers may be added lane by lane: another order, but always the same one.
@@ -83,11 +83,24 @@ def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
     """Each document's best weights, in place."""
     steps = np.zeros(X.n_documents, dtype=np.int64)
-    number = W.dtype.type
-    pull = zeros((1, W.shape[1]), W.dtype)
-    mass = HT.sum(axis=0)
-    _infer(X, HT, mass, W, number(smoothing), tol, max_iter, number(EPSILON), _groups(W), pull, steps)
+    number, n_topics = W.dtype.type, W.shape[1]
+    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
+    vectors = zeros((2, n_topics), W.dtype)
+    settings = (number(smoothing), tol, max_iter, number(EPSILON))
+    _infer(X, HT, HT.sum(axis=0), W, settings, _groups(W), pull, A, vectors, steps)
     return steps
+
+
+def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
+    """Gradient in the topics where weights follow them, up to a constant for each topic."""
+    number, n_topics = W.dtype.type, W.shape[1]
+    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
+    vectors = zeros((2, n_topics), W.dtype)
+    gradient = zeros(HT.shape, HT.dtype)
+    settings = (number(smoothing), number(EPSILON))
+    mass = HT.sum(axis=0)
+    _implicit_sums(X, HT, mass, W, slope, beta, weight, settings, _groups(W), pull, A, vectors, gradient)
+    return gradient
 
 
 def _as_float64(W: Array) -> Array:
@@ -217,19 +230,111 @@ def _response_sums(W, gradient, curvature, groups, slopes, cross, squares):  # t
 
 
 @_compile
-def _infer(X, HT, mass, W, smoothing, tol, max_iter, epsilon, groups, pull, steps):  # type: ignore[no-untyped-def]
+def _infer(X, HT, mass, W, settings, groups, pull, A, vectors, steps):  # type: ignore[no-untyped-def]
+    smoothing, tol, max_iter, epsilon = settings
     for i in range(W.shape[0]):
         for step in range(max_iter):
-            _document_pull(X, i, W, HT, epsilon, groups, pull, 0)
-            largest = 0.0
-            for k in range(W.shape[1]):
-                if mass[k] > 0:
-                    upper = W[i, k] * pull[0, k] + smoothing
-                    if W[i, k] > 0:
-                        largest = max(largest, upper / (W[i, k] * mass[k]))
-                    W[i, k] = upper / mass[k]
-                else:
-                    W[i, k] = 0.0
+            if smoothing > 0 and step >= FIRST_STEPS:
+                gap = _newton_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A, vectors)
+            else:
+                gap = _multiplicative_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull)
             steps[i] = step + 1
-            if step > 0 and largest - 1.0 < tol:
+            if step > 0 and gap < tol:
                 break
+
+
+@_compile
+def _multiplicative_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull):  # type: ignore[no-untyped-def]
+    _document_pull(X, i, W, HT, epsilon, groups, pull, 0)
+    largest = 0.0
+    for k in range(W.shape[1]):
+        if mass[k] > 0:
+            upper = W[i, k] * pull[0, k] + smoothing
+            if W[i, k] > 0:
+                largest = max(largest, upper / (W[i, k] * mass[k]))
+            W[i, k] = upper / mass[k]
+        else:
+            W[i, k] = 0.0
+    return largest - 1.0
+
+
+@_compile
+def _newton_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A, vectors):  # type: ignore[no-untyped-def]
+    gradient, direction = vectors[0], vectors[1]
+    _document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A)
+    for k in range(W.shape[1]):
+        gradient[k] = mass[k] - pull[0, k] - smoothing / W[i, k] if mass[k] > 0 else 0.0
+    _solve(A, gradient, direction)
+    longest = 1.0
+    decrement = size = change = 0.0
+    for k in range(W.shape[1]):
+        decrement += gradient[k] * direction[k]
+        size += mass[k] * W[i, k]
+        change += mass[k] * direction[k]
+        if direction[k] > 0:
+            longest = min(longest, MOST_OF_THE_WAY * W[i, k] / direction[k])
+    for k in range(W.shape[1]):
+        W[i, k] -= longest * direction[k]
+    return decrement / 2 / (size - longest * change)
+
+
+@_compile
+def _document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A):  # type: ignore[no-untyped-def]
+    """A and the pull at document i's weights; topics without mass get a row of the unit matrix."""
+    n_topics = len(groups) * width(HT)
+    w = i * n_topics
+    pull[:] = 0.0
+    A[:] = 0.0
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        j = X.indices[p]
+        h = j * n_topics
+        d = _reconstruct(W, w, HT, h, groups) + epsilon
+        ratio = X.data[p] / d
+        _add_scaled(ratio, HT, h, pull, 0, groups)
+        for k in range(n_topics):
+            _add_scaled(ratio / d * HT[j, k], HT, h, A, k * n_topics, groups)
+    for k in range(n_topics):
+        A[k, k] += smoothing / (W[i, k] * W[i, k]) if mass[k] > 0 else 1.0
+
+
+@_compile_sum
+def _solve(A, b, x):  # type: ignore[no-untyped-def]
+    """Solve A x = b for a positive definite A, whose lower triangle becomes its Cholesky factor."""
+    n = b.size
+    for i in range(n):
+        for j in range(i + 1):
+            rest = A[i, j]
+            for k in range(j):
+                rest -= A[i, k] * A[j, k]
+            A[i, j] = np.sqrt(rest) if i == j else rest / A[j, j]
+    for i in range(n):
+        rest = b[i]
+        for k in range(i):
+            rest -= A[i, k] * x[k]
+        x[i] = rest / A[i, i]
+    for i in range(n - 1, -1, -1):
+        rest = x[i]
+        for k in range(i + 1, n):
+            rest -= A[k, i] * x[k]
+        x[i] = rest / A[i, i]
+
+
+@_compile
+def _implicit_sums(X, HT, mass, W, slope, beta, weight, settings, groups, pull, A, vectors, gradient):  # type: ignore[no-untyped-def]
+    smoothing, epsilon = settings
+    n_topics = len(groups) * width(HT)
+    right, u = vectors[0], vectors[1]
+    for i in range(W.shape[0]):
+        _document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A)
+        for k in range(n_topics):
+            right[k] = slope[i] * beta[k]
+        _solve(A, right, u)
+        for k in range(n_topics):
+            right[k] = u[k] - weight[i] * W[i, k]
+        for p in range(X.indptr[i], X.indptr[i + 1]):
+            h = X.indices[p] * n_topics
+            d = _reconstruct(W, i * n_topics, HT, h, groups) + epsilon
+            ratio = X.data[p] / d
+            through = ratio / d * _reconstruct(vectors, n_topics, HT, h, groups)
+            _add_scaled(ratio, vectors, 0, gradient, h, groups)
+            _add_scaled(-through, W, i * n_topics, gradient, h, groups)

@@ -14,6 +14,8 @@ from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
 
 #: Added to every reconstructed value, so that nothing is divided by zero (the paper's epsilon).
 EPSILON = 1e-16
+#: Multiplicative steps before Newton's, and how far those go towards the boundary at most.
+FIRST_STEPS, MOST_OF_THE_WAY = 4, 0.9
 #: Keeps square roots off zero; too small to be seen beside anything else.
 TINY = 1e-300
 
@@ -92,22 +94,75 @@ def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
     """Minimise  f(w) = sum_k mass_k w_k - sum_j x_j log (wH)_j - smoothing sum_k log w_k  for each document.
 
-    One step is w <- (w * pull + smoothing) / mass, with smoothing 0 the paper's update for new documents. By
-    convexity f(w) - min f <= S (max_k (pull_k + smoothing / w_k) / mass_k - 1), S = sum_j x_j + smoothing * topics;
-    a document is done when that bound falls below tol * S. The bound holds from the second step on: the first
-    brings the weights to their size.
+    A multiplicative step is w <- (w * pull + smoothing) / mass, with smoothing 0 the paper's update for new
+    documents. By convexity f(w) - min f <= S (max_k (pull_k + smoothing / w_k) / mass_k - 1), S = sum_j x_j +
+    smoothing * topics; a document is done when that bound falls below tol * S. The bound holds from the second
+    step on: the first brings the weights to their size.
+
+    With smoothing, f is smooth and its minimum inside: after `FIRST_STEPS` multiplicative steps come Newton steps,
+    cut short of the boundary, until half the Newton decrement falls below tol * S.
     """
     mass = HT.sum(axis=0)
     steps = np.zeros(X.n_documents, dtype=np.int64)
     for i in range(X.n_documents):
-        document = slice(X.indptr[i], X.indptr[i + 1])
-        row = Rows(np.array([0, document.stop - document.start]), X.indices[document], X.data[document])
+        row = X.document(i)
         for step in range(max_iter):
-            pull = pull_on_weights(row, W[i : i + 1], HT)[0]
-            upper = W[i] * pull + smoothing
-            gap = np.max(np.divide(upper, W[i] * mass, out=np.zeros_like(mass), where=W[i] * mass > 0)) - 1
-            W[i] = np.divide(upper, mass, out=np.zeros_like(mass), where=mass > 0)
+            newton = smoothing > 0 and step >= FIRST_STEPS
+            gap = (_newton_step if newton else _multiplicative_step)(row, W[i : i + 1], HT, mass, smoothing)
             steps[i] = step + 1
             if step > 0 and gap < tol:
                 break
     return steps
+
+
+def _multiplicative_step(row: Rows, w: Array, HT: Array, mass: Array, smoothing: float) -> float:
+    """One step of one document, in place; the bound on f(w) - min f before it, relative to S."""
+    live = mass > 0
+    upper = w * pull_on_weights(row, w, HT) + smoothing
+    bound = np.divide(upper, w * mass, out=np.zeros_like(w), where=w * mass > 0).max() - 1
+    w[:] = np.divide(upper, mass, out=np.zeros_like(w), where=live)
+    return float(bound)
+
+
+def _newton_step(row: Rows, w: Array, HT: Array, mass: Array, smoothing: float) -> float:
+    """One step of one document, in place; half the Newton decrement before it, relative to S."""
+    live = mass > 0
+    gradient = (mass - pull_on_weights(row, w, HT) - smoothing / np.where(live, w, 1))[0, live]
+    direction = np.linalg.solve(weight_curvature(row, w, HT, smoothing), gradient)
+    falling = direction > 0
+    longest = np.min(MOST_OF_THE_WAY * w[0, live][falling] / direction[falling], initial=1.0)
+    size = np.sum(mass * w) - longest * np.sum(mass[live] * direction)
+    w[0, live] -= longest * direction
+    return float(gradient @ direction / 2 / size)
+
+
+def weight_curvature(row: Rows, w: Array, HT: Array, smoothing: float) -> Array:
+    """A_kl = sum_j H_kj H_lj x_j / d_j^2 + [k = l] smoothing / w_k^2, over topics that have mass."""
+    live = HT.sum(axis=0) > 0
+    H = HT[row.indices][:, live]
+    d = reconstruct(row, w, HT)
+    return (H.T * (row.data / d**2)) @ H + np.diag(smoothing / w[0, live] ** 2)
+
+
+def implicit_sums(X: Rows, W: Array, HT: Array, slope: Array, beta: Array, weight: Array, smoothing: float) -> Array:
+    """(terms, topics) gradient in H of  sum_i weight_i f_i(w_i) + loss_i(w_i . beta)  at inferred weights.
+
+    The weights follow the topics, so the loss reaches the topics through them. With slope_i the loss' derivative in
+    w_i . beta, A the curvature above, u = A^-1 (slope beta) and r = x / d, document i gives (implicit function theorem)
+
+        dJ/dH_kj = (weight w_k - u_k) (1 - r_j) - w_k (x_j / d_j^2) (u . H_.j)
+
+    The part that is the same for all terms of a topic, weight w_k - u_k, is left out: topics are shares of terms, and
+    shares do not feel it.
+    """
+    live = HT.sum(axis=0) > 0
+    gradient = np.zeros(HT.shape)
+    for i in range(X.n_documents):
+        row, w = X.document(i), W[i : i + 1]
+        d = reconstruct(row, w, HT)
+        r = row.data / d
+        u = np.zeros(HT.shape[1])
+        u[live] = np.linalg.solve(weight_curvature(row, w, HT, smoothing), slope[i] * beta[live])
+        through = (r / d * (HT[row.indices] @ u))[:, None] * w
+        gradient[row.indices] += r[:, None] * (u - weight[i] * w) - through
+    return gradient

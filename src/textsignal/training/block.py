@@ -59,6 +59,10 @@ class Scratch:
     values: Array
 
 
+#: For blocks whose steps need none.
+NO_SCRATCH = Scratch(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
+
+
 @dataclass(frozen=True)
 class Block:
     """Documents that are worked on together. Steps change `W` and scratch memory in place, and nothing else.

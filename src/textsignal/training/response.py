@@ -171,9 +171,19 @@ def fit_coefficients(
     return parameters
 
 
+def null_predictor(family: Family, y: Vector, weight: Vector) -> float:
+    """The best constant linear predictor; a missing response (NaN) counts nothing."""
+    seen = ~np.isnan(y)
+    best = minimize_scalar(lambda eta: _constant_loss(family, y[seen], weight[seen], eta))
+    return float(best.x)
+
+
 def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
     """Twice the loss of the best constant linear predictor above the smallest possible loss."""
     seen = ~np.isnan(y)
-    y, weight = y[seen], weight[seen]
-    null = minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta)))))
-    return 2 * (float(null.fun) - float(np.sum(weight * family.best_loss(y))))
+    loss = _constant_loss(family, y[seen], weight[seen], null_predictor(family, y, weight))
+    return 2 * (loss - float(np.sum(weight[seen] * family.best_loss(y[seen]))))
+
+
+def _constant_loss(family: Family, y: Vector, weight: Vector, eta: float) -> float:
+    return float(np.sum(weight * family.loss(y, np.full(y.size, eta))))

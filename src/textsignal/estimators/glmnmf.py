@@ -1,0 +1,188 @@
+"""GLMNMF: topics that explain the text and a response of any family."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from textsignal.errors import InputError
+from textsignal.estimators.base import Inference, Task, TopicEstimator
+from textsignal.families import Binomial, Family, as_family
+from textsignal.kernels import compiled
+from textsignal.training.joint import (
+    AdaptiveGamma,
+    Fitted,
+    JointSettings,
+    refit_on_text,
+)
+from textsignal.training.predictive import FINAL_TOL, PredictiveSettings, scale_rows, train_predictive
+from textsignal.training.response import (
+    NewtonStep,
+    ResponseModel,
+    null_deviance,
+)
+from textsignal.validation import (
+    check_choice,
+    check_number,
+)
+
+#: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
+PRIOR, LEARNING_RATE = 0.003, 0.05
+
+
+class GLMNMF(TopicEstimator):
+    """Topics that reconstruct the text and explain a response of any family.
+
+    Minimises KL(X || W H) + s [ sum loss(y, intercept + W beta) + penalty |beta|^2 ], where s is scaled so that a
+    `supervision` of 1 gives text and response the same say: s = supervision * (text null deviance) / (response
+    null deviance). Every topic is given as shares of terms that sum to 1, so that weights and effects compare
+    between topics.
+
+    Parameters
+    ----------
+    n_topics : number of topics.
+    family : "binomial", or a family such as `Binomial(n=4, lowest=1)`.
+    training : "joint": weights are free in training and see the response (the paper). Effects are refitted in the
+        end on weights that follow from the text alone, as a new document's do. "predictive": weights are a function of
+        the text in training too, and topics move so that this function predicts; give counts, whose rows it scales
+        to norm 1 and whose lengths it uses.
+    supervision : weight of the response against the text; 0 gives topics that ignore the response.
+    penalty : on the squared effects.
+    fit_intercept : whether the linear predictor has a constant.
+    smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero; share of a
+        document's terms left out at random in each step; passes over the documents; documents in a step.
+    max_iter, tol : of joint training: most iterations; relative change of the objective below which it stops.
+    init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
+    n_init : number of starts; the one with the lowest objective is kept.
+    levels : the response's scale, such as (1, 5), in place of `family`; None learns it.
+    random_state : seed.
+    n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+
+    Attributes
+    ----------
+    components_ : (topics, terms) topics, each summing to 1.
+    weights_ : (documents, topics) weights of the training documents, from their text alone.
+    coef_, intercept_ : effects and intercept.
+    alpha_ : the supervision on the scale of the paper's alpha.
+    objective_, trace_ : objective after every iteration; all parts of it, from the start on.
+    n_iter_, converged_, stop_reason_ : how long training took and why it stopped.
+    levels_, family_ : the response's scale, and the family that holds it.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import simulate_corpus
+    >>> corpus = simulate_corpus(n_documents=400, n_terms=200, random_state=2)
+    >>> model = GLMNMF(n_topics=5, random_state=0).fit(corpus.counts, corpus.ratings)
+    >>> model.components_.sum(axis=1).round(6)
+    array([1., 1., 1., 1., 1.])
+    >>> model.predict_proba(corpus.counts[:2]).sum(axis=1).round(6)
+    array([1., 1.])
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        family: str | Family = "binomial",
+        training: str = "joint",
+        supervision: float = 0.5,
+        penalty: float = 0.1,
+        fit_intercept: bool = True,
+        smoothing: float = 0.2,
+        thinning: float = 0.4,
+        max_epochs: int = 40,
+        batch_size: int = 500,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        init: str = "nndsvda",
+        n_init: int = 1,
+        levels: ArrayLike | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_topics = n_topics
+        self.family = family
+        self.training = training
+        self.supervision = supervision
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.smoothing = smoothing
+        self.thinning = thinning
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init = init
+        self.n_init = n_init
+        self.levels = levels
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _family(self) -> Family:
+        family = as_family(self.family)
+        return family if self.levels is None else Binomial.from_levels(self.levels)
+
+    def _train(self, task: Task) -> Fitted:
+        check_choice("training", self.training, ["joint", "predictive"])
+        check_number("supervision", self.supervision, least=0)
+        check_number("penalty", self.penalty, least=0)
+        return self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
+
+    def _train_jointly(self, task: Task) -> Fitted:
+        corpus, family = task.corpus, task.family
+        settings = JointSettings(
+            alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),
+            penalty=self.penalty,
+            weight_rule=AdaptiveGamma(),
+            coefficient_step=NewtonStep(),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        fitted = self._train_joint(task, settings).with_unit_topics()
+        response = ResponseModel(family, task.engine, compiled, self.penalty, self.fit_intercept)
+        return refit_on_text(fitted, corpus, response, self.n_jobs)
+
+    def _train_predictively(self, task: Task) -> Fitted:
+        self._check_predictive_options(task)
+        scaled = scale_rows(task.corpus.X)
+        corpus = replace(task.corpus, X=scaled.X)
+        by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
+        start_task = replace(task, corpus=by_length)
+        start = self._start(start_task)
+        if task.H is None:
+            start = self._nmf_start(start_task, start)
+        spread = null_deviance(task.family, corpus.y, corpus.weight)
+        settings = PredictiveSettings(
+            supervision=self.supervision * by_length.text_null_deviance() / spread,
+            penalty=self.penalty / corpus.weight.sum(),
+            smoothing=self.smoothing,
+            prior=PRIOR,
+            thinning=self.thinning,
+            learning_rate=LEARNING_RATE,
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            seed=task.seed,
+        )
+        return train_predictive(
+            corpus, scaled.length, task.family, start, settings, task.engine, compiled, task.watch, self.n_jobs
+        )
+
+    def _check_predictive_options(self, task: Task) -> None:
+        check_number("smoothing", self.smoothing, least=0, above=True)
+        check_number("max_epochs", self.max_epochs, least=1, whole=True)
+        check_number("batch_size", self.batch_size, least=1, whole=True)
+        check_number("thinning", self.thinning, least=0)
+        if self.thinning >= 1:
+            raise InputError(f"thinning={self.thinning!r} leaves no term; it must be at least 0 and below 1")
+        if task.W is not None:
+            raise InputError('training="predictive" finds weights from the text; give starting topics H alone')
+
+    def _rows(self, matrix: sp.csr_array) -> sp.csr_array:
+        return scale_rows(matrix).X if self.training == "predictive" else matrix
+
+    @property
+    def _inference(self) -> Inference:
+        return Inference(self.smoothing, FINAL_TOL) if self.training == "predictive" else Inference()
