@@ -46,6 +46,13 @@ class OnBadRows(enum.StrEnum):
     drop = "drop"
 
 
+class Training(enum.StrEnum):
+    """How topics are trained."""
+
+    joint = "joint"
+    predictive = "predictive"
+
+
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 OutOption = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write.")]
@@ -90,6 +97,10 @@ def fit(
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
+    training: Annotated[
+        Training,
+        typer.Option("--training", help="Whether weights see the response (joint) or follow from the text alone."),
+    ] = Training.joint,
     supervision: Annotated[
         float, typer.Option("--supervision", help="How much the response counts against the text.")
     ] = 0.5,
@@ -121,7 +132,7 @@ def fit(
 
     scale = _scale(levels)
     estimator = (
-        GLMNMF(topics, supervision=supervision, levels=scale, random_state=seed, n_jobs=jobs)
+        GLMNMF(topics, training=training.value, supervision=supervision, levels=scale, random_state=seed, n_jobs=jobs)
         if alpha is None
         else JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs)
     )
@@ -130,6 +141,7 @@ def fit(
         max_terms,
         stop_words=None if stop_words == "none" else stop_words,
         ngram_range=(1, ngrams),
+        weighting=estimator.weighting,
     )
     model = TextResponseModel(vectorizer=vectorizer, estimator=estimator)
     with _target(output, force) as folder:

@@ -34,9 +34,10 @@ class TextResponseModel(BaseEstimator):
     n_topics : number of topics.
     family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
     supervision : how much the response counts against the text while learning; 0 ignores it.
-    training : "joint" (the paper's).
+    training : "joint" (the paper's) or "predictive", as in `GLMNMF`.
     levels : the response's scale, such as (1, 5); None learns it from the responses seen.
-    vectorizer : a TextVectorizer; None takes 2,000 terms with TF-IDF weights.
+    vectorizer : a TextVectorizer; None takes 2,000 terms, as counts for predictive training and with TF-IDF weights
+        for joint training.
     estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of all options above but
         `vectorizer`.
     random_state : seed.
@@ -98,9 +99,10 @@ class TextResponseModel(BaseEstimator):
         n_responses = len(responses) if isinstance(responses, Sized) else 0
         if n_responses != len(documents):
             raise InputError(f"{len(documents)} texts, but {n_responses} responses; give one for each text")
-        vectorizer = clone(TextVectorizer(MAX_RAW_TERMS, MAX_TERMS) if self.vectorizer is None else self.vectorizer)
+        estimator = self._new_estimator()
+        vectorizer = clone(self.vectorizer or TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, weighting=estimator.weighting))
         X = vectorizer.fit_transform(documents)
-        estimator = self._new_estimator().fit(X, responses, sample_weight)
+        estimator.fit(X, responses, sample_weight)
         self.vectorizer_, self.estimator_ = vectorizer, estimator
         self.coherence_ = evaluate.coherence(X, estimator.components_)
         self.n_documents_ = X.shape[0]

@@ -193,8 +193,8 @@ def test_permuted_responses_are_not_predicted(corpus):
 def test_weights_equal_repetition_in_one_batch(corpus):
     rows = np.repeat(np.arange(120), np.arange(120) % 3)
     counts, ratings = corpus.counts[:120], corpus.ratings[:120]
-    weighted = predictive().fit(counts, ratings, sample_weight=np.arange(120) % 3)
-    repeated = predictive().fit(counts[rows], ratings[rows])
+    weighted = predictive(batch_size=500).fit(counts, ratings, sample_weight=np.arange(120) % 3)
+    repeated = predictive(batch_size=500).fit(counts[rows], ratings[rows])
     np.testing.assert_allclose(weighted.predict(counts), repeated.predict(counts), rtol=1e-4)
 
 

@@ -121,6 +121,11 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return matrix
 
     @property
+    def weighting(self) -> str:
+        """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
+        return "tfidf"
+
+    @property
     def _inference(self) -> Inference:
         """How weights are found."""
         return Inference()

@@ -31,6 +31,8 @@ from textsignal.validation import (
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.05
+#: Default penalties. Predictive training fits effects and topics together, and needs more of it.
+PENALTIES = {"joint": 0.1, "predictive": 10.0}
 
 
 class GLMNMF(TopicEstimator):
@@ -50,7 +52,7 @@ class GLMNMF(TopicEstimator):
         the text in training too, and topics move so that this function predicts; give counts, whose rows it scales
         to norm 1 and whose lengths it uses.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
-    penalty : on the squared effects.
+    penalty : on the squared effects; None takes 0.1 for joint and 10 for predictive training.
     fit_intercept : whether the linear predictor has a constant.
     smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero; share of a
         document's terms left out at random in each step; passes over the documents; documents in a step.
@@ -89,12 +91,12 @@ class GLMNMF(TopicEstimator):
         family: str | Family = "binomial",
         training: str = "joint",
         supervision: float = 0.5,
-        penalty: float = 0.1,
+        penalty: float | None = None,
         fit_intercept: bool = True,
-        smoothing: float = 0.2,
+        smoothing: float = 0.15,
         thinning: float = 0.4,
-        max_epochs: int = 40,
-        batch_size: int = 500,
+        max_epochs: int = 20,
+        batch_size: int = 100,
         max_iter: int = 500,
         tol: float = 1e-4,
         init: str = "nndsvda",
@@ -128,21 +130,22 @@ class GLMNMF(TopicEstimator):
     def _train(self, task: Task) -> Fitted:
         check_choice("training", self.training, ["joint", "predictive"])
         check_number("supervision", self.supervision, least=0)
-        check_number("penalty", self.penalty, least=0)
+        if self.penalty is not None:
+            check_number("penalty", self.penalty, least=0)
         return self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
 
     def _train_jointly(self, task: Task) -> Fitted:
         corpus, family = task.corpus, task.family
         settings = JointSettings(
             alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),
-            penalty=self.penalty,
+            penalty=self._penalty,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
             max_iter=self.max_iter,
             tol=self.tol,
         )
         fitted = self._train_joint(task, settings).with_unit_topics()
-        response = ResponseModel(family, task.engine, compiled, self.penalty, self.fit_intercept)
+        response = ResponseModel(family, task.engine, compiled, self._penalty, self.fit_intercept)
         return refit_on_text(fitted, corpus, response, self.n_jobs)
 
     def _train_predictively(self, task: Task) -> Fitted:
@@ -157,7 +160,7 @@ class GLMNMF(TopicEstimator):
         spread = null_deviance(task.family, corpus.y, corpus.weight)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / spread,
-            penalty=self.penalty / corpus.weight.sum(),
+            penalty=self._penalty / corpus.weight.sum(),
             smoothing=self.smoothing,
             prior=PRIOR,
             thinning=self.thinning,
@@ -169,6 +172,10 @@ class GLMNMF(TopicEstimator):
         return train_predictive(
             corpus, scaled.length, task.family, start, settings, task.engine, compiled, task.watch, self.n_jobs
         )
+
+    @property
+    def _penalty(self) -> float:
+        return PENALTIES[self.training] if self.penalty is None else self.penalty
 
     def _check_predictive_options(self, task: Task) -> None:
         check_number("smoothing", self.smoothing, least=0, above=True)
@@ -182,6 +189,11 @@ class GLMNMF(TopicEstimator):
 
     def _rows(self, matrix: sp.csr_array) -> sp.csr_array:
         return scale_rows(matrix).X if self.training == "predictive" else matrix
+
+    @property
+    def weighting(self) -> str:
+        """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
+        return "count" if self.training == "predictive" else "tfidf"
 
     @property
     def _inference(self) -> Inference:

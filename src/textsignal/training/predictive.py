@@ -26,7 +26,7 @@ from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Kernels, Rows, Vector, pad
 from textsignal.kernels.reference import TINY
 from textsignal.training.adam import Adam
-from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Parameters, ResponseSums, place
+from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums, place
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
 from textsignal.training.response import ResponseModel, fit_coefficients
@@ -36,7 +36,7 @@ from textsignal.training.start import Start
 #: topic could never come back.
 PROFILE_IN_START = 1e-3
 #: A batch is cut into this many blocks, whatever the number of threads.
-BLOCKS_A_BATCH = 4
+BLOCKS_A_BATCH = 2
 #: In training, weights are followed this closely from where they were an epoch ago.
 TRAINING_TOL, TRAINING_STEPS = 1e-6, 8
 #: For documents at the end, and for new ones.
@@ -84,10 +84,9 @@ def scale_rows(X: sp.csr_array) -> LengthScaled:
 
 @dataclass(frozen=True)
 class PredictiveSums(Addable):
-    """What one batch adds up: gradient in the topics (terms, padded topics), text loss, and the responses' share."""
+    """What one batch adds up: gradient in the topics (terms, padded topics), and the responses' share."""
 
     gradient: Array
-    text_loss: float
     response: ResponseSums
 
 
@@ -152,7 +151,7 @@ class Predictive:
         n_batches = -(-len(order) // self.settings.batch_size)
         edges = np.linspace(0, len(order), n_batches + 1).astype(int)
         logits, coefficients, optimiser = state.logits, state.coefficients, state.optimiser
-        text = response = 0.0
+        response = 0.0
         for number, (start, stop) in enumerate(pairwise(edges)):
             blocks = self._blocks(X, W, order, start, stop)
             parameters = self._parameters(logits, coefficients)
@@ -162,10 +161,11 @@ class Predictive:
             move = self._rate(state.epoch + number / n_batches) * optimiser.direction
             logits = logits - move[: logits.size].reshape(logits.shape)
             coefficients = coefficients - move[logits.size :]
-            text, response = text + sums.text_loss, response + sums.response.loss
+            response += sums.response.loss
         followed = np.empty_like(state.W)
         followed[order] = W
         penalty = self.settings.penalty * self.corpus.weight.sum() * float(np.sum(coefficients[:-1] ** 2))
+        text = self._text_loss(X, W, order, self._parameters(logits, coefficients))
         losses = Losses(text, response, penalty, self.settings.supervision)
         return PredictiveState(logits, coefficients, optimiser, followed, state.epoch + 1, losses)
 
@@ -209,11 +209,18 @@ class Predictive:
             gradient = kernels.implicit_sums(
                 block.X, block.W, parameters.HT, slope, parameters.beta, block.text_weight, settings.smoothing
             )
-            text = kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
-            loss = text.log_loss + float(np.sum(text.mass, dtype=float))
-            return PredictiveSums(gradient, loss, self.response.sums(block, parameters))
+            return PredictiveSums(gradient, self.response.sums(block, parameters))
 
         return step
+
+    def _text_loss(self, X: sp.csr_array, W: Array, order: np.ndarray, parameters: Parameters) -> float:
+        """Text loss at an epoch's end, with the weights each document had when its batch was seen."""
+
+        def block_loss(block: Block) -> Number:
+            text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
+            return Number(text.log_loss + float(np.sum(text.mass, dtype=float)))
+
+        return self.response.engine.sweep(block_loss, self._blocks(X, W, order, 0, len(order))).value
 
     def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float) -> Vector:
         """Gradient of J over a batch in (logits, coefficients), flattened."""
