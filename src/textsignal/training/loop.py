@@ -10,6 +10,9 @@ import numpy as np
 
 from textsignal.errors import TrainingError
 
+#: Relative change of an objective that summing in another order makes.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class Losses:
@@ -85,6 +88,9 @@ def run(method: Method[S], *, max_iter: int, tol: float, watch: Watch) -> Soluti
             )
         if watch(iteration, state.losses):
             return Solution(state, tuple(trace), "callback")
+        if tol > 0 and iteration > 1 and 0 < after - before < ROUNDING * abs(before):
+            # Nothing moved but the last digits of the sum: the iteration before had converged.
+            return Solution(state, tuple(trace[:-1]), "converged")
         if abs(after - before) / max(1.0, abs(before)) < tol:
             return Solution(state, tuple(trace), "converged")
     return Solution(state, tuple(trace), "max_iter")
