@@ -155,12 +155,11 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self)
         with LocalEngine(self.n_jobs) as engine:
-            runs = []
-            for restart in range(self.n_init):
-                seed = draw_seed(self.random_state) + restart
-                runs.append(self._train(Task(corpus, family, engine, seed, restart, W, H, self._watch(context))))
-                best = min(runs, key=lambda run: run.trace[-1].objective)
-                runs = [best]
+            tasks = (
+                Task(corpus, family, engine, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
+                for n in range(self.n_init)
+            )
+            best = min(map(self._train, tasks), key=lambda run: run.trace[-1].objective)
         self._keep(best, family, corpus)
         context.call_on_fit_task_end(estimator=self)
         return self

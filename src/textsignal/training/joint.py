@@ -18,7 +18,7 @@ from textsignal.kernels import Array, Kernels, pad
 from textsignal.kernels.reference import EPSILON
 from textsignal.training.block import Block, Corpus, Parameters, Sums, Vector, place
 from textsignal.training.loop import Losses, Watch, run
-from textsignal.training.response import CoefficientStep, ResponseModel, fit_coefficients
+from textsignal.training.response import CoefficientStep, ResponseModel, coefficients_for
 from textsignal.training.start import Start
 
 #: How much gamma grows each time a document's loss would rise, and how often that is tried.
@@ -236,11 +236,8 @@ def refit_on_text(fitted: Fitted, corpus: Corpus, response: ResponseModel, n_job
     Joint training's own weights have seen the response; a new document's have not, and coefficients that rely on
     what they saw predict badly: the more so, the stronger the supervision.
     """
-    n_topics = len(fitted.topics)
     weights = infer_weights(
         corpus.X, fitted.topics, fallback=corpus.mean_weights(fitted.weights), n_jobs=n_jobs
     ).weights
-    blocks = place(corpus, weights, response.engine, response.kernels)
-    first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
-    parameters = fit_coefficients(response, blocks, first)
-    return replace(fitted, weights=weights, effects=parameters.beta[:n_topics].copy(), intercept=parameters.intercept)
+    coefficients = coefficients_for(response, corpus, weights)
+    return replace(fitted, weights=weights, effects=coefficients[:-1].copy(), intercept=float(coefficients[-1]))

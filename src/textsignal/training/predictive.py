@@ -26,10 +26,10 @@ from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Kernels, Rows, Vector, pad
 from textsignal.kernels.reference import TINY
 from textsignal.training.adam import Adam
-from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums, place
+from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
-from textsignal.training.response import ResponseModel, fit_coefficients
+from textsignal.training.response import ResponseModel, coefficients_for
 from textsignal.training.start import Start
 
 #: Share of the corpus' profile (and of all terms alike in that) mixed into the starting topics: a term at zero in a
@@ -131,11 +131,8 @@ class Predictive:
         weights = infer_weights(
             self.corpus.X, topics, smoothing=self.settings.smoothing, tol=TRAINING_TOL, kernels=self.response.kernels
         ).weights
-        blocks = place(self.corpus, weights, self.response.engine, self.response.kernels)
         total = replace(self.response, penalty=self.settings.penalty * self.corpus.weight.sum())
-        first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
-        settled = fit_coefficients(total, blocks, first)
-        coefficients = np.append(settled.beta[: len(self.start)], settled.intercept)
+        coefficients = coefficients_for(total, self.corpus, weights)
         optimiser = Adam.like(np.append(logits.ravel(), coefficients))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
         W = pad(weights, self.response.kernels, self.corpus.X.dtype)

@@ -11,8 +11,8 @@ from scipy.optimize import minimize_scalar
 
 from textsignal.engines import Engine
 from textsignal.families import Family
-from textsignal.kernels import Kernels
-from textsignal.training.block import Block, Number, Parameters, ResponseSums, Vector
+from textsignal.kernels import Array, Kernels
+from textsignal.training.block import Block, Corpus, Number, Parameters, ResponseSums, Vector, place
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
@@ -171,19 +171,17 @@ def fit_coefficients(
     return parameters
 
 
-def null_predictor(family: Family, y: Vector, weight: Vector) -> float:
-    """The best constant linear predictor; a missing response (NaN) counts nothing."""
-    seen = ~np.isnan(y)
-    best = minimize_scalar(lambda eta: _constant_loss(family, y[seen], weight[seen], eta))
-    return float(best.x)
+def coefficients_for(model: ResponseModel, corpus: Corpus, weights: Array) -> Vector:
+    """(topics + 1,) effects and intercept of the GLM on given weights (documents, topics)."""
+    blocks = place(corpus, weights, model.engine, model.kernels)
+    first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
+    fitted = fit_coefficients(model, blocks, first)
+    return np.append(fitted.beta[: weights.shape[1]], fitted.intercept)
 
 
 def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
     """Twice the loss of the best constant linear predictor above the smallest possible loss."""
     seen = ~np.isnan(y)
-    loss = _constant_loss(family, y[seen], weight[seen], null_predictor(family, y, weight))
-    return 2 * (loss - float(np.sum(weight[seen] * family.best_loss(y[seen]))))
-
-
-def _constant_loss(family: Family, y: Vector, weight: Vector, eta: float) -> float:
-    return float(np.sum(weight * family.loss(y, np.full(y.size, eta))))
+    y, weight = y[seen], weight[seen]
+    null = minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta)))))
+    return 2 * (float(null.fun) - float(np.sum(weight * family.best_loss(y))))
