@@ -93,6 +93,7 @@ def _settings(model: Parts) -> dict[str, Any]:
             "n_iter": estimator.n_iter_,
             "alpha": estimator.alpha_,
             "intercept": estimator.intercept_,
+            "smoothing": estimator.smoothing_,
         },
     }
 
@@ -142,6 +143,7 @@ def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     estimator.components_, estimator.coef_ = arrays["topics"], arrays["effects"]
     estimator.mean_weights_ = arrays["mean_weights"]
     estimator.intercept_, estimator.alpha_ = stored["intercept"], stored["alpha"]
+    estimator.smoothing_ = stored["smoothing"]
     estimator.n_iter_, estimator.stop_reason_ = stored["n_iter"], stored["stop_reason"]
     estimator.converged_ = stored["stop_reason"] == "converged"
     estimator.trace_ = pd.DataFrame({name: arrays[f"trace.{name}"] for name in TRACE}).rename_axis("iteration")

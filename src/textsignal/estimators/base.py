@@ -30,6 +30,7 @@ from textsignal.training.joint import (
     train_joint,
 )
 from textsignal.training.loop import Losses, Watch
+from textsignal.training.predictive import scale_rows
 from textsignal.training.response import NewtonStep
 from textsignal.training.start import STARTS, Start, weights_for
 from textsignal.validation import (
@@ -47,10 +48,15 @@ NMF_ITERATIONS, NMF_TOL = 200, 1e-6
 
 @dataclass(frozen=True)
 class Inference:
-    """How weights follow from text: the arguments of `infer_weights`."""
+    """How weights follow from text: `infer_weights` with these arguments, on rows of l2 norm 1 if `unit_rows`."""
 
-    smoothing: float = 0.0
-    tol: float = 1e-4
+    smoothing: float
+    tol: float
+    unit_rows: bool
+
+    def rows(self, matrix: sp.csr_array) -> sp.csr_array:
+        """The text as inference takes it."""
+        return scale_rows(matrix).X if self.unit_rows else matrix
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     n_topics: int
     levels: ArrayLike | None
     max_iter: int
-    tol: float
+    tol: float | None
     init: str
     n_init: int
     random_state: Any
@@ -116,19 +122,15 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _train(self, task: Task) -> Fitted:
         """One training run; raises for options that are not allowed."""
 
-    def _rows(self, matrix: sp.csr_array) -> sp.csr_array:
-        """The text as training and inference take it."""
-        return matrix
-
     @property
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
         return "tfidf"
 
     @property
-    def _inference(self) -> Inference:
+    def inference(self) -> Inference:
         """How weights are found."""
-        return Inference()
+        return Inference(smoothing=0.0, tol=1e-4, unit_rows=False)
 
     @with_callbacks
     def fit(
@@ -170,10 +172,10 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         matrix = check_text_matrix(self, X, reset=False)
         topics = self.components_.astype(matrix.dtype, copy=False)
         inferred = infer_weights(
-            self._rows(matrix),
+            self.inference.rows(matrix),
             topics,
-            smoothing=self._inference.smoothing,
-            tol=self._inference.tol,
+            smoothing=self.inference.smoothing,
+            tol=self.inference.tol,
             fallback=self.mean_weights_,
             n_jobs=self.n_jobs,
         )
@@ -217,7 +219,8 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_number("n_topics", self.n_topics, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("n_init", self.n_init, least=1, whole=True)
-        check_number("tol", self.tol, least=0)
+        if self.tol is not None:
+            check_number("tol", self.tol, least=0)
         check_choice("init", self.init, [*STARTS, "nmf"])
         if self.n_jobs == 0:
             raise InputError("n_jobs=0 gives no thread to work; give a number of threads, or -1 for all cores")
@@ -280,6 +283,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self.weights_ = fitted.weights
         self.coef_ = fitted.effects
         self.intercept_ = fitted.intercept
+        self.smoothing_ = fitted.smoothing
         self.mean_weights_ = corpus.mean_weights(fitted.weights)
         self.family_ = family
         self.levels_ = family.levels

@@ -31,8 +31,9 @@ from textsignal.validation import (
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.05
-#: Default penalties. Predictive training fits effects and topics together, and needs more of it.
+#: Default penalties and tolerances. Predictive training fits effects and topics together, and needs more penalty.
 PENALTIES = {"joint": 0.1, "predictive": 10.0}
+TOLERANCES = {"joint": 1e-4, "predictive": 0.01}
 
 
 class GLMNMF(TopicEstimator):
@@ -89,16 +90,16 @@ class GLMNMF(TopicEstimator):
         n_topics: int = 10,
         *,
         family: str | Family = "binomial",
-        training: str = "joint",
+        training: str = "predictive",
         supervision: float = 0.5,
         penalty: float | None = None,
         fit_intercept: bool = True,
-        smoothing: float = 0.15,
+        smoothing: float = 0.6,
         thinning: float = 0.4,
-        max_epochs: int = 20,
+        max_epochs: int = 30,
         batch_size: int = 100,
         max_iter: int = 500,
-        tol: float = 1e-4,
+        tol: float | None = None,
         init: str = "nndsvda",
         n_init: int = 1,
         levels: ArrayLike | None = None,
@@ -142,7 +143,7 @@ class GLMNMF(TopicEstimator):
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
             max_iter=self.max_iter,
-            tol=self.tol,
+            tol=self._tol,
         )
         fitted = self._train_joint(task, settings).with_unit_topics()
         response = ResponseModel(family, task.engine, compiled, self._penalty, self.fit_intercept)
@@ -150,7 +151,7 @@ class GLMNMF(TopicEstimator):
 
     def _train_predictively(self, task: Task) -> Fitted:
         self._check_predictive_options(task)
-        scaled = scale_rows(task.corpus.X)
+        scaled = scale_rows(task.corpus.X, task.corpus.weight)
         corpus = replace(task.corpus, X=scaled.X)
         by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
         start_task = replace(task, corpus=by_length)
@@ -161,12 +162,14 @@ class GLMNMF(TopicEstimator):
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / spread,
             penalty=self._penalty / corpus.weight.sum(),
-            smoothing=self.smoothing,
+            fit_intercept=self.fit_intercept,
+            smoothing=self.smoothing / corpus.mean_size,
             prior=PRIOR,
             thinning=self.thinning,
             learning_rate=LEARNING_RATE,
             max_epochs=self.max_epochs,
             batch_size=self.batch_size,
+            tol=self._tol,
             seed=task.seed,
         )
         return train_predictive(
@@ -176,6 +179,10 @@ class GLMNMF(TopicEstimator):
     @property
     def _penalty(self) -> float:
         return PENALTIES[self.training] if self.penalty is None else self.penalty
+
+    @property
+    def _tol(self) -> float:
+        return TOLERANCES[self.training] if self.tol is None else self.tol
 
     def _check_predictive_options(self, task: Task) -> None:
         check_number("smoothing", self.smoothing, least=0, above=True)
@@ -187,14 +194,14 @@ class GLMNMF(TopicEstimator):
         if task.W is not None:
             raise InputError('training="predictive" finds weights from the text; give starting topics H alone')
 
-    def _rows(self, matrix: sp.csr_array) -> sp.csr_array:
-        return scale_rows(matrix).X if self.training == "predictive" else matrix
-
     @property
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
         return "count" if self.training == "predictive" else "tfidf"
 
     @property
-    def _inference(self) -> Inference:
-        return Inference(self.smoothing, FINAL_TOL) if self.training == "predictive" else Inference()
+    def inference(self) -> Inference:
+        """How weights are found."""
+        if self.training == "joint":
+            return super().inference
+        return Inference(self.smoothing_, FINAL_TOL, unit_rows=True)

@@ -32,6 +32,12 @@ class Corpus:
         totals = np.asarray(self.X.T @ self.weight, dtype=float)
         return totals / totals.sum()
 
+    @property
+    def mean_size(self) -> float:
+        """Mean row total of the documents that have text."""
+        totals = np.asarray(self.X.sum(axis=1), dtype=float)
+        return float(np.average(totals, weights=self.weight * (totals > 0)))
+
     def mean_weights(self, W: Array) -> Array:
         """(topics,) mean weights of the documents that have text."""
         mean: Array = np.average(W, axis=0, weights=self.weight * (np.diff(self.X.indptr) > 0))
@@ -71,6 +77,7 @@ class Block:
     y : (documents,) encoded response, 0 where there is none.
     text_weight : (documents,) how often the document counts.
     response_weight : (documents,) the same, 0 where there is no response.
+    tilt : (documents,) a slope that is taken off the response's loss, or 0.0.
     text_constant : sum of text_weight * (x log x - x), the part of the text loss that no parameter moves.
     W : (documents, padded topics) weights.
     scratch : memory for steps.
@@ -80,6 +87,7 @@ class Block:
     y: Vector
     text_weight: Array
     response_weight: Vector
+    tilt: Vector | float
     text_constant: float
     W: Array
     scratch: Scratch
@@ -104,6 +112,7 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Bl
                 y=np.where(observed[part], corpus.y[part], 0.0),
                 text_weight=weight.astype(X.dtype),
                 response_weight=weight * observed[part],
+                tilt=0.0,
                 text_constant=float(constant),
                 W=block_W,
                 scratch=Scratch(pull, moved, np.empty_like(rows.data)),

@@ -174,6 +174,7 @@ class Fitted:
     topics : (topics, terms); weights : (documents, topics); effects : (topics,).
     trace : losses of training at the start and after every iteration.
     reason : why training stopped.
+    smoothing : that weights are inferred with.
     """
 
     topics: Array
@@ -182,6 +183,7 @@ class Fitted:
     intercept: float
     trace: tuple[Losses, ...]
     reason: str
+    smoothing: float = 0.0
 
     def with_unit_topics(self) -> Fitted:
         """Give the same model with every topic summing to 1; a topic that died stays zero."""

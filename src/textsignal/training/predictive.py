@@ -6,18 +6,18 @@ With every topic summing to 1, x_i a row of text of l2 norm 1 and t_i the docume
     J(H, b)   = 1/M sum_i [ t_i f_i(w_i) + s loss(y_i, eta(w_i, b)) ] + s penalty |beta|^2 - s prior sum_kj m_j log H_kj
 
 m is the corpus' mean term profile. The gradient goes through the weights by the implicit function theorem. Every step
-sees the documents of one batch, each with some of its terms left out at random: that is what stops over-fitting.
+sees the documents of one batch. Two things stop over-fitting: each document comes with some of its terms left out at
+random, and a guide (a word-level regression) takes part of the noise out of the responses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy import special
 
 from textsignal.engines import Engine
@@ -27,46 +27,54 @@ from textsignal.kernels import Array, Kernels, Rows, Vector, pad
 from textsignal.kernels.reference import TINY
 from textsignal.training.adam import Adam
 from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
+from textsignal.training.draws import Keys, document_keys, drawn, thinned
+from textsignal.training.guide import Guide, fit_guide
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
 from textsignal.training.response import ResponseModel, coefficients_for
 from textsignal.training.start import Start
 
-#: Share of the corpus' profile (and of all terms alike in that) mixed into the starting topics: a term at zero in a
-#: topic could never come back.
-PROFILE_IN_START = 1e-3
+#: Share of the corpus' profile (and of all terms alike in that) mixed into the starting topics: a term near zero in a
+#: topic hardly moves.
+PROFILE_IN_START, EVEN_IN_PROFILE = 0.1, 1e-3
+#: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
+FULLY_THINNED = 20
 #: A batch is cut into this many blocks, whatever the number of threads.
 BLOCKS_A_BATCH = 2
 #: In training, weights are followed this closely from where they were an epoch ago.
 TRAINING_TOL, TRAINING_STEPS = 1e-6, 8
 #: For documents at the end, and for new ones.
 FINAL_TOL = 1e-10
+#: Training has converged when this last part of its epochs brought hardly anything.
+LAST_PART = 0.2
 
 
 @dataclass(frozen=True)
 class PredictiveSettings:
-    """What a user chooses of predictive training; `supervision` is s, on the scale of this corpus."""
+    """What a user chooses of predictive training; `supervision` is s and `smoothing` c, on the scale of this corpus."""
 
     supervision: float
     penalty: float
+    fit_intercept: bool
     smoothing: float
     prior: float
     thinning: float
     learning_rate: float
     max_epochs: int
     batch_size: int
+    tol: float
     seed: int
 
 
 @dataclass(frozen=True)
 class LengthScaled:
-    """Text rows of l2 norm 1, and the lengths they had, mean 1: (documents,)."""
+    """Text rows of l2 norm 1, and the lengths they had, relative to their mean: (documents,)."""
 
     X: sp.csr_array
     length: Vector
 
 
-def scale_rows(X: sp.csr_array) -> LengthScaled:
+def scale_rows(X: sp.csr_array, weight: Vector | None = None) -> LengthScaled:
     """Bring every row to l2 norm 1; an empty one stays empty and counts nothing.
 
     Examples
@@ -79,7 +87,7 @@ def scale_rows(X: sp.csr_array) -> LengthScaled:
     norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
     data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
     scaled = sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
-    return LengthScaled(scaled, norm / max(norm.mean(), np.finfo(float).tiny))
+    return LengthScaled(scaled, norm / max(float(np.average(norm, weights=weight)), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)
@@ -113,40 +121,36 @@ class Predictive:
     """The method: one iteration is one pass over all documents in random batches.
 
     corpus : text rows of norm 1; length : (documents,) their lengths; profile : (terms,) the mean term profile, long
-    documents counting more; start : (topics, terms).
+    documents counting more; keys : (documents,) that batches and thinning are drawn from.
+    logits, coefficients, weights : where training starts, as in the state, weights (documents, topics).
     """
 
     corpus: Corpus
     length: Vector
     profile: Vector
-    start: Array
+    keys: Keys
+    logits: Vector
+    coefficients: Vector
+    weights: Array
+    guide: Guide
     response: ResponseModel
     settings: PredictiveSettings
 
     def init(self) -> PredictiveState:
-        """Topics of the start, the weights they give, and the effects that go with these."""
-        everywhere = PROFILE_IN_START * (self.profile + PROFILE_IN_START / self.profile.size)
-        logits = np.log(self.start.T + everywhere[:, None])
-        topics = special.softmax(logits, axis=0).T
-        weights = infer_weights(
-            self.corpus.X, topics, smoothing=self.settings.smoothing, tol=TRAINING_TOL, kernels=self.response.kernels
-        ).weights
-        total = replace(self.response, penalty=self.settings.penalty * self.corpus.weight.sum())
-        coefficients = coefficients_for(total, self.corpus, weights)
-        optimiser = Adam.like(np.append(logits.ravel(), coefficients))
+        """Before the first epoch."""
+        optimiser = Adam.like(np.append(self.logits.ravel(), self.coefficients))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
-        W = pad(weights, self.response.kernels, self.corpus.X.dtype)
-        return PredictiveState(logits, coefficients, optimiser, W, 0, unknown)
+        W = pad(self.weights, self.response.kernels, self.corpus.X.dtype)
+        return PredictiveState(self.logits, self.coefficients, optimiser, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
-        """One epoch. Its order and its thinning follow from the seed and the epoch's number alone."""
-        rng = np.random.default_rng([self.settings.seed, state.epoch])
-        order = rng.permutation(self.corpus.X.shape[0])
-        X = thinned(self.corpus.X[order], self.settings.thinning, (self.settings.seed, state.epoch))
+        """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
+        keys = drawn(self.keys, self.settings.seed, state.epoch)
+        order = np.argsort(keys, kind="stable")
+        X = thinned(self.corpus.X[order], self._thinning[order], keys[order])
         W = self.response.kernels.zeros(state.W.shape, state.W.dtype)
         W[:] = state.W[order]
-        n_batches = -(-len(order) // self.settings.batch_size)
-        edges = np.linspace(0, len(order), n_batches + 1).astype(int)
+        edges = batch_edges(keys[order], self.corpus.weight[order], self.settings.batch_size)
         logits, coefficients, optimiser = state.logits, state.coefficients, state.optimiser
         response = 0.0
         for number, (start, stop) in enumerate(pairwise(edges)):
@@ -155,7 +159,7 @@ class Predictive:
             sums = self.response.engine.sweep(self._block_step(parameters), blocks)
             gradient = self._gradient(sums, parameters, max(self.corpus.weight[order[start:stop]].sum(), TINY))
             optimiser = optimiser.after(gradient)
-            move = self._rate(state.epoch + number / n_batches) * optimiser.direction
+            move = self._rate(state.epoch + number / (len(edges) - 1)) * optimiser.direction
             logits = logits - move[: logits.size].reshape(logits.shape)
             coefficients = coefficients - move[logits.size :]
             response += sums.response.loss
@@ -165,6 +169,13 @@ class Predictive:
         text = self._text_loss(X, W, order, self._parameters(logits, coefficients))
         losses = Losses(text, response, penalty, self.settings.supervision)
         return PredictiveState(logits, coefficients, optimiser, followed, state.epoch + 1, losses)
+
+    @property
+    def _thinning(self) -> Vector:
+        """(documents,) share of each document's terms that is left out."""
+        n_terms = np.diff(self.corpus.X.indptr)
+        share: Vector = self.settings.thinning * np.minimum(1, n_terms / FULLY_THINNED)
+        return share
 
     def _rate(self, epoch: float) -> float:
         """Learning rate with a cosine decay to 0."""
@@ -177,7 +188,8 @@ class Predictive:
         return Parameters(HT, beta, float(coefficients[-1]))
 
     def _blocks(self, X: sp.csr_array, W: Array, order: np.ndarray, start: int, stop: int) -> list[Block]:
-        observed = ~np.isnan(self.corpus.y)
+        # A document without a term gets mean weights in the end, so it teaches nothing about them.
+        observed = ~np.isnan(self.corpus.y) & (self.length > 0)
         edges = np.linspace(start, stop, min(BLOCKS_A_BATCH, stop - start) + 1).astype(int)
         blocks = []
         for first, last in pairwise(edges):
@@ -189,6 +201,7 @@ class Predictive:
                     y=np.where(observed[rows], self.corpus.y[rows], 0.0),
                     text_weight=(weight * self.length[rows]).astype(X.dtype),
                     response_weight=weight * observed[rows],
+                    tilt=self.guide.tilt(X[first:last], rows, self.corpus.y[rows], self.response.family),
                     text_constant=0.0,
                     W=W[first:last],
                     scratch=NO_SCRATCH,
@@ -202,7 +215,8 @@ class Predictive:
         def step(block: Block) -> PredictiveSums:
             kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
             eta = parameters.linear_predictor(block.W)
-            slope = settings.supervision * block.response_weight * self.response.family.gradient(block.y, eta)
+            slope = self.response.family.gradient(block.y, eta) - block.tilt
+            slope = settings.supervision * block.response_weight * slope
             gradient = kernels.implicit_sums(
                 block.X, block.W, parameters.HT, slope, parameters.beta, block.text_weight, settings.smoothing
             )
@@ -221,42 +235,49 @@ class Predictive:
 
     def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float) -> Vector:
         """Gradient of J over a batch in (logits, coefficients), flattened."""
-        n_topics = len(self.start)
+        n_topics = self.logits.shape[1]
         supervision, settings = self.settings.supervision, self.settings
         H = parameters.HT[:, :n_topics].astype(float)
         pull = sums.gradient[:, :n_topics].astype(float) / n_documents
         logits = H * (pull - np.sum(H * pull, axis=0)) - supervision * settings.prior * (self.profile[:, None] - H)
         effects = sums.response.gradient[:n_topics] / n_documents + 2 * settings.penalty * parameters.beta[:n_topics]
-        intercept = sums.response.gradient[-1] / n_documents
+        intercept = settings.fit_intercept * sums.response.gradient[-1] / n_documents
         return np.concatenate([logits.ravel(), supervision * effects, [supervision * intercept]])
 
 
-def thinned(X: sp.csr_array, rate: float, draw: tuple[int, int]) -> sp.csr_array:
-    """X with a share `rate` of its nonzeros left out at random and the rest scaled up to make up for it.
+def batch_edges(keys: Keys, weight: Vector, batch_size: int) -> np.ndarray:
+    """Where batches begin, and the last one ends, among documents in the order of their keys.
 
-    What is left out follows from the draw's two numbers, the document's own terms and the term: it depends neither on
-    where the document stands nor on other documents, and equal documents are thinned alike.
+    Batches hold equal weight, not equal numbers of rows, and never part documents of one key: a document that counts
+    twice falls where its two copies would.
+
+    Examples
+    --------
+    >>> keys = np.array([1, 2, 2, 3], dtype=np.uint64)
+    >>> batch_edges(keys, np.ones(4), batch_size=2)
+    array([0, 3, 4])
+    >>> batch_edges(keys[[0, 1, 3]], np.array([1.0, 2.0, 1.0]), batch_size=2)
+    array([0, 2, 3])
     """
-    if rate == 0:
-        return X
-    term = _mixed(X.indices.astype(np.uint64) + np.uint64(1))
-    cell = _mixed(term ^ X.data.astype(np.float64).view(np.uint64))
-    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(cell, dtype=np.uint64)])
-    document = ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-    seeds = _mixed(np.array(draw, dtype=np.uint64) + np.uint64(1))
-    key = _mixed(_mixed(document + seeds[:1]) + seeds[1:])
-    share = (_mixed(np.repeat(key, np.diff(X.indptr)) ^ term) >> np.uint64(11)) * 2.0**-53
-    data = np.where(share >= rate, X.data / (1 - rate), 0).astype(X.dtype)
-    kept = sp.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    kept.eliminate_zeros()
-    return kept
+    total = weight.sum()
+    n_batches = max(1, round(total / batch_size))
+    first = np.searchsorted(keys, keys, side="left")
+    before = (np.cumsum(weight) - weight)[first]
+    number = np.floor(before * (n_batches / total) * (1 + 1e-12)).astype(int)
+    return np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(keys))
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finaliser: every bit of the result depends on every bit of the number."""
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+def has_settled(trace: Sequence[Losses], tol: float) -> bool:
+    """Whether the last part of the epochs changed the objective, on average, by less than `tol` of its size.
+
+    Every epoch leaves out other terms, so single objectives differ by chance; means over a part of the epochs do less.
+    """
+    objectives = np.array([losses.objective for losses in trace[1:]])
+    part = max(1, round(LAST_PART * len(objectives)))
+    if len(objectives) < 2 * part:
+        return False
+    before, after = objectives[-2 * part : -part].mean(), objectives[-part:].mean()
+    return bool(abs(after - before) / max(1.0, abs(before)) < tol)
 
 
 def train_predictive(
@@ -271,19 +292,50 @@ def train_predictive(
     n_jobs: int | None,
 ) -> Fitted:
     """Run predictive training from starting topics, on text rows of norm 1."""
-    response = ResponseModel(family, engine, kernels, settings.penalty, fit_intercept=True)
-    topics = start.topics / start.topics.sum(axis=1, keepdims=True)
+    response = ResponseModel(family, engine, kernels, settings.penalty, settings.fit_intercept)
+    glm = replace(response, penalty=settings.penalty * corpus.weight.sum())
     profile = replace(corpus, weight=corpus.weight * length).profile
-    method = Predictive(corpus, length, profile, topics, response, settings)
+    logits = first_logits(start, profile)
+
+    def weights_for(topics: Array, tol: float) -> Array:
+        inferred = infer_weights(corpus.X, topics, smoothing=settings.smoothing, tol=tol, n_jobs=n_jobs)
+        inferred.weights[inferred.unknown] = corpus.mean_weights(inferred.weights)
+        return inferred.weights
+
+    weights = weights_for(special.softmax(logits, axis=0).T, TRAINING_TOL)
+    keys = document_keys(corpus.X)
+    method = Predictive(
+        corpus=corpus,
+        length=length,
+        profile=profile,
+        keys=keys,
+        logits=logits,
+        coefficients=coefficients_for(glm, corpus, weights),
+        weights=weights,
+        guide=fit_guide(corpus, weights, family, glm.penalty, keys),
+        response=response,
+        settings=settings,
+    )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
     topics = special.softmax(solution.state.logits, axis=0).T.astype(corpus.X.dtype)
-    inferred = infer_weights(corpus.X, topics, smoothing=settings.smoothing, tol=FINAL_TOL, n_jobs=n_jobs)
-    coefficients = solution.state.coefficients
+    weights = weights_for(topics, FINAL_TOL)
+    # Without supervision the coefficients have not moved with the topics.
+    coefficients = solution.state.coefficients if settings.supervision else coefficients_for(glm, corpus, weights)
+    reason = {"max_iter": "converged" if has_settled(solution.trace, settings.tol) else "max_epochs"}
     return Fitted(
         topics=np.ascontiguousarray(topics),
-        weights=inferred.weights,
+        weights=weights,
         effects=coefficients[:-1].copy(),
         intercept=float(coefficients[-1]),
         trace=solution.trace,
-        reason=solution.reason,
+        reason=reason.get(solution.reason, solution.reason),
+        smoothing=settings.smoothing,
     )
+
+
+def first_logits(start: Start, profile: Vector) -> Vector:
+    """(terms, topics) logits of the starting topics, each with some of the corpus' profile in it."""
+    topics = start.topics / start.topics.sum(axis=1, keepdims=True)
+    everywhere = profile + EVEN_IN_PROFILE / profile.size
+    logits: Vector = np.log(topics.T + PROFILE_IN_START * everywhere[:, None])
+    return logits

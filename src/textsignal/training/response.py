@@ -36,9 +36,11 @@ class ResponseModel:
         eta = parameters.linear_predictor(block.W)
         weight = block.response_weight
         gradient, hessian = self.kernels.response_sums(
-            block.W, weight * self.family.gradient(block.y, eta), weight * self.family.curvature(block.y, eta)
+            block.W,
+            weight * (self.family.gradient(block.y, eta) - block.tilt),
+            weight * self.family.curvature(block.y, eta),
         )
-        return ResponseSums(float(np.sum(weight * self.family.loss(block.y, eta))), gradient, hessian)
+        return ResponseSums(self._loss(block, eta), gradient, hessian)
 
     def sweep(self, blocks: Sequence[Block], parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
@@ -48,10 +50,12 @@ class ResponseModel:
         """Loss over all blocks, without the penalty."""
 
         def block_loss(block: Block) -> Number:
-            losses = self.family.loss(block.y, parameters.linear_predictor(block.W))
-            return Number(float(np.sum(block.response_weight * losses)))
+            return Number(self._loss(block, parameters.linear_predictor(block.W)))
 
         return self.engine.sweep(block_loss, blocks).value
+
+    def _loss(self, block: Block, eta: Vector) -> float:
+        return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - block.tilt * eta)))
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
@@ -179,9 +183,14 @@ def coefficients_for(model: ResponseModel, corpus: Corpus, weights: Array) -> Ve
     return np.append(fitted.beta[: weights.shape[1]], fitted.intercept)
 
 
+def best_constant(family: Family, y: Vector, weight: Vector) -> float:
+    """The constant linear predictor with the smallest loss."""
+    return float(minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta))))).x)
+
+
 def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
     """Twice the loss of the best constant linear predictor above the smallest possible loss."""
     seen = ~np.isnan(y)
     y, weight = y[seen], weight[seen]
-    null = minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta)))))
-    return 2 * (float(null.fun) - float(np.sum(weight * family.best_loss(y))))
+    null = family.loss(y, np.full(y.size, best_constant(family, y, weight)))
+    return 2 * float(np.sum(weight * (null - family.best_loss(y))))
