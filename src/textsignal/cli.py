@@ -100,7 +100,7 @@ def fit(
     training: Annotated[
         Training,
         typer.Option("--training", help="Whether weights see the response (joint) or follow from the text alone."),
-    ] = Training.joint,
+    ] = Training.predictive,
     supervision: Annotated[
         float, typer.Option("--supervision", help="How much the response counts against the text.")
     ] = 0.5,

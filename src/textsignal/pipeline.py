@@ -34,7 +34,7 @@ class TextResponseModel(BaseEstimator):
     n_topics : number of topics.
     family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
     supervision : how much the response counts against the text while learning; 0 ignores it.
-    training : "joint" (the paper's) or "predictive", as in `GLMNMF`.
+    training : "predictive" or "joint" (the paper's), as in `GLMNMF`.
     levels : the response's scale, such as (1, 5); None learns it from the responses seen.
     vectorizer : a TextVectorizer; None takes 2,000 terms, as counts for predictive training and with TF-IDF weights
         for joint training.
@@ -69,7 +69,7 @@ class TextResponseModel(BaseEstimator):
         *,
         family: str | Family = "binomial",
         supervision: float = 0.5,
-        training: str = "joint",
+        training: str = "predictive",
         levels: ArrayLike | None = None,
         vectorizer: TextVectorizer | None = None,
         estimator: TopicEstimator | None = None,

@@ -108,7 +108,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     n_topics: int
     levels: ArrayLike | None
     max_iter: int
-    tol: float | None
+    tol: Any
     init: str
     n_init: int
     random_state: Any
@@ -245,16 +245,16 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return corpus, family
 
-    def _start(self, task: Task) -> Start:
+    def _start(self, task: Task, n_topics: int) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.
         given = {"nmf": "nndsvda"}.get(self.init, self.init) if task.restart == 0 else "random"
-        start = STARTS[given](task.corpus, self.n_topics, task.seed, self.n_jobs)
+        start = STARTS[given](task.corpus, n_topics, task.seed, self.n_jobs)
         if task.H is None and task.W is None:
             return start
         return _given_start(task.corpus, start, task.W, task.H, self.n_jobs)
 
     def _train_joint(self, task: Task, settings: JointSettings) -> Fitted:
-        start = self._start(task)
+        start = self._start(task, self.n_topics)
         if self.init == "nmf" and task.H is None and task.W is None:
             start = self._nmf_start(task, start)
         return train_joint(task.corpus, task.family, start, settings, task.engine, compiled, task.watch)

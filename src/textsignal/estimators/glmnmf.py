@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from textsignal.errors import InputError
 from textsignal.estimators.base import Inference, Task, TopicEstimator
 from textsignal.families import Binomial, Family, as_family
-from textsignal.kernels import compiled
+from textsignal.kernels import Array, compiled
+from textsignal.training.beginning import FINE_TOPICS
 from textsignal.training.joint import (
     AdaptiveGamma,
     Fitted,
@@ -154,10 +155,7 @@ class GLMNMF(TopicEstimator):
         scaled = scale_rows(task.corpus.X, task.corpus.weight)
         corpus = replace(task.corpus, X=scaled.X)
         by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
-        start_task = replace(task, corpus=by_length)
-        start = self._start(start_task)
-        if task.H is None:
-            start = self._nmf_start(start_task, start)
+        starting = replace(task, corpus=by_length)
         spread = null_deviance(task.family, corpus.y, corpus.weight)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / spread,
@@ -173,8 +171,22 @@ class GLMNMF(TopicEstimator):
             seed=task.seed,
         )
         return train_predictive(
-            corpus, scaled.length, task.family, start, settings, task.engine, compiled, task.watch, self.n_jobs
+            corpus,
+            scaled.length,
+            task.family,
+            self._first_topics(starting, self.n_topics),
+            self._first_topics(starting, FINE_TOPICS) if task.H is None and 1 < self.n_topics < FINE_TOPICS else None,
+            settings,
+            task.engine,
+            compiled,
+            task.watch,
+            self.n_jobs,
         )
+
+    def _first_topics(self, task: Task, n_topics: int) -> Array:
+        """Topics given by the user, or unsupervised ones."""
+        start = self._start(task, n_topics)
+        return start.topics if task.H is not None else self._nmf_start(task, start).topics
 
     @property
     def _penalty(self) -> float:

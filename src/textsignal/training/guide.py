@@ -6,8 +6,8 @@ fits less of it, so part of its residuals is taken off what topics are asked to 
     loss_i(eta) - m r_i eta,        r_i = d loss_i / d eta at the guide's linear predictor,        m in [0, 1]
 
 For families with a canonical link that is the loss at the response (1 - m) y + m (guide's mean). m is the share of the
-response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts, topics
-have nothing to learn from them.
+response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts,
+topics have nothing to learn from them.
 """
 
 from __future__ import annotations

@@ -22,21 +22,17 @@ from scipy import special
 
 from textsignal.engines import Engine
 from textsignal.families import Family
-from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Kernels, Rows, Vector, pad
 from textsignal.kernels.reference import TINY
 from textsignal.training.adam import Adam
+from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
 from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
 from textsignal.training.guide import Guide, fit_guide
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
 from textsignal.training.response import ResponseModel, coefficients_for
-from textsignal.training.start import Start
 
-#: Share of the corpus' profile (and of all terms alike in that) mixed into the starting topics: a term near zero in a
-#: topic hardly moves.
-PROFILE_IN_START, EVEN_IN_PROFILE = 0.1, 1e-3
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20
 #: A batch is cut into this many blocks, whatever the number of threads.
@@ -122,26 +118,25 @@ class Predictive:
 
     corpus : text rows of norm 1; length : (documents,) their lengths; profile : (terms,) the mean term profile, long
     documents counting more; keys : (documents,) that batches and thinning are drawn from.
-    logits, coefficients, weights : where training starts, as in the state, weights (documents, topics).
+    first : where training begins.
     """
 
     corpus: Corpus
     length: Vector
     profile: Vector
     keys: Keys
-    logits: Vector
-    coefficients: Vector
-    weights: Array
+    first: Beginning
     guide: Guide
     response: ResponseModel
     settings: PredictiveSettings
 
     def init(self) -> PredictiveState:
         """Before the first epoch."""
-        optimiser = Adam.like(np.append(self.logits.ravel(), self.coefficients))
+        first = self.first
+        optimiser = Adam.like(np.append(first.logits.ravel(), first.coefficients))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
-        W = pad(self.weights, self.response.kernels, self.corpus.X.dtype)
-        return PredictiveState(self.logits, self.coefficients, optimiser, W, 0, unknown)
+        W = pad(first.weights, self.response.kernels, self.corpus.X.dtype)
+        return PredictiveState(first.logits, first.coefficients, optimiser, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
         """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
@@ -235,7 +230,7 @@ class Predictive:
 
     def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float) -> Vector:
         """Gradient of J over a batch in (logits, coefficients), flattened."""
-        n_topics = self.logits.shape[1]
+        n_topics = self.first.logits.shape[1]
         supervision, settings = self.settings.supervision, self.settings
         H = parameters.HT[:, :n_topics].astype(float)
         pull = sums.gradient[:, :n_topics].astype(float) / n_documents
@@ -284,46 +279,51 @@ def train_predictive(
     corpus: Corpus,
     length: Vector,
     family: Family,
-    start: Start,
+    topics: Array,
+    fine_topics: Array | None,
     settings: PredictiveSettings,
     engine: Engine,
     kernels: Kernels,
     watch: Watch,
     n_jobs: int | None,
 ) -> Fitted:
-    """Run predictive training from starting topics, on text rows of norm 1."""
+    """Run predictive training on text rows of norm 1.
+
+    length : (documents,) how long the documents were; topics : (topics, terms) to start from.
+    fine_topics : (more topics, terms) that may be merged to start from instead; or None.
+    """
     response = ResponseModel(family, engine, kernels, settings.penalty, settings.fit_intercept)
     glm = replace(response, penalty=settings.penalty * corpus.weight.sum())
     profile = replace(corpus, weight=corpus.weight * length).profile
-    logits = first_logits(start, profile)
 
-    def weights_for(topics: Array, tol: float) -> Array:
-        inferred = infer_weights(corpus.X, topics, smoothing=settings.smoothing, tol=tol, n_jobs=n_jobs)
-        inferred.weights[inferred.unknown] = corpus.mean_weights(inferred.weights)
-        return inferred.weights
+    def infer(topics: Array, tol: float = TRAINING_TOL) -> Array:
+        return text_weights(corpus, topics, settings.smoothing, tol, n_jobs)
 
-    weights = weights_for(special.softmax(logits, axis=0).T, TRAINING_TOL)
+    def begin_with(topics: Array) -> Beginning:
+        return begin(topics, corpus, glm, profile, infer)
+
+    first = begin_with(topics)
+    if fine_topics is not None:
+        first = better_beginning(first, begin_with(fine_topics), begin_with)
     keys = document_keys(corpus.X)
     method = Predictive(
         corpus=corpus,
         length=length,
         profile=profile,
         keys=keys,
-        logits=logits,
-        coefficients=coefficients_for(glm, corpus, weights),
-        weights=weights,
-        guide=fit_guide(corpus, weights, family, glm.penalty, keys),
+        first=first,
+        guide=fit_guide(corpus, first.weights, family, glm.penalty, keys),
         response=response,
         settings=settings,
     )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
-    topics = special.softmax(solution.state.logits, axis=0).T.astype(corpus.X.dtype)
-    weights = weights_for(topics, FINAL_TOL)
+    found = special.softmax(solution.state.logits, axis=0).T.astype(corpus.X.dtype)
+    weights = infer(found, FINAL_TOL)
     # Without supervision the coefficients have not moved with the topics.
     coefficients = solution.state.coefficients if settings.supervision else coefficients_for(glm, corpus, weights)
     reason = {"max_iter": "converged" if has_settled(solution.trace, settings.tol) else "max_epochs"}
     return Fitted(
-        topics=np.ascontiguousarray(topics),
+        topics=np.ascontiguousarray(found),
         weights=weights,
         effects=coefficients[:-1].copy(),
         intercept=float(coefficients[-1]),
@@ -331,11 +331,3 @@ def train_predictive(
         reason=reason.get(solution.reason, solution.reason),
         smoothing=settings.smoothing,
     )
-
-
-def first_logits(start: Start, profile: Vector) -> Vector:
-    """(terms, topics) logits of the starting topics, each with some of the corpus' profile in it."""
-    topics = start.topics / start.topics.sum(axis=1, keepdims=True)
-    everywhere = profile + EVEN_IN_PROFILE / profile.size
-    logits: Vector = np.log(topics.T + PROFILE_IN_START * everywhere[:, None])
-    return logits
