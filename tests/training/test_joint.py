@@ -1,6 +1,7 @@
 """Joint training: the published algorithm to the digit, descent at every iteration, what a fit does not depend on."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from textsignal.errors import TrainingError
 from textsignal.evaluate import r2_score
 from textsignal.text.vectorise import TextVectorizer
 
-both_estimators = pytest.mark.parametrize("estimator", [JBNMF, GLMNMF])
+joint_glm = partial(GLMNMF, training="joint")
+both_estimators = pytest.mark.parametrize("estimator", [JBNMF, joint_glm], ids=["JBNMF", "GLMNMF"])
 ALPHAS, TOPIC_NUMBERS = [0, 0.05, 0.5, 5, 50], [1, 5, 14, 40]
 
 
@@ -89,7 +91,7 @@ class TestDescent:
 
     @pytest.mark.parametrize("supervision", [0, 0.1, 1, 10, 100])
     def test_of_a_scaled_supervision(self, simulation, supervision):
-        model = GLMNMF(5, supervision=supervision, tol=0, max_iter=40, random_state=0)
+        model = joint_glm(5, supervision=supervision, tol=0, max_iter=40, random_state=0)
         assert_never_rises(model.fit(simulation.counts, simulation.ratings), simulation.counts)
 
     def test_with_document_weights_and_missing_responses(self, simulation):
@@ -210,7 +212,7 @@ class TestAgainstOtherPackages:
 
     def test_effects_with_an_intercept_are_statsmodels_binomial_glm(self, simulation):
         y = simulation.ratings - 1
-        model = GLMNMF(5, penalty=0, max_iter=30, levels=(1, 5)).fit(simulation.counts, simulation.ratings)
+        model = joint_glm(5, penalty=0, max_iter=30, levels=(1, 5)).fit(simulation.counts, simulation.ratings)
         glm = sm.GLM(np.column_stack([y, 4 - y]), sm.add_constant(model.weights_), family=sm.families.Binomial())
         theirs = glm.fit(tol=1e-14, maxiter=200).params
         np.testing.assert_allclose([model.intercept_, *model.coef_], theirs, rtol=1e-6)
@@ -457,7 +459,7 @@ class TestScaleOfGLMNMF:
     @pytest.fixture(scope="class")
     @classmethod
     def model(cls, simulation):
-        return GLMNMF(5, max_iter=30, random_state=0).fit(simulation.counts, simulation.ratings)
+        return joint_glm(5, max_iter=30, random_state=0).fit(simulation.counts, simulation.ratings)
 
     def test_topics_sum_to_one(self, model):
         np.testing.assert_allclose(model.components_.sum(axis=1), 1, rtol=1e-12)
@@ -466,6 +468,6 @@ class TestScaleOfGLMNMF:
         np.testing.assert_array_equal(model.weights_, model.transform(simulation.counts))
 
     def test_supervision_does_not_depend_on_the_unit_of_the_text(self, simulation):
-        one = GLMNMF(5, max_iter=1, random_state=0).fit(simulation.counts, simulation.ratings)
-        other = GLMNMF(5, max_iter=1, random_state=0).fit(100 * simulation.counts, simulation.ratings)
+        one = joint_glm(5, max_iter=1, random_state=0).fit(simulation.counts, simulation.ratings)
+        other = joint_glm(5, max_iter=1, random_state=0).fit(100 * simulation.counts, simulation.ratings)
         assert other.alpha_ == pytest.approx(100 * one.alpha_, rel=1e-9)

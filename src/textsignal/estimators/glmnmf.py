@@ -33,7 +33,7 @@ from textsignal.validation import (
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.05
 #: Default penalties and tolerances. Predictive training fits effects and topics together, and needs more penalty.
-PENALTIES = {"joint": 0.1, "predictive": 10.0}
+PENALTIES = {"joint": 0.1, "predictive": 3.0}
 TOLERANCES = {"joint": 1e-4, "predictive": 0.01}
 
 
@@ -54,7 +54,7 @@ class GLMNMF(TopicEstimator):
         the text in training too, and topics move so that this function predicts; give counts, whose rows it scales
         to norm 1 and whose lengths it uses.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
-    penalty : on the squared effects; None takes 0.1 for joint and 10 for predictive training.
+    penalty : on the squared effects; None takes 0.1 for joint and 3 for predictive training.
     fit_intercept : whether the linear predictor has a constant.
     smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero; share of a
         document's terms left out at random in each step; passes over the documents; documents in a step.

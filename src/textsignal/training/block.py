@@ -93,8 +93,8 @@ class Block:
     scratch: Scratch
 
 
-def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Block]:
-    """Cut the corpus and its starting weights (documents, topics) into the engine's blocks."""
+def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels, tilt: Vector | None = None) -> list[Block]:
+    """Cut the corpus, its starting weights (documents, topics) and a tilt (documents,) into the engine's blocks."""
     X = corpus.X
     observed = ~np.isnan(corpus.y)
     blocks = []
@@ -112,7 +112,7 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels) -> list[Bl
                 y=np.where(observed[part], corpus.y[part], 0.0),
                 text_weight=weight.astype(X.dtype),
                 response_weight=weight * observed[part],
-                tilt=0.0,
+                tilt=0.0 if tilt is None else tilt[part],
                 text_constant=float(constant),
                 W=block_W,
                 scratch=Scratch(pull, moved, np.empty_like(rows.data)),

@@ -55,6 +55,10 @@ class Guide:
         return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta))
 
 
+#: Takes responses as they are.
+NO_GUIDE = Guide(np.zeros(0), np.zeros(0), distrust=0.0)
+
+
 @dataclass(frozen=True)
 class _Fit:
     """Coefficients (features + 1,), the constant last, of some of the documents."""

@@ -28,13 +28,15 @@ from textsignal.training.adam import Adam
 from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
 from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
-from textsignal.training.guide import Guide, fit_guide
+from textsignal.training.guide import NO_GUIDE, Guide, fit_guide
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
 from textsignal.training.response import ResponseModel, coefficients_for
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20
+#: At least this many batches an epoch, so that few documents make enough steps too.
+FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
 BLOCKS_A_BATCH = 2
 #: In training, weights are followed this closely from where they were an epoch ago.
@@ -145,7 +147,7 @@ class Predictive:
         X = thinned(self.corpus.X[order], self._thinning[order], keys[order])
         W = self.response.kernels.zeros(state.W.shape, state.W.dtype)
         W[:] = state.W[order]
-        edges = batch_edges(keys[order], self.corpus.weight[order], self.settings.batch_size)
+        edges = batch_edges(keys[order], self.corpus.weight[order], self._n_batches)
         logits, coefficients, optimiser = state.logits, state.coefficients, state.optimiser
         response = 0.0
         for number, (start, stop) in enumerate(pairwise(edges)):
@@ -171,6 +173,10 @@ class Predictive:
         n_terms = np.diff(self.corpus.X.indptr)
         share: Vector = self.settings.thinning * np.minimum(1, n_terms / FULLY_THINNED)
         return share
+
+    @property
+    def _n_batches(self) -> int:
+        return max(FEWEST_BATCHES, round(self.corpus.weight.sum() / self.settings.batch_size))
 
     def _rate(self, epoch: float) -> float:
         """Learning rate with a cosine decay to 0."""
@@ -240,7 +246,7 @@ class Predictive:
         return np.concatenate([logits.ravel(), supervision * effects, [supervision * intercept]])
 
 
-def batch_edges(keys: Keys, weight: Vector, batch_size: int) -> np.ndarray:
+def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
     """Where batches begin, and the last one ends, among documents in the order of their keys.
 
     Batches hold equal weight, not equal numbers of rows, and never part documents of one key: a document that counts
@@ -249,16 +255,14 @@ def batch_edges(keys: Keys, weight: Vector, batch_size: int) -> np.ndarray:
     Examples
     --------
     >>> keys = np.array([1, 2, 2, 3], dtype=np.uint64)
-    >>> batch_edges(keys, np.ones(4), batch_size=2)
+    >>> batch_edges(keys, np.ones(4), n_batches=2)
     array([0, 3, 4])
-    >>> batch_edges(keys[[0, 1, 3]], np.array([1.0, 2.0, 1.0]), batch_size=2)
+    >>> batch_edges(keys[[0, 1, 3]], np.array([1.0, 2.0, 1.0]), n_batches=2)
     array([0, 2, 3])
     """
-    total = weight.sum()
-    n_batches = max(1, round(total / batch_size))
     first = np.searchsorted(keys, keys, side="left")
     before = (np.cumsum(weight) - weight)[first]
-    number = np.floor(before * (n_batches / total) * (1 + 1e-12)).astype(int)
+    number = np.floor(before * (n_batches / weight.sum()) * (1 + 1e-12)).astype(int)
     return np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(keys))
 
 
@@ -303,7 +307,7 @@ def train_predictive(
         return begin(topics, corpus, glm, profile, infer)
 
     first = begin_with(topics)
-    if fine_topics is not None:
+    if fine_topics is not None and settings.supervision:
         first = better_beginning(first, begin_with(fine_topics), begin_with)
     keys = document_keys(corpus.X)
     method = Predictive(
@@ -312,15 +316,16 @@ def train_predictive(
         profile=profile,
         keys=keys,
         first=first,
-        guide=fit_guide(corpus, first.weights, family, glm.penalty, keys),
+        guide=fit_guide(corpus, first.weights, family, glm.penalty, keys) if settings.supervision else NO_GUIDE,
         response=response,
         settings=settings,
     )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
     found = special.softmax(solution.state.logits, axis=0).T.astype(corpus.X.dtype)
     weights = infer(found, FINAL_TOL)
-    # Without supervision the coefficients have not moved with the topics.
-    coefficients = solution.state.coefficients if settings.supervision else coefficients_for(glm, corpus, weights)
+    # Training saw thinned documents. Whole ones tell more, so they bear somewhat larger effects.
+    tilt = method.guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
+    coefficients = coefficients_for(glm, corpus, weights, tilt)
     reason = {"max_iter": "converged" if has_settled(solution.trace, settings.tol) else "max_epochs"}
     return Fitted(
         topics=np.ascontiguousarray(found),

@@ -175,9 +175,9 @@ def fit_coefficients(
     return parameters
 
 
-def coefficients_for(model: ResponseModel, corpus: Corpus, weights: Array) -> Vector:
+def coefficients_for(model: ResponseModel, corpus: Corpus, weights: Array, tilt: Vector | None = None) -> Vector:
     """(topics + 1,) effects and intercept of the GLM on given weights (documents, topics)."""
-    blocks = place(corpus, weights, model.engine, model.kernels)
+    blocks = place(corpus, weights, model.engine, model.kernels, tilt)
     first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
     fitted = fit_coefficients(model, blocks, first)
     return np.append(fitted.beta[: weights.shape[1]], fitted.intercept)
