@@ -194,10 +194,10 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
     topics = pd.read_csv("demo/topics.csv")
     effects = {
         word: topics.loc[topics["terms"].str.split(", ").map(lambda terms, of=word: of in terms), "effect"].iloc[0]
-        for word in ("bedbugs", "celebration", "bathroom", "station")
+        for word in ("bedbugs", "surprise", "bathroom", "station")
     }
-    assert effects["bedbugs"] < effects["bathroom"] < effects["station"] < effects["celebration"]
-    assert effects["bedbugs"] < 0 < effects["celebration"]
+    assert effects["bedbugs"] < effects["bathroom"] < effects["station"] < effects["surprise"]
+    assert effects["bedbugs"] < 0 < effects["surprise"]
     assert "Written to demo" in err
 
 
@@ -252,7 +252,9 @@ def test_piped_output_is_plain_and_fits_80_columns(results):
 
 def test_fit_is_one_public_call(ok):
     ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--holdout", 0, "--max-terms", 100, "--supervision", 0.2)
-    model = TextResponseModel(3, supervision=0.2, vectorizer=TextVectorizer(5000, 100)).fit(TABLE.Review, TABLE.Rating)
+    model = TextResponseModel(3, supervision=0.2, vectorizer=TextVectorizer(5000, 100, weighting="count")).fit(
+        TABLE.Review, TABLE.Rating
+    )
     np.testing.assert_array_equal(load("out/model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
 
 

@@ -48,7 +48,7 @@ def error_of(model, *data, **options):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_aspects_are_found_with_the_right_effects(seed):
     reviews = synthetic_reviews(3000, seed=seed)
-    table = TextResponseModel(12).fit(reviews.texts, reviews.ratings).topics()
+    table = TextResponseModel(14).fit(reviews.texts, reviews.ratings).topics()
     found = {}
     for aspect in reviews.aspects:
         hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))

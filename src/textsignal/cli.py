@@ -36,7 +36,7 @@ out = Console(soft_wrap=False)
 err = Console(stderr=True, soft_wrap=True)
 
 #: Topics of the demo: the planted aspects, and one for filler.
-DEMO_TOPICS, DEMO_REVIEWS = 12, 3000
+DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
 
 
 class OnBadRows(enum.StrEnum):

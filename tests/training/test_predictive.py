@@ -1,8 +1,9 @@
-"""Laws of predictive training: exact gradient, thinning, and what follows from them."""
+"""Laws of predictive training: exact gradient, what it does not depend on, and how well it does."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import statsmodels.api as sm
 from scipy import special
 
 import textsignal as ts
@@ -11,8 +12,12 @@ from textsignal.errors import InputError
 from textsignal.families import Binomial
 from textsignal.inference import infer_weights
 from textsignal.kernels import compiled, reference
+from textsignal.training.beginning import begin
 from textsignal.training.block import Corpus
-from textsignal.training.predictive import Predictive, PredictiveSettings, scale_rows, thinned
+from textsignal.training.draws import document_keys
+from textsignal.training.guide import NO_GUIDE, Guide
+from textsignal.training.loop import Losses
+from textsignal.training.predictive import Predictive, PredictiveSettings, has_settled, scale_rows
 from textsignal.training.response import ResponseModel
 
 N_DOCUMENTS, N_TERMS, N_TOPICS = 12, 9, 3
@@ -30,21 +35,38 @@ def problem(seed=0, *, weighted=False, missing=False):
     return Corpus(scaled.X, y, weight), scaled.length, rng.dirichlet(np.ones(N_TERMS), size=N_TOPICS)
 
 
-def method_of(corpus, length, start, engine, kernels=compiled, **changes):
+def method_of(corpus, length, topics, engine, kernels=compiled, guide=NO_GUIDE, **changes):
     settings = {
         "supervision": 2.0,
         "penalty": 0.05,
+        "fit_intercept": True,
         "smoothing": 0.2,
         "prior": 0.01,
         "thinning": 0.0,
         "learning_rate": 0.05,
         "max_epochs": 5,
         "batch_size": N_DOCUMENTS,
+        "tol": 0.01,
         "seed": 0,
     }
     response = ResponseModel(Binomial(4, 1), engine, kernels, settings["penalty"], fit_intercept=True)
     profile = Corpus(corpus.X, corpus.y, corpus.weight * length).profile
-    return Predictive(corpus, length, profile, start, response, PredictiveSettings(**(settings | changes)))
+    first = begin(topics, corpus, response, profile, lambda H: infer_weights(corpus.X, H, smoothing=0.2).weights)
+    return Predictive(
+        corpus=corpus,
+        length=length,
+        profile=profile,
+        keys=document_keys(corpus.X),
+        first=first,
+        guide=guide,
+        response=response,
+        settings=PredictiveSettings(**(settings | changes)),
+    )
+
+
+def some_guide(seed):
+    rng = np.random.default_rng(seed)
+    return Guide(rng.standard_normal(N_DOCUMENTS), rng.standard_normal(N_TERMS), distrust=0.6)
 
 
 def objective(method, flat):
@@ -58,7 +80,9 @@ def objective(method, flat):
     text = W.sum(axis=1) - np.sum(X * np.log(W @ H), axis=1) - settings.smoothing * np.log(W).sum(axis=1)
     seen = ~np.isnan(corpus.y)
     eta = coefficients[-1] + W @ coefficients[:-1]
-    loss = method.response.family.loss(np.where(seen, corpus.y, 0), eta)
+    family, y = method.response.family, np.where(seen, corpus.y, 0)
+    guided = family.gradient(y, method.guide.constant + X @ method.guide.words)
+    loss = family.loss(y, eta) - method.guide.distrust * guided * eta
     documents = corpus.weight * (method.length * text + settings.supervision * seen * loss)
     penalty = settings.penalty * np.sum(coefficients[:-1] ** 2)
     prior = settings.prior * np.sum(method.profile * np.log(H))
@@ -68,11 +92,13 @@ def objective(method, flat):
 @pytest.mark.parametrize("kernels", [reference, compiled], ids=["reference", "compiled"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("missing", [False, True], ids=["all seen", "some missing"])
+@pytest.mark.parametrize("guided", [False, True], ids=["as they are", "guided"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_gradient_equals_finite_differences(kernels, weighted, missing, seed):
+def test_the_gradient_equals_finite_differences(kernels, weighted, missing, guided, seed):
     rng = np.random.default_rng(seed + 100)
     with LocalEngine(1) as engine:
-        method = method_of(*problem(seed, weighted=weighted, missing=missing), engine, kernels)
+        guide = some_guide(seed) if guided else Guide(np.zeros(N_DOCUMENTS), np.zeros(N_TERMS), distrust=0.0)
+        method = method_of(*problem(seed, weighted=weighted, missing=missing), engine, kernels, guide)
         state = method.init()
         logits = state.logits + 0.3 * rng.standard_normal(state.logits.shape)
         coefficients = rng.standard_normal(N_TOPICS + 1)
@@ -120,32 +146,6 @@ def test_compiled_implicit_sums_equal_the_reference(n_topics, dtype):
     np.testing.assert_allclose(found[0], found[1], atol=tolerance * np.abs(found[1]).max())
 
 
-class TestThinning:
-    X = sp.csr_array(np.random.default_rng(3).poisson(1.0, size=(400, 60)).astype(float))
-
-    def test_leaves_out_about_the_share_asked_for_and_keeps_the_mean(self):
-        kept = thinned(self.X, 0.4, (0, 0))
-        assert abs(kept.nnz / self.X.nnz - 0.6) < 0.02
-        assert abs(kept.sum() / self.X.sum() - 1) < 0.05
-
-    def test_of_nothing_changes_nothing(self):
-        assert thinned(self.X, 0.0, (0, 0)) is self.X
-
-    def test_does_not_depend_on_where_a_document_stands(self):
-        order = np.random.default_rng(0).permutation(self.X.shape[0])
-        here, there = thinned(self.X, 0.4, (1, 2))[order], thinned(self.X[order], 0.4, (1, 2))
-        assert abs(here - there).nnz == 0
-
-    @pytest.mark.parametrize("other", [(1, 3), (2, 2)])
-    def test_differs_by_seed_and_epoch(self, other):
-        assert abs(thinned(self.X, 0.4, (1, 2)) - thinned(self.X, 0.4, other)).nnz > 0
-
-    def test_does_not_change_its_input(self):
-        before = self.X.copy()
-        thinned(self.X, 0.4, (0, 1))
-        assert abs(before - self.X).nnz == 0
-
-
 @pytest.fixture(scope="module")
 def corpus():
     return ts.datasets.simulate_corpus(n_documents=1200, n_terms=300, random_state=2)
@@ -190,12 +190,114 @@ def test_permuted_responses_are_not_predicted(corpus):
     assert abs(fitted.score(corpus.counts[900:], shuffled[900:])) < 0.05
 
 
-def test_weights_equal_repetition_in_one_batch(corpus):
-    rows = np.repeat(np.arange(120), np.arange(120) % 3)
-    counts, ratings = corpus.counts[:120], corpus.ratings[:120]
-    weighted = predictive(batch_size=500).fit(counts, ratings, sample_weight=np.arange(120) % 3)
-    repeated = predictive(batch_size=500).fit(counts[rows], ratings[rows])
-    np.testing.assert_allclose(weighted.predict(counts), repeated.predict(counts), rtol=1e-4)
+class TestDocumentWeights:
+    """A document that counts n times does what n copies of it would: its draws follow from its text alone."""
+
+    @pytest.mark.parametrize("batch_size", [10, 500])
+    @pytest.mark.parametrize("empty", [False, True], ids=["all filled", "one empty"])
+    def test_whole_numbers_equal_repeated_rows(self, corpus, batch_size, empty):
+        weight = np.arange(120) % 4
+        rows = np.repeat(np.arange(120), weight)
+        counts, ratings = corpus.counts[:120].toarray(), corpus.ratings[:120]
+        counts[7] *= not empty
+        weighted = predictive(batch_size=batch_size).fit(counts, ratings, sample_weight=weight)
+        repeated = predictive(batch_size=batch_size).fit(counts[rows], ratings[rows])
+        np.testing.assert_allclose(weighted.predict(counts), repeated.predict(counts), rtol=1e-7)
+        np.testing.assert_allclose(weighted.mean_weights_, repeated.mean_weights_, rtol=1e-7)
+
+    def test_the_order_of_documents_does_not_matter(self, model, corpus):
+        order = np.random.default_rng(0).permutation(900)
+        again = predictive().fit(corpus.counts[:900][order], corpus.ratings[:900][order])
+        test = corpus.counts[900:]
+        # Copies of a text stand in another order in their batch, which rounds otherwise.
+        np.testing.assert_allclose(again.predict(test), model.predict(test), rtol=1e-3)
+
+
+class TestNumberOfTopics:
+    @pytest.mark.parametrize("n_topics", [1, 2, 3, 12, 50])
+    def test_any_works(self, corpus, n_topics):
+        fitted = ts.GLMNMF(n_topics, max_epochs=5).fit(corpus.counts[:900], corpus.ratings[:900])
+        assert np.all(np.isfinite(fitted.predict(corpus.counts[900:])))
+        np.testing.assert_allclose(fitted.components_.sum(axis=1), 1)
+
+    def test_two_topics_find_most_of_what_five_do(self, model, corpus):
+        two = ts.GLMNMF(2, max_epochs=15).fit(corpus.counts[:900], corpus.ratings[:900])
+        test = slice(900, None)
+        skill = model.score(corpus.counts[test], corpus.ratings[test])
+        assert two.score(corpus.counts[test], corpus.ratings[test]) > 0.6 * skill
+
+    def test_more_than_the_truth_predict_as_well(self, model, corpus):
+        more = ts.GLMNMF(14, max_epochs=15).fit(corpus.counts[:900], corpus.ratings[:900])
+        test = slice(900, None)
+        skill = model.score(corpus.counts[test], corpus.ratings[test])
+        assert more.score(corpus.counts[test], corpus.ratings[test]) > 0.95 * skill
+
+
+class TestWithoutSupervision:
+    def test_topics_do_not_look_at_the_response(self, corpus):
+        shuffled = np.random.default_rng(0).permutation(corpus.ratings[:900])
+        for n_topics in (3, 5):
+            one, other = (
+                ts.GLMNMF(n_topics, supervision=0, max_epochs=5).fit(corpus.counts[:900], y)
+                for y in (corpus.ratings[:900], shuffled)
+            )
+            np.testing.assert_array_equal(one.components_, other.components_)
+
+    def test_effects_are_a_glm_on_the_weights(self, corpus):
+        y = corpus.ratings[:900] - 1
+        fitted = ts.GLMNMF(5, supervision=0, penalty=0, max_epochs=5, levels=(1, 5)).fit(corpus.counts[:900], y + 1)
+        glm = sm.GLM(np.column_stack([y, 4 - y]), sm.add_constant(fitted.weights_), family=sm.families.Binomial())
+        theirs = glm.fit(tol=1e-14, maxiter=200).params
+        np.testing.assert_allclose([fitted.intercept_, *fitted.coef_], theirs, rtol=1e-5)
+
+
+class TestStopping:
+    def losses(self, objectives):
+        return [Losses(objective, 0.0, 0.0, 1.0) for objective in (np.nan, *objectives)]
+
+    def test_settled_when_the_last_part_brings_hardly_anything(self):
+        assert has_settled(self.losses([9, 5, 4, 3, 2, 1.01, 1.0, 1.0, 1.0, 1.0]), tol=0.01)
+
+    def test_not_settled_while_it_falls(self):
+        assert not has_settled(self.losses([9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1.2]), tol=0.01)
+
+    def test_one_epoch_cannot_tell(self):
+        assert not has_settled(self.losses([1.0]), tol=0.01)
+
+    def test_the_reason_is_said(self, corpus):
+        few = ts.GLMNMF(5, max_epochs=1).fit(corpus.counts, corpus.ratings)
+        assert (few.stop_reason_, few.converged_, few.n_iter_) == ("max_epochs", False, 1)
+        never = ts.GLMNMF(5, max_epochs=3, tol=0).fit(corpus.counts, corpus.ratings)
+        assert never.stop_reason_ == "max_epochs"
+        many = ts.GLMNMF(5, max_epochs=30).fit(corpus.counts, corpus.ratings)
+        assert (many.stop_reason_, many.converged_) == ("converged", True)
+
+
+def test_a_constant_can_be_left_out(corpus):
+    assert predictive(fit_intercept=False).fit(corpus.counts, corpus.ratings).intercept_ == 0
+
+
+def test_starting_topics_may_be_given(corpus):
+    fitted = ts.GLMNMF(5, max_epochs=5).fit(corpus.counts[:900], corpus.ratings[:900], H=corpus.topics + 1e-6)
+    cosine = np.sum(fitted.components_ * corpus.topics, axis=1) / (
+        np.linalg.norm(fitted.components_, axis=1) * np.linalg.norm(corpus.topics, axis=1)
+    )
+    assert cosine.min() > 0.9
+
+
+def test_the_best_of_several_starts_is_kept(corpus):
+    ends = [
+        ts.GLMNMF(4, n_init=n_init, max_epochs=5).fit(corpus.counts[:400], corpus.ratings[:400]).objective_[-1]
+        for n_init in (1, 3)
+    ]
+    assert ends[1] <= ends[0]
+
+
+def test_nearly_equal_documents_are_no_trouble():
+    counts = np.ones((80, 6))
+    counts[np.arange(80), np.arange(80) % 6] += 1e-3
+    fitted = ts.GLMNMF(4).fit(counts, np.arange(80) % 5)
+    assert np.all(np.isfinite(fitted.predict(counts)))
 
 
 @pytest.mark.parametrize(

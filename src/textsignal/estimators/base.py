@@ -31,7 +31,7 @@ from textsignal.training.joint import (
 )
 from textsignal.training.loop import Losses, Watch
 from textsignal.training.predictive import scale_rows
-from textsignal.training.response import NewtonStep
+from textsignal.training.response import NoStep
 from textsignal.training.start import STARTS, Start, weights_for
 from textsignal.validation import (
     check_choice,
@@ -261,7 +261,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _nmf_start(self, task: Task, start: Start) -> Start:
         """Unsupervised topics and weights, from a start."""
-        settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NewtonStep(), NMF_ITERATIONS, NMF_TOL)
+        settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), NMF_ITERATIONS, NMF_TOL)
         nobody: Watch = lambda iteration, losses: False  # noqa: E731
         factors = train_joint(task.corpus, task.family, start, settings, task.engine, compiled, nobody)
         return Start(factors.topics, factors.weights)

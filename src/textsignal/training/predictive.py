@@ -23,7 +23,6 @@ from scipy import special
 from textsignal.engines import Engine
 from textsignal.families import Family
 from textsignal.kernels import Array, Kernels, Rows, Vector, pad
-from textsignal.kernels.reference import TINY
 from textsignal.training.adam import Adam
 from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
 from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
@@ -35,6 +34,8 @@ from textsignal.training.response import ResponseModel, coefficients_for
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20
+#: A document counts as at most this many times the median document's length.
+LONGEST = 10.0
 #: At least this many batches an epoch, so that few documents make enough steps too.
 FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
@@ -66,7 +67,7 @@ class PredictiveSettings:
 
 @dataclass(frozen=True)
 class LengthScaled:
-    """Text rows of l2 norm 1, and the lengths they had, relative to their mean: (documents,)."""
+    """Text rows of l2 norm 1, and the lengths they had (cut at `LONGEST` medians), relative to their mean."""
 
     X: sp.csr_array
     length: Vector
@@ -85,7 +86,19 @@ def scale_rows(X: sp.csr_array, weight: Vector | None = None) -> LengthScaled:
     norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
     data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
     scaled = sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
-    return LengthScaled(scaled, norm / max(float(np.average(norm, weights=weight)), np.finfo(float).tiny))
+    length = np.minimum(norm, LONGEST * _median(norm, np.ones(len(norm)) if weight is None else weight))
+    return LengthScaled(scaled, length / max(float(np.average(length, weights=weight)), np.finfo(float).tiny))
+
+
+def _median(values: Vector, weight: Vector) -> float:
+    """The smallest value that has half the weight of those above 0 at or below it; 0 where there is none."""
+    counted = (values > 0) & (weight > 0)
+    if not counted.any():
+        return 0.0
+    values, weight = values[counted], weight[counted]
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(share, share[-1] / 2)])
 
 
 @dataclass(frozen=True)
@@ -144,8 +157,9 @@ class Predictive:
         """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
         keys = drawn(self.keys, self.settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
+        order = order[self.corpus.weight[order] > 0]
         X = thinned(self.corpus.X[order], self._thinning[order], keys[order])
-        W = self.response.kernels.zeros(state.W.shape, state.W.dtype)
+        W = self.response.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
         W[:] = state.W[order]
         edges = batch_edges(keys[order], self.corpus.weight[order], self._n_batches)
         logits, coefficients, optimiser = state.logits, state.coefficients, state.optimiser
@@ -154,13 +168,13 @@ class Predictive:
             blocks = self._blocks(X, W, order, start, stop)
             parameters = self._parameters(logits, coefficients)
             sums = self.response.engine.sweep(self._block_step(parameters), blocks)
-            gradient = self._gradient(sums, parameters, max(self.corpus.weight[order[start:stop]].sum(), TINY))
+            gradient = self._gradient(sums, parameters, self.corpus.weight[order[start:stop]].sum())
             optimiser = optimiser.after(gradient)
             move = self._rate(state.epoch + number / (len(edges) - 1)) * optimiser.direction
             logits = logits - move[: logits.size].reshape(logits.shape)
             coefficients = coefficients - move[logits.size :]
             response += sums.response.loss
-        followed = np.empty_like(state.W)
+        followed = state.W.copy()
         followed[order] = W
         penalty = self.settings.penalty * self.corpus.weight.sum() * float(np.sum(coefficients[:-1] ** 2))
         text = self._text_loss(X, W, order, self._parameters(logits, coefficients))

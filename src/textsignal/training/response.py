@@ -81,6 +81,21 @@ class CoefficientStep(Protocol):
 
 
 @dataclass(frozen=True)
+class NoStep:
+    """Coefficients stay as they are: for training that does not look at the response."""
+
+    def move(
+        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+    ) -> Parameters:
+        """The same coefficients."""
+        return parameters
+
+    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+        """The same coefficients."""
+        return parameters
+
+
+@dataclass(frozen=True)
 class NewtonStep:
     """A Newton step, halved until loss and penalty do not rise."""
 

@@ -1,0 +1,63 @@
+"""Laws of the draws: they follow from a document's terms, the seed and the epoch, and from nothing else."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textsignal.training.draws import document_keys, drawn, thinned
+
+X = sp.csr_array(np.random.default_rng(3).poisson(1.0, size=(400, 60)).astype(float))
+KEYS = document_keys(X)
+RATE = np.full(400, 0.4)
+
+
+class TestKeys:
+    def test_copies_have_one_and_others_another(self):
+        twice = sp.csr_array(sp.vstack([X, X]))
+        np.testing.assert_array_equal(document_keys(twice), np.concatenate([KEYS, KEYS]))
+        assert len(np.unique(KEYS)) == 400
+
+    def test_do_not_depend_on_precision_or_unit(self):
+        np.testing.assert_array_equal(document_keys((X / 7).astype(np.float32)), KEYS)
+
+    @pytest.mark.parametrize("other", [(1, 3), (2, 2), (1,)])
+    def test_drawn_anew_differ_by_seed_and_epoch(self, other):
+        assert not np.any(drawn(KEYS, 1, 2) == drawn(KEYS, *other))
+
+    def test_an_empty_document_has_one_too(self):
+        assert len(document_keys(sp.csr_array((3, 5)))) == 3
+
+
+class TestThinning:
+    def test_leaves_out_about_the_share_asked_for_and_keeps_the_mean(self):
+        kept = thinned(X, RATE, KEYS)
+        assert abs(kept.nnz / X.nnz - 0.6) < 0.02
+        assert abs(kept.sum() / X.sum() - 1) < 0.05
+
+    def test_is_by_document(self):
+        rate = np.where(np.arange(400) < 200, 0.0, 0.8)
+        kept = thinned(X, rate, KEYS)
+        assert abs(kept[:200] - X[:200]).nnz == 0
+        assert abs(kept[200:].nnz / X[200:].nnz - 0.2) < 0.03
+
+    def test_does_not_depend_on_where_a_document_stands(self):
+        order = np.random.default_rng(0).permutation(400)
+        here, there = thinned(X, RATE, KEYS)[order], thinned(X[order], RATE, KEYS[order])
+        assert abs(here - there).nnz == 0
+
+    def test_differs_between_draws(self):
+        one, other = (thinned(X, RATE, drawn(KEYS, 0, epoch)) for epoch in (0, 1))
+        assert abs(one - other).nnz > 0.3 * X.nnz
+
+    def test_draws_of_one_document_are_independent(self):
+        kept = np.array([thinned(X, RATE, drawn(KEYS, 0, epoch))[[5]].toarray()[0] > 0 for epoch in range(400)])
+        terms = np.flatnonzero(X[[5]].toarray()[0])
+        shares = kept[:, terms].mean(axis=0)
+        assert np.all(np.abs(shares - 0.6) < 0.1)
+        correlation = np.corrcoef(kept[:, terms].T)[np.triu_indices(len(terms), 1)]
+        assert np.abs(correlation).max() < 0.25
+
+    def test_does_not_change_its_input(self):
+        before = X.copy()
+        thinned(X, RATE, KEYS)
+        assert abs(before - X).nnz == 0
