@@ -30,27 +30,32 @@ class TestKeys:
 
 class TestThinning:
     def test_leaves_out_about_the_share_asked_for_and_keeps_the_mean(self):
-        kept = thinned(X, RATE, KEYS)
+        kept = thinned(X, RATE, KEYS, 0, 0)
         assert abs(kept.nnz / X.nnz - 0.6) < 0.02
         assert abs(kept.sum() / X.sum() - 1) < 0.05
 
     def test_is_by_document(self):
         rate = np.where(np.arange(400) < 200, 0.0, 0.8)
-        kept = thinned(X, rate, KEYS)
+        kept = thinned(X, rate, KEYS, 0, 0)
         assert abs(kept[:200] - X[:200]).nnz == 0
         assert abs(kept[200:].nnz / X[200:].nnz - 0.2) < 0.03
 
     def test_does_not_depend_on_where_a_document_stands(self):
         order = np.random.default_rng(0).permutation(400)
-        here, there = thinned(X, RATE, KEYS)[order], thinned(X[order], RATE, KEYS[order])
+        here, there = thinned(X, RATE, KEYS, 0, 0)[order], thinned(X[order], RATE, KEYS[order], 0, 0)
         assert abs(here - there).nnz == 0
 
     def test_differs_between_draws(self):
-        one, other = (thinned(X, RATE, drawn(KEYS, 0, epoch)) for epoch in (0, 1))
-        assert abs(one - other).nnz > 0.3 * X.nnz
+        one, *others = (thinned(X, RATE, KEYS, seed, epoch) for seed, epoch in ((0, 0), (0, 1), (1, 0), (0, 5)))
+        for other in others:
+            assert abs(one - other).nnz > 0.3 * X.nnz
+
+    def test_leaves_out_every_term_nearly_equally_often(self):
+        often = sum((thinned(X, RATE, KEYS, 0, epoch) > 0).astype(int) for epoch in range(30))
+        assert np.all(often[X > 0] == 18)
 
     def test_draws_of_one_document_are_independent(self):
-        kept = np.array([thinned(X, RATE, drawn(KEYS, 0, epoch))[[5]].toarray()[0] > 0 for epoch in range(400)])
+        kept = np.array([thinned(X, RATE, KEYS, 0, epoch)[[5]].toarray()[0] > 0 for epoch in range(400)])
         terms = np.flatnonzero(X[[5]].toarray()[0])
         shares = kept[:, terms].mean(axis=0)
         assert np.all(np.abs(shares - 0.6) < 0.1)
@@ -59,5 +64,5 @@ class TestThinning:
 
     def test_does_not_change_its_input(self):
         before = X.copy()
-        thinned(X, RATE, KEYS)
+        thinned(X, RATE, KEYS, 0, 0)
         assert abs(before - X).nnz == 0

@@ -158,7 +158,7 @@ class Predictive:
         keys = drawn(self.keys, self.settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
         order = order[self.corpus.weight[order] > 0]
-        X = thinned(self.corpus.X[order], self._thinning[order], keys[order])
+        X = thinned(self.corpus.X[order], self._thinning[order], self.keys[order], self.settings.seed, state.epoch)
         W = self.response.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
         W[:] = state.W[order]
         edges = batch_edges(keys[order], self.corpus.weight[order], self._n_batches)
