@@ -100,18 +100,15 @@ def test_the_gradient_equals_finite_differences(kernels, weighted, missing, guid
         guide = some_guide(seed) if guided else Guide(np.zeros(N_DOCUMENTS), np.zeros(N_TERMS), distrust=0.0)
         method = method_of(*problem(seed, weighted=weighted, missing=missing), engine, kernels, guide)
         state = method.init()
-        logits = state.logits + 0.3 * rng.standard_normal(state.logits.shape)
-        coefficients = rng.standard_normal(N_TOPICS + 1)
-        parameters = method._parameters(logits, coefficients)
-        W = kernels.zeros(state.W.shape, np.float64)
-        W[:] = state.W
-        order = np.arange(N_DOCUMENTS)
-        for block in method._blocks(method.corpus.X, W, order, 0, N_DOCUMENTS):
+        flat = state.parameters + 0.3 * rng.standard_normal(state.parameters.size)
+        flat[-N_TOPICS - 1 :] = rng.standard_normal(N_TOPICS + 1)
+        parameters = method._parameters(flat)
+        blocks = method._documents(state, np.arange(N_DOCUMENTS)).blocks(0, N_DOCUMENTS)
+        for block in blocks:
             kernels.infer(block.X, parameters.HT, block.W, method.settings.smoothing, 1e-15, 100)
-        blocks = method._blocks(method.corpus.X, W, order, 0, N_DOCUMENTS)
         sums = engine.sweep(method._block_step(parameters), blocks)
-        gradient = method._gradient(sums, parameters, method.corpus.weight.sum())
-        flat = np.append(logits.ravel(), coefficients)
+        gradient = np.empty_like(flat)
+        method._gradient(sums, parameters, method.corpus.weight.sum(), out=gradient)
         step = 1e-5
         numeric = np.array(
             [

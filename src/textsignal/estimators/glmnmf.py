@@ -31,7 +31,7 @@ from textsignal.validation import (
 )
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
-PRIOR, LEARNING_RATE = 0.003, 0.05
+PRIOR, LEARNING_RATE = 0.003, 0.1
 #: Default penalties and tolerances. Predictive training fits effects and topics together, and needs more penalty.
 PENALTIES = {"joint": 0.1, "predictive": 3.0}
 TOLERANCES = {"joint": 1e-4, "predictive": 0.01}
@@ -95,10 +95,10 @@ class GLMNMF(TopicEstimator):
         supervision: float = 0.5,
         penalty: float | None = None,
         fit_intercept: bool = True,
-        smoothing: float = 0.6,
+        smoothing: float = 1.0,
         thinning: float = 0.4,
-        max_epochs: int = 30,
-        batch_size: int = 100,
+        max_epochs: int = 20,
+        batch_size: int = 200,
         max_iter: int = 500,
         tol: float | None = None,
         init: str = "nndsvda",

@@ -61,6 +61,13 @@ class WeightStep(NamedTuple):
     text_change: NDArray[np.float64]
 
 
+class Means(NamedTuple):
+    """Adam's running means of a gradient and of its square, each of the parameters' shape."""
+
+    gradient: Vector
+    square: Vector
+
+
 class Kernels(Protocol):
     """One block of documents, one array library. Formulas stand in `reference`.
 
@@ -101,6 +108,17 @@ class Kernels(Protocol):
         self, X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float
     ) -> Array:
         """Gradient in the topics of text and response loss, where weights follow the topics."""
+
+    def shares(self, logits: Vector, HT: Array) -> None:
+        """Topics from their logits."""
+
+    def share_gradient(
+        self, pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector
+    ) -> None:
+        """Gradient in the logits of topics."""
+
+    def adam_step(self, parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
+        """One step of the optimiser Adam."""
 
 
 def pad(matrix: Array, kernels: Kernels, dtype: np.dtype) -> Array:

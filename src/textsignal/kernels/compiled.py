@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
+from textsignal.kernels import Array, Means, Rows, TextSums, Vector, WeightStep
 from textsignal.kernels.lanes import (
     aligned_zeros,
     lanes,
@@ -22,9 +22,29 @@ from textsignal.kernels.lanes import (
     total,
     width,
 )
-from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY, TINY
+from textsignal.kernels.reference import (
+    EPSILON,
+    FIRST_STEPS,
+    KEEP_GRADIENT,
+    KEEP_SQUARE,
+    MOST_OF_THE_WAY,
+    SMALLEST,
+    TINY,
+)
 
-__all__ = ["implicit_sums", "infer", "lanes", "pull_on_weights", "response_sums", "text_sums", "weight_step", "zeros"]
+__all__ = [
+    "adam_step",
+    "implicit_sums",
+    "infer",
+    "lanes",
+    "pull_on_weights",
+    "response_sums",
+    "share_gradient",
+    "shares",
+    "text_sums",
+    "weight_step",
+    "zeros",
+]
 
 _compile = njit(nogil=True, cache=True, error_model="numpy")
 # Sums of numbers may be added lane by lane: another order, but always the same one.
@@ -87,7 +107,7 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
     pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
     vectors = zeros((2, n_topics), W.dtype)
     settings = (number(smoothing), tol, max_iter, number(EPSILON))
-    _infer(X, HT, HT.sum(axis=0), W, settings, _groups(W), pull, A, vectors, steps)
+    _infer(X, HT, _mass(HT), W, settings, _groups(W), pull, A, vectors, steps)
     return steps
 
 
@@ -98,9 +118,26 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, wei
     vectors = zeros((2, n_topics), W.dtype)
     gradient = zeros(HT.shape, HT.dtype)
     settings = (number(smoothing), number(EPSILON))
-    mass = HT.sum(axis=0)
+    mass = _mass(HT)
     _implicit_sums(X, HT, mass, W, slope, beta, weight, settings, _groups(W), pull, A, vectors, gradient)
     return gradient
+
+
+def shares(logits: Vector, HT: Array) -> None:
+    """Softmax of the logits over terms, into HT; logits become its logarithm."""
+    # NumPy's exponential is vectorised, numba's is not. Logits are logarithms of shares and a small step away: no
+    # exponential overflows.
+    _shares(logits, np.exp(logits), HT)
+
+
+def share_gradient(pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector) -> None:
+    """Gradient in the logits of topics."""
+    _share_gradient(pull, HT, profile, prior, n_documents, np.zeros(out.shape[1]), out)
+
+
+def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
+    """One step of Adam, in place."""
+    _adam_step(parameters, gradient, means, rate / (1 - KEEP_GRADIENT**count), 1 / np.sqrt(1 - KEEP_SQUARE**count))
 
 
 def _as_float64(W: Array) -> Array:
@@ -229,6 +266,16 @@ def _response_sums(W, gradient, curvature, groups, slopes, cross, squares):  # t
             _add_scaled(curvature[i] * W[i, k], W, w, squares, k * n_topics, groups)
 
 
+@_compile_sum
+def _mass(HT):  # type: ignore[no-untyped-def]
+    """(topics,) sums over terms."""
+    mass = np.zeros(HT.shape[1], HT.dtype)
+    for j in range(HT.shape[0]):
+        for k in range(HT.shape[1]):
+            mass[k] += HT[j, k]
+    return mass
+
+
 @_compile
 def _infer(X, HT, mass, W, settings, groups, pull, A, vectors, steps):  # type: ignore[no-untyped-def]
     smoothing, tol, max_iter, epsilon = settings
@@ -280,7 +327,7 @@ def _newton_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A, vectors
 
 @_compile
 def _document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A):  # type: ignore[no-untyped-def]
-    """A and the pull at document i's weights; topics without mass get a row of the unit matrix."""
+    """A's lower triangle and the pull at document i's weights; topics without mass get a row of the unit matrix."""
     n_topics = len(groups) * width(HT)
     w = i * n_topics
     pull[:] = 0.0
@@ -291,8 +338,13 @@ def _document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A):
         d = _reconstruct(W, w, HT, h, groups) + epsilon
         ratio = X.data[p] / d
         _add_scaled(ratio, HT, h, pull, 0, groups)
-        for k in range(n_topics):
-            _add_scaled(ratio / d * HT[j, k], HT, h, A, k * n_topics, groups)
+        for row_group in range(len(groups)):
+            for k in range(row_group * width(HT), (row_group + 1) * width(HT)):
+                scale = splat(ratio / d * HT[j, k])
+                # The lower triangle is enough.
+                for group in range(row_group + 1):
+                    a = k * n_topics + group * width(HT)
+                    store(A, a, multiply_add(scale, load(HT, h + group * width(HT)), load(A, a)))
     for k in range(n_topics):
         A[k, k] += smoothing / (W[i, k] * W[i, k]) if mass[k] > 0 else 1.0
 
@@ -338,3 +390,39 @@ def _implicit_sums(X, HT, mass, W, slope, beta, weight, settings, groups, pull, 
             through = ratio / d * _reconstruct(vectors, n_topics, HT, h, groups)
             _add_scaled(ratio, vectors, 0, gradient, h, groups)
             _add_scaled(-through, W, i * n_topics, gradient, h, groups)
+
+
+@_compile
+def _shares(logits, exponentials, HT):  # type: ignore[no-untyped-def]
+    n_terms, n_topics = logits.shape
+    sums = np.zeros(n_topics)
+    for j in range(n_terms):
+        for k in range(n_topics):
+            sums[k] += exponentials[j, k]
+    inverse, logarithm = 1 / sums, np.log(sums)
+    for j in range(n_terms):
+        for k in range(n_topics):
+            HT[j, k] = exponentials[j, k] * inverse[k]
+            logits[j, k] -= logarithm[k]
+
+
+@_compile
+def _share_gradient(pull, HT, profile, prior, n_documents, inner, out):  # type: ignore[no-untyped-def]
+    n_terms, n_topics = out.shape
+    for j in range(n_terms):
+        for k in range(n_topics):
+            inner[k] += HT[j, k] * pull[j, k]
+    for j in range(n_terms):
+        for k in range(n_topics):
+            share = HT[j, k]
+            out[j, k] = share * (pull[j, k] - inner[k]) / n_documents - prior * (profile[j] - share)
+
+
+@_compile
+def _adam_step(parameters, gradient, means, rate, root):  # type: ignore[no-untyped-def]
+    mean, square = means
+    for p in range(parameters.size):
+        slope = gradient[p]
+        mean[p] = KEEP_GRADIENT * mean[p] + (1 - KEEP_GRADIENT) * slope
+        square[p] = KEEP_SQUARE * square[p] + (1 - KEEP_SQUARE) * slope * slope
+        parameters[p] -= rate * mean[p] / (np.sqrt(square[p]) * root + SMALLEST)

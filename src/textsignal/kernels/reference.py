@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.kernels import Array, Rows, TextSums, Vector, WeightStep
+from textsignal.kernels import Array, Means, Rows, TextSums, Vector, WeightStep
 
 #: Added to every reconstructed value, so that nothing is divided by zero (the paper's epsilon).
 EPSILON = 1e-16
 #: Multiplicative steps before Newton's, and how far those go towards the boundary at most.
 FIRST_STEPS, MOST_OF_THE_WAY = 4, 0.9
+#: Of Adam: how much of the running means each step keeps, and what keeps the division off zero.
+KEEP_GRADIENT, KEEP_SQUARE, SMALLEST = 0.9, 0.999, 1e-10
 #: Keeps square roots off zero; too small to be seen beside anything else.
 TINY = 1e-300
 
@@ -166,3 +168,32 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Array, beta: Array, weigh
         through = (r / d * (HT[row.indices] @ u))[:, None] * w
         gradient[row.indices] += r[:, None] * (u - weight[i] * w) - through
     return gradient
+
+
+def shares(logits: Vector, HT: Array) -> None:
+    """H = softmax of logits (terms, topics) over terms, into HT (terms, padded topics).
+
+    Logits are shifted, which topics do not feel, to their logarithm: so they stay at or below 0.
+    """
+    largest = logits.max(axis=0)
+    logits -= largest + np.log(np.sum(np.exp(logits - largest), axis=0))
+    HT[:, : logits.shape[1]] = np.exp(logits)
+
+
+def share_gradient(pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector) -> None:
+    """Gradient in logits (terms, topics) of a function whose gradient in the topics is pull / n_documents.
+
+        out_jk = H_kj (g_kj - sum_l H_kl g_kl) - prior (profile_j - H_kj),    g = pull / n_documents
+
+    The last part is the gradient of  - prior sum_kj profile_j log H_kj,  profile summing to 1.
+    """
+    H, g = HT[:, : out.shape[1]].astype(float), pull[:, : out.shape[1]].astype(float) / n_documents
+    out[:] = H * (g - np.sum(H * g, axis=0)) - prior * (profile[:, None] - H)
+
+
+def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
+    """Step `count` (from 1) of Adam, in place: a gradient step scaled by running means of gradient and square."""
+    means.gradient[:] = KEEP_GRADIENT * means.gradient + (1 - KEEP_GRADIENT) * gradient
+    means.square[:] = KEEP_SQUARE * means.square + (1 - KEEP_SQUARE) * gradient**2
+    scale = np.sqrt(means.square / (1 - KEEP_SQUARE**count)) + SMALLEST
+    parameters -= rate * (means.gradient / (1 - KEEP_GRADIENT**count)) / scale

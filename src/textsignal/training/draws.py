@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import NDArray
 
 from textsignal.kernels import Vector
@@ -39,17 +40,32 @@ def thinned(X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int) ->
 
     keys : (documents,) of the documents.
     """
-    sizes = np.diff(X.indptr)
-    order = _mixed(np.repeat(drawn(keys, seed, epoch // STRATA, 1), sizes) ^ _term_keys(X))
-    # A line modulo a prime visits every part once.
-    first, step = order % np.uint64(STRATA), np.uint64(1) + (order >> np.uint64(32)) % np.uint64(STRATA - 1)
-    part = (first + step * np.uint64(epoch % STRATA)) % np.uint64(STRATA)
-    uniform = (_mixed(np.repeat(drawn(keys, seed, epoch), sizes) ^ _term_keys(X)) >> np.uint64(11)) * 2.0**-53
-    rates = np.repeat(rate, sizes)
-    data = np.where((part + uniform) / STRATA >= rates, X.data / (1 - rates), 0).astype(X.dtype)
-    kept = sp.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    kept.eliminate_zeros()
+    orders, draws = drawn(keys, seed, epoch // STRATA, 1), drawn(keys, seed, epoch)
+    data, indices = np.empty_like(X.data), np.empty_like(X.indices)
+    indptr = np.zeros_like(X.indptr)
+    _thin(X.indptr, X.indices, X.data, rate, orders, draws, np.uint64(epoch % STRATA), indptr, indices, data)
+    kept = sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=X.shape)
+    kept.has_canonical_format = True
     return kept
+
+
+@njit(nogil=True, cache=True)
+def _thin(indptr, indices, data, rate, orders, draws, turn, kept_indptr, kept_indices, kept_data):  # type: ignore[no-untyped-def]
+    one, strata, half = np.uint64(1), np.uint64(STRATA), np.uint64(32)
+    kept = 0
+    for i in range(len(indptr) - 1):
+        scale = 1 / (1 - rate[i])
+        for p in range(indptr[i], indptr[i + 1]):
+            term = _mix(np.uint64(indices[p]) + one)
+            order = _mix(orders[i] ^ term)
+            # A line modulo a prime visits every part once.
+            part = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
+            uniform = np.float64(_mix(draws[i] ^ term) >> np.uint64(11)) * 2.0**-53
+            if (np.float64(part) + uniform) / STRATA >= rate[i]:
+                kept_indices[kept] = indices[p]
+                kept_data[kept] = data[p] * scale
+                kept += 1
+        kept_indptr[i + 1] = kept
 
 
 def _term_keys(X: sp.csr_array) -> Keys:
@@ -57,7 +73,14 @@ def _term_keys(X: sp.csr_array) -> Keys:
 
 
 def _mixed(numbers: Keys) -> Keys:
-    """SplitMix64's finaliser: every bit of the result depends on every bit of the number."""
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    """Every bit of the result depends on every bit of the number."""
+    mixed: Keys = _mix(numbers)
+    return mixed
+
+
+@njit(nogil=True, cache=True)
+def _mix(number):  # type: ignore[no-untyped-def]
+    """SplitMix64's finaliser."""
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))

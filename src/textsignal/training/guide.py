@@ -47,6 +47,11 @@ class Guide:
     words: Vector
     distrust: float
 
+    @property
+    def say(self) -> float:
+        """How much say a response gets in training: 1 where words explain half its deviance, 0 where none."""
+        return 2 * (1 - self.distrust)
+
     def tilt(self, X: sp.csr_array, rows: np.ndarray, y: Vector, family: Family) -> Vector:
         """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
         if self.distrust == 0:

@@ -12,20 +12,19 @@ random, and a guide (a word-level regression) takes part of the noise out of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import special
 
 from textsignal.engines import Engine
 from textsignal.families import Family
-from textsignal.kernels import Array, Kernels, Rows, Vector, pad
-from textsignal.training.adam import Adam
+from textsignal.kernels import Array, Kernels, Means, Rows, Vector, pad
 from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
-from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters, ResponseSums
+from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
 from textsignal.training.guide import NO_GUIDE, Guide, fit_guide
 from textsignal.training.joint import Fitted
@@ -41,7 +40,7 @@ FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
 BLOCKS_A_BATCH = 2
 #: In training, weights are followed this closely from where they were an epoch ago.
-TRAINING_TOL, TRAINING_STEPS = 1e-6, 8
+TRAINING_TOL, TRAINING_STEPS = 1e-3, 6
 #: For documents at the end, and for new ones.
 FINAL_TOL = 1e-10
 #: Training has converged when this last part of its epochs brought hardly anything.
@@ -103,28 +102,57 @@ def _median(values: Vector, weight: Vector) -> float:
 
 @dataclass(frozen=True)
 class PredictiveSums(Addable):
-    """What one batch adds up: gradient in the topics (terms, padded topics), and the responses' share."""
+    """What one batch adds up: gradients in the topics (terms, padded topics) and in the coefficients (topics + 1,)."""
 
-    gradient: Array
-    response: ResponseSums
+    topics: Array
+    coefficients: Vector
 
 
 @dataclass(frozen=True)
 class PredictiveState:
     """Where training stands after `epoch` epochs.
 
-    logits : (terms, topics); topics are their softmax over terms.
-    coefficients : (topics + 1,) effects, then the intercept.
-    optimiser : Adam's means for both, flattened together.
+    parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept.
+    means, count : of the optimiser, and the steps it has taken.
     W : (documents, padded topics) the weights that inference starts from.
     """
 
-    logits: Vector
-    coefficients: Vector
-    optimiser: Adam
+    parameters: Vector
+    means: Means
+    count: int
     W: Array
     epoch: int
     losses: Losses
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The documents as one epoch sees them: in its order, thinned. All arrays have a row for each."""
+
+    X: sp.csr_array
+    y: Vector
+    text_weight: Array
+    response_weight: Vector
+    tilt: Vector
+    W: Array
+
+    def blocks(self, start: int, stop: int) -> list[Block]:
+        """Documents start..stop, in a few blocks."""
+        n_blocks = min(BLOCKS_A_BATCH, stop - start)
+        edges = [start + (stop - start) * part // n_blocks for part in range(n_blocks + 1)]
+        return [
+            Block(
+                X=Rows.of(self.X, first, last),
+                y=self.y[first:last],
+                text_weight=self.text_weight[first:last],
+                response_weight=self.response_weight[first:last],
+                tilt=self.tilt[first:last],
+                text_constant=0.0,
+                W=self.W[first:last],
+                scratch=NO_SCRATCH,
+            )
+            for first, last in pairwise(edges)
+        ]
 
 
 @dataclass(frozen=True)
@@ -147,39 +175,41 @@ class Predictive:
 
     def init(self) -> PredictiveState:
         """Before the first epoch."""
-        first = self.first
-        optimiser = Adam.like(np.append(first.logits.ravel(), first.coefficients))
+        parameters = np.append(self.first.logits.ravel(), self.first.coefficients)
+        means = Means(np.zeros_like(parameters), np.zeros_like(parameters))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
-        W = pad(first.weights, self.response.kernels, self.corpus.X.dtype)
-        return PredictiveState(first.logits, first.coefficients, optimiser, W, 0, unknown)
+        W = pad(self.first.weights, self.response.kernels, self.corpus.X.dtype)
+        return PredictiveState(parameters, means, 0, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
         """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
-        keys = drawn(self.keys, self.settings.seed, state.epoch)
+        kernels, settings = self.response.kernels, self.settings
+        keys = drawn(self.keys, settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
         order = order[self.corpus.weight[order] > 0]
-        X = thinned(self.corpus.X[order], self._thinning[order], self.keys[order], self.settings.seed, state.epoch)
-        W = self.response.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
-        W[:] = state.W[order]
-        edges = batch_edges(keys[order], self.corpus.weight[order], self._n_batches)
-        logits, coefficients, optimiser = state.logits, state.coefficients, state.optimiser
-        response = 0.0
+        weight = self.corpus.weight[order]
+        documents = self._documents(state, order)
+        edges = batch_edges(keys[order], weight, self._n_batches)
+        flat, means = state.parameters.copy(), Means(*(mean.copy() for mean in state.means))
+        gradient = np.empty_like(flat)
+        parameters, count = self._parameters(flat), state.count
         for number, (start, stop) in enumerate(pairwise(edges)):
-            blocks = self._blocks(X, W, order, start, stop)
-            parameters = self._parameters(logits, coefficients)
-            sums = self.response.engine.sweep(self._block_step(parameters), blocks)
-            gradient = self._gradient(sums, parameters, self.corpus.weight[order[start:stop]].sum())
-            optimiser = optimiser.after(gradient)
-            move = self._rate(state.epoch + number / (len(edges) - 1)) * optimiser.direction
-            logits = logits - move[: logits.size].reshape(logits.shape)
-            coefficients = coefficients - move[logits.size :]
-            response += sums.response.loss
+            # 1. Every document's weights, and what they say about topics and coefficients.
+            sums = self.response.engine.sweep(self._block_step(parameters), documents.blocks(start, stop))
+            self._gradient(sums, parameters, weight[start:stop].sum(), out=gradient)
+            # 2. A step of the optimiser.
+            count += 1
+            kernels.adam_step(flat, gradient, means, self._rate(state.epoch + number / (len(edges) - 1)), count)
+            parameters = self._parameters(flat)
         followed = state.W.copy()
-        followed[order] = W
-        penalty = self.settings.penalty * self.corpus.weight.sum() * float(np.sum(coefficients[:-1] ** 2))
-        text = self._text_loss(X, W, order, self._parameters(logits, coefficients))
-        losses = Losses(text, response, penalty, self.settings.supervision)
-        return PredictiveState(logits, coefficients, optimiser, followed, state.epoch + 1, losses)
+        followed[order] = documents.W
+        losses = self._losses(documents, parameters)
+        return PredictiveState(flat, means, count, followed, state.epoch + 1, losses)
+
+    def topics(self, state: PredictiveState) -> Array:
+        """(topics, terms), each summing to 1."""
+        HT = self._parameters(state.parameters.copy()).HT
+        return np.ascontiguousarray(HT[:, : self.first.logits.shape[1]].T)
 
     @property
     def _thinning(self) -> Vector:
@@ -194,35 +224,39 @@ class Predictive:
 
     def _rate(self, epoch: float) -> float:
         """Learning rate with a cosine decay to 0."""
-        return self.settings.learning_rate * (1 + np.cos(np.pi * epoch / self.settings.max_epochs)) / 2
+        return self.settings.learning_rate * (1 + math.cos(math.pi * epoch / self.settings.max_epochs)) / 2
 
-    def _parameters(self, logits: Vector, coefficients: Vector) -> Parameters:
-        HT = pad(special.softmax(logits, axis=0), self.response.kernels, self.corpus.X.dtype)
+    def _documents(self, state: PredictiveState, order: np.ndarray) -> Epoch:
+        X = thinned(self.corpus.X[order], self._thinning[order], self.keys[order], self.settings.seed, state.epoch)
+        y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
+        # A document without a term gets mean weights in the end, so it teaches nothing about them.
+        observed = ~np.isnan(y) & (length > 0)
+        W = self.response.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
+        W[:] = state.W[order]
+        return Epoch(
+            X=X,
+            y=np.where(observed, y, 0.0),
+            text_weight=(weight * length).astype(X.dtype),
+            response_weight=weight * observed,
+            tilt=self.guide.tilt(X, order, y, self.response.family),
+            W=W,
+        )
+
+    def _split(self, flat: Vector) -> tuple[Vector, Vector]:
+        """Views of the logits (terms, topics) and the coefficients (topics + 1,)."""
+        shape = self.first.logits.shape
+        return flat[: shape[0] * shape[1]].reshape(shape), flat[shape[0] * shape[1] :]
+
+    def _parameters(self, flat: Vector) -> Parameters:
+        """Topics and coefficients; logits are shifted in place."""
+        kernels = self.response.kernels
+        logits, coefficients = self._split(flat)
+        lanes = kernels.lanes(self.corpus.X.dtype)
+        HT = kernels.zeros((logits.shape[0], -(-logits.shape[1] // lanes) * lanes), self.corpus.X.dtype)
+        kernels.shares(logits, HT)
         beta = np.zeros(HT.shape[1])
         beta[: logits.shape[1]] = coefficients[:-1]
         return Parameters(HT, beta, float(coefficients[-1]))
-
-    def _blocks(self, X: sp.csr_array, W: Array, order: np.ndarray, start: int, stop: int) -> list[Block]:
-        # A document without a term gets mean weights in the end, so it teaches nothing about them.
-        observed = ~np.isnan(self.corpus.y) & (self.length > 0)
-        edges = np.linspace(start, stop, min(BLOCKS_A_BATCH, stop - start) + 1).astype(int)
-        blocks = []
-        for first, last in pairwise(edges):
-            rows = order[first:last]
-            weight = self.corpus.weight[rows]
-            blocks.append(
-                Block(
-                    X=Rows.of(X, first, last),
-                    y=np.where(observed[rows], self.corpus.y[rows], 0.0),
-                    text_weight=(weight * self.length[rows]).astype(X.dtype),
-                    response_weight=weight * observed[rows],
-                    tilt=self.guide.tilt(X[first:last], rows, self.corpus.y[rows], self.response.family),
-                    text_constant=0.0,
-                    W=W[first:last],
-                    scratch=NO_SCRATCH,
-                )
-            )
-        return blocks
 
     def _block_step(self, parameters: Parameters) -> Callable[[Block], PredictiveSums]:
         kernels, settings = self.response.kernels, self.settings
@@ -230,34 +264,44 @@ class Predictive:
         def step(block: Block) -> PredictiveSums:
             kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
             eta = parameters.linear_predictor(block.W)
-            slope = self.response.family.gradient(block.y, eta) - block.tilt
-            slope = settings.supervision * block.response_weight * slope
-            gradient = kernels.implicit_sums(
-                block.X, block.W, parameters.HT, slope, parameters.beta, block.text_weight, settings.smoothing
+            slope = block.response_weight * (self.response.family.gradient(block.y, eta) - block.tilt)
+            topics = kernels.implicit_sums(
+                block.X,
+                block.W,
+                parameters.HT,
+                settings.supervision * slope,
+                parameters.beta,
+                block.text_weight,
+                settings.smoothing,
             )
-            return PredictiveSums(gradient, self.response.sums(block, parameters))
+            effects = np.einsum("ik,i->k", block.W, slope, dtype=float)
+            return PredictiveSums(topics, np.append(effects, slope.sum()))
 
         return step
 
-    def _text_loss(self, X: sp.csr_array, W: Array, order: np.ndarray, parameters: Parameters) -> float:
-        """Text loss at an epoch's end, with the weights each document had when its batch was seen."""
+    def _losses(self, documents: Epoch, parameters: Parameters) -> Losses:
+        """Losses at an epoch's end, with the weights that each document had when its batch was seen."""
+        blocks = documents.blocks(0, len(documents.y))
 
         def block_loss(block: Block) -> Number:
             text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
             return Number(text.log_loss + float(np.sum(text.mass, dtype=float)))
 
-        return self.response.engine.sweep(block_loss, self._blocks(X, W, order, 0, len(order))).value
+        text = self.response.engine.sweep(block_loss, blocks).value
+        penalty = self.response.penalty_value(parameters) * self.corpus.weight.sum()
+        return Losses(text, self.response.loss(blocks, parameters), penalty, self.settings.supervision)
 
-    def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float) -> Vector:
-        """Gradient of J over a batch in (logits, coefficients), flattened."""
-        n_topics = self.first.logits.shape[1]
-        supervision, settings = self.settings.supervision, self.settings
-        H = parameters.HT[:, :n_topics].astype(float)
-        pull = sums.gradient[:, :n_topics].astype(float) / n_documents
-        logits = H * (pull - np.sum(H * pull, axis=0)) - supervision * settings.prior * (self.profile[:, None] - H)
-        effects = sums.response.gradient[:n_topics] / n_documents + 2 * settings.penalty * parameters.beta[:n_topics]
-        intercept = settings.fit_intercept * sums.response.gradient[-1] / n_documents
-        return np.concatenate([logits.ravel(), supervision * effects, [supervision * intercept]])
+    def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float, out: Vector) -> None:
+        """Gradient of J over a batch in all parameters."""
+        settings = self.settings
+        logits, coefficients = self._split(out)
+        prior = settings.supervision * settings.prior
+        self.response.kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_documents, logits)
+        n_topics = logits.shape[1]
+        coefficients[:-1] = sums.coefficients[:n_topics] / n_documents
+        coefficients[:-1] += 2 * settings.penalty * parameters.beta[:n_topics]
+        coefficients[-1] = settings.fit_intercept * sums.coefficients[-1] / n_documents
+        coefficients *= settings.supervision
 
 
 def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
@@ -324,25 +368,27 @@ def train_predictive(
     if fine_topics is not None and settings.supervision:
         first = better_beginning(first, begin_with(fine_topics), begin_with)
     keys = document_keys(corpus.X)
+    guide = fit_guide(corpus, first.weights, family, glm.penalty, keys) if settings.supervision else NO_GUIDE
+    settings = replace(settings, supervision=settings.supervision * guide.say)
     method = Predictive(
         corpus=corpus,
         length=length,
         profile=profile,
         keys=keys,
         first=first,
-        guide=fit_guide(corpus, first.weights, family, glm.penalty, keys) if settings.supervision else NO_GUIDE,
+        guide=guide,
         response=response,
         settings=settings,
     )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
-    found = special.softmax(solution.state.logits, axis=0).T.astype(corpus.X.dtype)
+    found = method.topics(solution.state)
     weights = infer(found, FINAL_TOL)
     # Training saw thinned documents. Whole ones tell more, so they bear somewhat larger effects.
     tilt = method.guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
     coefficients = coefficients_for(glm, corpus, weights, tilt)
     reason = {"max_iter": "converged" if has_settled(solution.trace, settings.tol) else "max_epochs"}
     return Fitted(
-        topics=np.ascontiguousarray(found),
+        topics=found,
         weights=weights,
         effects=coefficients[:-1].copy(),
         intercept=float(coefficients[-1]),
