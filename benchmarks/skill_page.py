@@ -40,8 +40,8 @@ Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the fir
   training texts; a pair that never co-occurs counts -1.
 - **Exclusivity** is the mean over topics and their ten most probable terms of p(term given topic), divided by its sum
   over all topics.
-- **Seconds** are processor time of fitting and predicting in one thread, on a machine that did other work beside.
-  Counting words is left out, except for 1-2-grams.
+- **Seconds** are processor time of fitting and predicting in one thread; other work on the machine can lengthen
+  them. Counting words is left out, except for 1-2-grams.
 
 The methods, with a package's own defaults where nothing else is said:
 
@@ -58,7 +58,7 @@ The methods, with a package's own defaults where nothing else is said:
 What was tried before: for two-stage, counts or l2 rows and weights or shares; for topica, variational or its Gibbs
 sampler with 200 and 500 sweeps. The one with the highest test R2 on split 0 of hotel_reviews_10k was taken. No setting
 of the other peers was tried. The defaults of textsignal were developed on these sets too, split 0 and its test side
-included, with many more tries; read its lead with that in mind.
+included, with more tries than any peer had; read its numbers with that in mind.
 """
 
 
