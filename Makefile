@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench skill clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -19,6 +19,14 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/kernels.py
+
+# Our skill beside other packages' on review sets that are not in this repository: make skill SKILL="--data FOLDER"
+skill: $(VENV)/.bench
+	$(BIN)/python benchmarks/skill.py $(SKILL)
+
+$(VENV)/.bench: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textsignal needs Python 3.11 or newer; give one with: make PYTHON=/path/to/python3.12")'
