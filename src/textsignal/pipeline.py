@@ -35,6 +35,7 @@ class TextResponseModel(BaseEstimator):
     family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
     supervision : how much the response counts against the text while learning; 0 ignores it.
     training : "predictive" or "joint" (the paper's), as in `GLMNMF`.
+    word_residual : whether single words may add to the prediction beyond the topics, as in `GLMNMF`; see `words`.
     levels : the response's scale, such as (1, 5); None learns it from the responses seen.
     vectorizer : a TextVectorizer; None takes 2,000 terms, as counts for predictive training and with TF-IDF weights
         for joint training.
@@ -70,6 +71,7 @@ class TextResponseModel(BaseEstimator):
         family: str | Family = "binomial",
         supervision: float = 0.5,
         training: str = "predictive",
+        word_residual: bool = False,
         levels: ArrayLike | None = None,
         vectorizer: TextVectorizer | None = None,
         estimator: TopicEstimator | None = None,
@@ -80,6 +82,7 @@ class TextResponseModel(BaseEstimator):
         self.family = family
         self.supervision = supervision
         self.training = training
+        self.word_residual = word_residual
         self.levels = levels
         self.vectorizer = vectorizer
         self.estimator = estimator
@@ -139,6 +142,17 @@ class TextResponseModel(BaseEstimator):
             n_terms=n_terms,
         )
 
+    def words(self) -> pd.DataFrame:
+        """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
+
+        Empty without `word_residual`, and where topics leave nothing to words. What topics alone predict is
+        `predictions(texts).by_topics`.
+        """
+        check_is_fitted(self)
+        effects = self.estimator_.word_effects_
+        order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
+        return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
+
     def predictions(self, texts: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
         check_is_fitted(self)
@@ -190,6 +204,7 @@ class TextResponseModel(BaseEstimator):
             family=self.family,
             training=self.training,
             supervision=self.supervision,
+            word_residual=self.word_residual,
             levels=self.levels,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

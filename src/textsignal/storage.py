@@ -106,6 +106,7 @@ def _arrays(model: Parts) -> dict[str, np.ndarray]:
         "topics": estimator.components_,
         "effects": estimator.coef_,
         "mean_weights": estimator.mean_weights_,
+        "word_effects": estimator.word_effects_,
         "coherence": model.coherence,
         **trace,
     }
@@ -127,7 +128,7 @@ def _rebuild(
 def _check_shapes(arrays: dict[str, np.ndarray], n_terms: int) -> None:
     """Raise unless the arrays fit together: compiled kernels trust them."""
     n_topics = len(arrays["topics"])
-    shapes = {"idf": (n_terms,), "topics": (n_topics, n_terms)}
+    shapes = {"idf": (n_terms,), "word_effects": (n_terms,), "topics": (n_topics, n_terms)}
     shapes |= dict.fromkeys(["effects", "mean_weights", "coherence"], (n_topics,))
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
@@ -141,7 +142,7 @@ def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) ->
         estimator.set_params(family=family)
     estimator.family_, estimator.levels_ = family, family.levels
     estimator.components_, estimator.coef_ = arrays["topics"], arrays["effects"]
-    estimator.mean_weights_ = arrays["mean_weights"]
+    estimator.mean_weights_, estimator.word_effects_ = arrays["mean_weights"], arrays["word_effects"]
     estimator.intercept_, estimator.alpha_ = stored["intercept"], stored["alpha"]
     estimator.smoothing_ = stored["smoothing"]
     estimator.n_iter_, estimator.stop_reason_ = stored["n_iter"], stored["stop_reason"]

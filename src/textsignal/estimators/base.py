@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -77,13 +77,15 @@ class Task:
 class Predictions:
     """What a model says of documents.
 
-    eta : (documents,) linear predictor, intercept + weights . effects.
+    eta : (documents,) linear predictor, intercept + weights . effects + beyond.
+    beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
     weights : (documents, topics).
     unknown : (documents,) whether a document has no known term; it got the mean weights of training.
     """
 
     family: Family
     eta: NDArray[np.float64]
+    beyond: NDArray[np.float64]
     weights: Array
     unknown: NDArray[np.bool_]
 
@@ -91,6 +93,11 @@ class Predictions:
     def mean(self) -> NDArray[np.float64]:
         """(documents,) expected response, on the user's scale."""
         return self.family.mean(self.eta)
+
+    @property
+    def by_topics(self) -> Predictions:
+        """What the topics say without single words: the difference in skill is what topics do not carry."""
+        return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
 
     def level(self, rule: str = "round") -> NDArray[np.int64]:
         """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
@@ -170,9 +177,9 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """Everything the model says of documents: weights, expected response, levels and their probabilities."""
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
-        topics = self.components_.astype(matrix.dtype, copy=False)
+        topics, rows = self.components_.astype(matrix.dtype, copy=False), self.inference.rows(matrix)
         inferred = infer_weights(
-            self.inference.rows(matrix),
+            rows,
             topics,
             smoothing=self.inference.smoothing,
             tol=self.inference.tol,
@@ -180,7 +187,8 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             n_jobs=self.n_jobs,
         )
         eta = self.intercept_ + np.einsum("ik,k->i", inferred.weights, self.coef_, dtype=np.float64)
-        return Predictions(self.family_, eta, inferred.weights, inferred.unknown)
+        beyond = np.asarray(rows @ self.word_effects_, dtype=np.float64)
+        return Predictions(self.family_, eta + beyond, beyond, inferred.weights, inferred.unknown)
 
     def transform(self, X: Any) -> Array:
         """Weights of documents, found from their text alone: (documents, topics)."""
@@ -284,6 +292,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self.coef_ = fitted.effects
         self.intercept_ = fitted.intercept
         self.smoothing_ = fitted.smoothing
+        self.word_effects_ = np.zeros(corpus.X.shape[1]) if fitted.word_effects is None else fitted.word_effects
         self.mean_weights_ = corpus.mean_weights(fitted.weights)
         self.family_ = family
         self.levels_ = family.levels

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
@@ -13,6 +14,7 @@ from textsignal.estimators.base import Inference, Task, TopicEstimator
 from textsignal.families import Binomial, Family, as_family
 from textsignal.kernels import Array, compiled
 from textsignal.training.beginning import FINE_TOPICS
+from textsignal.training.draws import document_keys
 from textsignal.training.joint import (
     AdaptiveGamma,
     Fitted,
@@ -20,6 +22,7 @@ from textsignal.training.joint import (
     refit_on_text,
 )
 from textsignal.training.predictive import FINAL_TOL, PredictiveSettings, scale_rows, train_predictive
+from textsignal.training.residual import fit_word_effects
 from textsignal.training.response import (
     NewtonStep,
     ResponseModel,
@@ -40,25 +43,31 @@ TOLERANCES = {"joint": 1e-4, "predictive": 0.01}
 class GLMNMF(TopicEstimator):
     """Topics that reconstruct the text and explain a response of any family.
 
-    Minimises KL(X || W H) + s [ sum loss(y, intercept + W beta) + penalty |beta|^2 ], where s is scaled so that a
-    `supervision` of 1 gives text and response the same say: s = supervision * (text null deviance) / (response
-    null deviance). Every topic is given as shares of terms that sum to 1, so that weights and effects compare
-    between topics.
+    Predictive training, the default, makes weights a function of the text and moves the topics so that this function
+    predicts; joint training, the paper's, minimises KL(X || W H) + s [ sum loss(y, intercept + W beta) + penalty
+    |beta|^2 ] over free weights. s is scaled so that a `supervision` of 1 gives text and response the same say:
+    s = supervision * (text null deviance) / (response null deviance); predictive training multiplies it by twice the
+    share of the response's deviance that words explain on held-back documents. Every topic is given as shares of
+    terms that sum to 1, so that weights and effects compare between topics.
 
     Parameters
     ----------
     n_topics : number of topics.
     family : "binomial", or a family such as `Binomial(n=4, lowest=1)`.
-    training : "joint": weights are free in training and see the response (the paper). Effects are refitted in the
-        end on weights that follow from the text alone, as a new document's do. "predictive": weights are a function of
-        the text in training too, and topics move so that this function predicts; give counts, whose rows it scales
-        to norm 1 and whose lengths it uses.
+    training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
+        and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
+        refitted in the end on weights that follow from the text alone, as a new document's do.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
     penalty : on the squared effects; None takes 0.1 for joint and 3 for predictive training.
     fit_intercept : whether the linear predictor has a constant.
-    smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero; share of a
-        document's terms left out at random in each step; passes over the documents; documents in a step.
-    max_iter, tol : of joint training: most iterations; relative change of the objective below which it stops.
+    smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero, as a share of
+        the mean row total; share of a long document's terms left out at random in each step; passes over the
+        documents; most documents in a step.
+    word_residual : whether single words may add to the linear predictor beyond the topics. The term is sparse and
+        fitted last, and given apart (`word_effects_`), so that it shows how much of the skill the topics carry.
+    max_iter : of joint training: most iterations.
+    tol : relative change of the objective below which joint training stops (None: 1e-4), and below which the last
+        fifth of the epochs of predictive training counts as converged (None: 0.01).
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept.
     levels : the response's scale, such as (1, 5), in place of `family`; None learns it.
@@ -70,6 +79,7 @@ class GLMNMF(TopicEstimator):
     components_ : (topics, terms) topics, each summing to 1.
     weights_ : (documents, topics) weights of the training documents, from their text alone.
     coef_, intercept_ : effects and intercept.
+    word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
     n_iter_, converged_, stop_reason_ : how long training took and why it stopped.
@@ -99,6 +109,7 @@ class GLMNMF(TopicEstimator):
         thinning: float = 0.4,
         max_epochs: int = 20,
         batch_size: int = 200,
+        word_residual: bool = False,
         max_iter: int = 500,
         tol: float | None = None,
         init: str = "nndsvda",
@@ -117,6 +128,7 @@ class GLMNMF(TopicEstimator):
         self.thinning = thinning
         self.max_epochs = max_epochs
         self.batch_size = batch_size
+        self.word_residual = word_residual
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
@@ -134,7 +146,8 @@ class GLMNMF(TopicEstimator):
         check_number("supervision", self.supervision, least=0)
         if self.penalty is not None:
             check_number("penalty", self.penalty, least=0)
-        return self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
+        fitted = self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
+        return self._with_word_effects(fitted, task) if self.word_residual else fitted
 
     def _train_jointly(self, task: Task) -> Fitted:
         corpus, family = task.corpus, task.family
@@ -187,6 +200,13 @@ class GLMNMF(TopicEstimator):
         """Topics given by the user, or unsupervised ones."""
         start = self._start(task, n_topics)
         return start.topics if task.H is not None else self._nmf_start(task, start).topics
+
+    def _with_word_effects(self, fitted: Fitted, task: Task) -> Fitted:
+        corpus = task.corpus
+        rows = scale_rows(corpus.X).X if self.training == "predictive" else corpus.X
+        eta = fitted.intercept + np.einsum("ik,k->i", fitted.weights, fitted.effects, dtype=float)
+        effects = fit_word_effects(rows, corpus.y, corpus.weight, eta, task.family, document_keys(rows))
+        return replace(fitted, word_effects=effects)
 
     @property
     def _penalty(self) -> float:

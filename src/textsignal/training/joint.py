@@ -175,6 +175,7 @@ class Fitted:
     trace : losses of training at the start and after every iteration.
     reason : why training stopped.
     smoothing : that weights are inferred with.
+    word_effects : (terms,) effects of single words beyond the topics, or None.
     """
 
     topics: Array
@@ -184,6 +185,7 @@ class Fitted:
     trace: tuple[Losses, ...]
     reason: str
     smoothing: float = 0.0
+    word_effects: Vector | None = None
 
     def with_unit_topics(self) -> Fitted:
         """Give the same model with every topic summing to 1; a topic that died stays zero."""
