@@ -1,0 +1,34 @@
+"""One colour for each topic in every figure, and one for each sign, safe for colour-blind readers."""
+
+from __future__ import annotations
+
+#: Okabe and Ito's colours, grey for their black and without their yellow, which a white page swallows.
+_BASE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D")
+#: Each further round mixes them with this much white (positive) or black (negative).
+_ROUNDS = (0.0, -0.4, 0.45, -0.65, 0.65, -0.2, 0.25, -0.55)
+
+#: What raises and what lowers a response; apart for every kind of colour blindness.
+POSITIVE, NEGATIVE, NEUTRAL = "#0072B2", "#D55E00", "#666666"
+
+
+def topic_colors(n: int) -> list[str]:
+    """Give colours of topics 0 to n - 1, as "#RRGGBB".
+
+    A topic's colour does not depend on the number of topics. The first seven colours can be told apart by
+    colour-blind readers; further ones are lighter and darker shades of these, so that figures must name topics too.
+
+    Examples
+    --------
+    >>> topic_colors(3)
+    ['#0072B2', '#D55E00', '#009E73']
+    >>> topic_colors(50)[:3] == topic_colors(3)
+    True
+    """
+    return [_mixed(_BASE[k % len(_BASE)], _ROUNDS[k // len(_BASE) % len(_ROUNDS)]) for k in range(n)]
+
+
+def _mixed(color: str, share: float) -> str:
+    """A colour with a share of white in it, of black if negative."""
+    end = 255 if share > 0 else 0
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + abs(share) * (end - part)):02X}" for part in parts)
