@@ -17,7 +17,8 @@ _WORD = rf"\w(?:{_LETTER}|{_APOSTROPHE}){_LETTER}*+(?:{_APOSTROPHE}{_LETTER}*+)*
 # Clocks, symbols, stars, faces and things; not the skin tones (1F3FB to 1F3FF), which only modify.
 _PICTURE = "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
-_TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*+|{_FLAG}")
+#: A word of a normalised text.
+TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*+|{_FLAG}")
 
 # What NFKC would spoil: it spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
 _REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", " ")
@@ -69,7 +70,7 @@ def words(text: str) -> list[str]:
     >>> words("The hotel’s lobby wasn't clean: 2 stars ☹️")
     ['the', 'hotel', 'lobby', "wasn't", 'clean', 'stars', '☹']
     """
-    return _TOKEN.findall(_normalise(text))
+    return TOKEN.findall(normalise(text))
 
 
 def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
@@ -112,7 +113,7 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
     for word in listed:
         if not isinstance(word, str):
             raise InputError(f"every stop word must be a string, but the list holds {word!r}")
-    return frozenset(map(_normalise, listed))
+    return frozenset(map(normalise, listed))
 
 
 def _stop_words_of(language: str) -> frozenset[str]:
@@ -124,10 +125,11 @@ def _stop_words_of(language: str) -> frozenset[str]:
             f"no stop words for {language!r}; there are lists for {', '.join(sorted(AVAILABLE_LANGUAGES))} "
             "(or give your own list, or None)"
         )
-    return frozenset(map(_normalise, get_stop_words(name)))
+    return frozenset(map(normalise, get_stop_words(name)))
 
 
-def _normalise(text: str) -> str:
+def normalise(text: str) -> str:
+    """Give one form to what differs only in encoding or case."""
     if not text.isascii():
         text = _ODD.sub(lambda odd: _REPLACED.get(odd[0], ""), text)
         text = unicodedata.normalize("NFKC", text)

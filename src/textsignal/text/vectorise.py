@@ -16,6 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.errors import InputError
+from textsignal.text.spans import LocatedText, located_terms, located_words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokenise import words
 
@@ -147,6 +148,26 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._weigh(self._counter.transform(checked_texts(texts)))
+
+    def locate(self, text: str) -> LocatedText:
+        """Find the words of one text that are no stop words, and the terms they make up.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Returns
+        -------
+        LocatedText
+            The tokens with their places in the text, and every occurrence of a term.
+        """
+        check_is_fitted(self)
+        (document,) = checked_texts([text])
+        terms: _Terms = self._counter.tokenizer
+        tokens = [token for token in located_words(document, terms.tokenizer) if token.word not in terms.stop_words]
+        shortest, longest = self.ngram_range
+        return located_terms(tokens, self.vocabulary_, range(shortest, longest + 1))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Give the terms, one a column of X: ndarray of str, shape (terms,)."""
