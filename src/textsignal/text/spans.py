@@ -83,11 +83,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
     for end in range(1, len(text) + 1):
         if end < len(text) and _joins_before(text[end]):
             continue
-        length = len(normalise(text[start:end]))
-        if length == end - start:
-            yield from ((place, place + 1) for place in range(start, end))
-        else:
-            yield from [(start, end)] * length
+        yield from [(start, end)] * len(normalise(text[start:end]))
         start = end
 
 
