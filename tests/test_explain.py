@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsignal.explain import LABEL_TERMS, relevance, topic_table
+from textsignal.explain import LABEL_TERMS, centred_effects, relevance, topic_table, word_shares
 
 TERMS = [f"t{j}" for j in range(30)]
 
@@ -90,3 +90,42 @@ def test_the_table_changes_no_array(parts):
     topic_table(**parts, terms=TERMS)
     for name, values in parts.items():
         np.testing.assert_array_equal(values, before[name])
+
+
+# Contributions
+
+
+def test_centred_effects_say_the_same_linear_predictor(parts):
+    rng = np.random.default_rng(0)
+    topics = parts["topics"] * rng.uniform(0.1, 30, size=(6, 1))
+    topics[4] = 0
+    mean_weights, coefficients, weights = rng.gamma(1, size=6), rng.normal(size=6), rng.gamma(1, size=(20, 6))
+    centred = centred_effects(topics, mean_weights, coefficients)
+    scaled = weights * centred.size
+    said = centred.centre * scaled.sum(axis=1) + scaled @ centred.effects
+    np.testing.assert_allclose(said, weights @ coefficients, rtol=1e-12)
+    assert np.sum(centred.prevalence * centred.effects) == pytest.approx(0, abs=1e-14)
+    assert centred.prevalence.sum() == pytest.approx(1)
+
+
+def test_word_shares_are_their_formula(parts):
+    rng = np.random.default_rng(1)
+    x, weights, topics = rng.poisson(1, 30) * 1.0, rng.gamma(1, size=6), parts["topics"]
+    shares = word_shares(x, weights, topics)
+    for k in range(6):
+        pulls = [weights[k] * topics[k, j] * x[j] / (weights @ topics[:, j]) if j != 3 else 0 for j in range(30)]
+        np.testing.assert_allclose(shares[k], np.array(pulls) / sum(pulls))
+
+
+def test_a_topic_that_has_no_term_of_the_document_is_due_to_no_word():
+    topics = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [0.5, 0.5, 0.0]])
+    shares = word_shares(np.array([1.0, 2.0, 0.0]), np.array([1.0, 1.0, 0.0]), topics)
+    np.testing.assert_allclose(shares.sum(axis=1), [1, 0, 0])
+    assert (word_shares(np.ones(3), np.zeros(3), topics) == 0).all()
+
+
+def test_given_labels_are_shown_and_others_are_made_of_terms(parts):
+    plain = topic_table(**parts, terms=TERMS).set_index("topic")["label"]
+    labels = [None, "my own", None, None, "<b>", None]
+    shown = topic_table(**parts, terms=TERMS, labels=labels).set_index("topic")["label"]
+    assert [shown[k] for k in range(6)] == [label or plain[k] for k, label in enumerate(labels)]

@@ -18,7 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "inference",
         "training",
         "estimators",
-        "storage",
+        "storage explanation",
         "pipeline",
         "analysis effects search",
         "report studies plots",

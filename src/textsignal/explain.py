@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+Array = NDArray[np.floating]
 
 #: How much a term's share of the topic counts against its lift over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6
@@ -16,7 +18,70 @@ RELEVANCE = 0.6
 LABEL_TERMS = 3
 
 
-def relevance(topics: NDArray[np.floating], prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
+@dataclass(frozen=True)
+class CentredEffects:
+    """Effects of topics against the average text, with every topic on the same scale.
+
+        linear predictor = intercept + centre * sum_k w_k + sum_k w_k effect_k
+
+    size : (topics,) what each topic sums to, 1 for a topic that died; w is an estimator's weights times this.
+    prevalence : (topics,) share of all weight.
+    effects : (topics,) per unit of weight w; their mean, weighted by prevalence, is 0.
+    centre : the mean that was taken off.
+    """
+
+    size: Vector
+    prevalence: Vector
+    effects: Vector
+    centre: float
+
+
+def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector) -> CentredEffects:
+    """Bring topics to one scale and effects to a mean of 0.
+
+    Texts have nearly constant totals, so a constant added to all coefficients is as good as one added to the
+    intercept, and only differences say something.
+
+    topics : (topics, terms); mean_weights, coefficients : (topics,).
+
+    Examples
+    --------
+    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), np.array([1.0, 0.5]), np.array([3.0, 2.0]))
+    >>> centred.size, centred.prevalence, centred.effects, centred.centre
+    (array([1., 2.]), array([0.5, 0.5]), array([ 1., -1.]), 2.0)
+    """
+    mass = topics.sum(axis=1, dtype=float)
+    size = np.where(mass > 0, mass, 1)
+    weight = mean_weights * size
+    prevalence = weight / weight.sum()
+    effects = coefficients / size
+    centre = float(np.sum(prevalence * effects))
+    return CentredEffects(size, prevalence, effects - centre, centre)
+
+
+def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
+    """How much of each topic's weight in one document is due to each of its terms: (topics, terms).
+
+        share_kj = w_k H_kj x_j / (wH)_j,  divided by its sum over j
+
+    Rows sum to 1, or to 0 where the document has no term of the topic.
+
+    x : (terms,) the document; weights : (topics,) its weights; topics : (topics, terms).
+
+    Examples
+    --------
+    >>> word_shares(np.array([1.0, 3.0]), np.array([2.0, 2.0]), np.array([[0.5, 0.5], [0.0, 1.0]]))
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    parts = weights[:, None] * topics
+    fitted = parts.sum(axis=0)
+    pull = parts * np.divide(x, fitted, out=np.zeros_like(fitted), where=fitted > 0)
+    total = pull.sum(axis=1, keepdims=True)
+    return np.divide(pull, total, out=np.zeros_like(pull), where=total > 0)
+
+
+def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
     """How well each term characterises each topic: (topics, terms).
 
         relevance = trade_off log p(term | topic) + (1 - trade_off) log [ p(term | topic) / p(term) ]
@@ -38,17 +103,18 @@ def relevance(topics: NDArray[np.floating], prevalence: Vector, trade_off: float
 
 def topic_table(
     *,
-    topics: NDArray[np.floating],
+    topics: Array,
     effects: Vector,
     prevalence: Vector,
     coherence: Vector,
     terms: Sequence[str],
+    labels: Sequence[str | None] | None = None,
     n_terms: int = 10,
 ) -> pd.DataFrame:
     """One row a topic, strongest positive effect first.
 
-    Columns: topic (its number, the column of `transform`), label (its most distinguishing terms), effect,
-    prevalence, coherence, terms (the most relevant ones, a list).
+    Columns: topic (its number, the column of `transform`), label (the given one, or else its most distinguishing
+    terms), effect, prevalence, coherence, terms (the most relevant ones, a list).
 
     Examples
     --------
@@ -67,10 +133,11 @@ def topic_table(
     """
     ranked = np.argsort(-relevance(topics, prevalence), axis=1, kind="stable")
     names = [[terms[j] for j in row if topics[k, j] > 0] for k, row in enumerate(ranked)]
+    given = [None] * len(names) if labels is None else labels
     table = pd.DataFrame(
         {
             "topic": np.arange(len(topics)),
-            "label": [", ".join(row[:LABEL_TERMS]) for row in names],
+            "label": [label or ", ".join(row[:LABEL_TERMS]) for label, row in zip(given, names, strict=True)],
             "effect": effects,
             "prevalence": prevalence,
             "coherence": coherence,

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from textsignal import evaluate, storage
 from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
-from textsignal.explain import topic_table
+from textsignal.explain import CentredEffects, centred_effects, topic_table
+from textsignal.explanation import Explanation, explain_text
 from textsignal.families import Family
 from textsignal.kernels import Array
 from textsignal.outputs import whole_folder
@@ -48,6 +50,7 @@ class TextResponseModel(BaseEstimator):
     ----------
     vectorizer_, estimator_ : the fitted parts.
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
+    labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
     n_documents_ : number of training texts.
 
     Examples
@@ -108,6 +111,7 @@ class TextResponseModel(BaseEstimator):
         estimator.fit(X, responses, sample_weight)
         self.vectorizer_, self.estimator_ = vectorizer, estimator
         self.coherence_ = evaluate.coherence(X, estimator.components_)
+        self.labels_: list[str | None] = [None] * len(estimator.components_)
         self.n_documents_ = X.shape[0]
         return self
 
@@ -123,22 +127,18 @@ class TextResponseModel(BaseEstimator):
         weight), coherence, terms.
 
         The effect is on the linear predictor, per unit of weight with every topic summing to 1, and relative to the
-        average text: the mean effect, weighted by prevalence, is 0. Texts have nearly constant totals, so a constant
-        added to all coefficients is as good as one added to the intercept, and only differences say something.
+        average text: the mean effect, weighted by prevalence, is 0.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        mass = self.estimator_.components_.sum(axis=1)
-        size = np.where(mass > 0, mass, 1)
-        weight = self.estimator_.mean_weights_ * size
-        prevalence = weight / weight.sum()
-        effects = self.estimator_.coef_ / size
+        centred = self._centred_effects()
         return topic_table(
-            topics=self.estimator_.components_ / size[:, None],
-            effects=effects - np.sum(prevalence * effects),
-            prevalence=prevalence,
+            topics=self.estimator_.components_ / centred.size[:, None],
+            effects=centred.effects,
+            prevalence=centred.prevalence,
             coherence=self.coherence_,
             terms=self.vectorizer_.terms_,
+            labels=self.labels_,
             n_terms=n_terms,
         )
 
@@ -152,6 +152,33 @@ class TextResponseModel(BaseEstimator):
         effects = self.estimator_.word_effects_
         order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
         return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
+
+    def explain(self, text: str) -> Explanation:
+        """Say what topics and words add to the prediction for one text.
+
+        Examples
+        --------
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> explanation = model.explain("The staff were friendly.")
+        >>> explanation.prediction > explanation.baseline_prediction
+        True
+        """
+        check_is_fitted(self)
+        located = self.vectorizer_.locate(text)
+        row = sp.csr_array(self.vectorizer_.transform([text]))
+        return explain_text(
+            text=text,
+            located=located,
+            row=row,
+            said=self.estimator_.predictions(row),
+            centred=self._centred_effects(),
+            intercept=self.estimator_.intercept_,
+            topics=self.estimator_.components_,
+            labels=self.topics().sort_values("topic")["label"].tolist(),
+            terms=self.vectorizer_.terms_,
+        )
 
     def predictions(self, texts: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
@@ -188,8 +215,12 @@ class TextResponseModel(BaseEstimator):
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
-            parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.n_documents_)
+            parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
             storage.write_model(parts, folder)
+
+    def _centred_effects(self) -> CentredEffects:
+        estimator = self.estimator_
+        return centred_effects(estimator.components_, estimator.mean_weights_, estimator.coef_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -234,5 +265,5 @@ def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = Non
     parts = storage.read_model(Path(path), tokenizer)
     model = TextResponseModel(vectorizer=parts.vectorizer, estimator=parts.estimator)
     model.vectorizer_, model.estimator_ = parts.vectorizer, parts.estimator
-    model.coherence_, model.n_documents_ = parts.coherence, parts.n_documents
+    model.coherence_, model.labels_, model.n_documents_ = parts.coherence, parts.labels, parts.n_documents
     return model

@@ -39,6 +39,7 @@ class Parts:
     vectorizer: TextVectorizer
     estimator: TopicEstimator
     coherence: np.ndarray
+    labels: list[str | None]
     n_documents: int
 
 
@@ -79,6 +80,7 @@ def _settings(model: Parts) -> dict[str, Any]:
         "format_version": FORMAT_VERSION,
         "textsignal_version": version("textsignal"),
         "n_documents": model.n_documents,
+        "labels": list(model.labels),
         "vectorizer": {
             "params": _params_but("tokenizer", vectorizer),
             "own_tokenizer": vectorizer.tokenizer is not None,
@@ -122,7 +124,15 @@ def _rebuild(
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf, stored["n_documents"])
     estimator = _rebuild_estimator(settings["estimator"], arrays)
     estimator.n_features_in_ = len(stored["terms"])
-    return Parts(vectorizer, estimator, arrays["coherence"], settings["n_documents"])
+    labels = _checked_labels(settings["labels"], len(arrays["topics"]))
+    return Parts(vectorizer, estimator, arrays["coherence"], labels, settings["n_documents"])
+
+
+def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]:
+    """Labels, one a topic, each a string or None."""
+    if len(labels) != n_topics or not all(label is None or isinstance(label, str) for label in labels):
+        raise ValueError(f"labels must be {n_topics}, each a string or null")
+    return labels
 
 
 def _check_shapes(arrays: dict[str, np.ndarray], n_terms: int) -> None:
