@@ -13,12 +13,12 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
         "errors palette _review_aspects",
-        "families kernels text datasets evaluate explain validation outputs",
+        "families kernels text datasets evaluate explain evidence revise validation outputs",
         "engines",
         "inference",
         "training",
         "estimators",
-        "storage explanation",
+        "storage explanation curation",
         "pipeline",
         "analysis effects search",
         "report studies plots",

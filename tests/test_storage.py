@@ -298,6 +298,9 @@ def test_no_altered_byte_and_no_cut_goes_unnoticed(saved, name):
         (("estimator", "family", "name"), "eval"),
         (("estimator", "params", "n_epochs"), 3),
         (("vectorizer", "terms"), ["one", "two"]),
+        (("labels",), ["one label for four topics"]),
+        (("labels",), [1, 2, 3, 4]),
+        (("labels",), None),
         (("vectorizer", "params", "weighting"), "magic"),
     ],
 )

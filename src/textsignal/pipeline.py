@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import evaluate, storage
-from textsignal.errors import InputError
+from textsignal.curation import CurationMixin, check_responses
 from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
-from textsignal.explain import CentredEffects, centred_effects, topic_table
+from textsignal.explain import topic_table
 from textsignal.explanation import Explanation, explain_text
 from textsignal.families import Family
 from textsignal.kernels import Array
@@ -28,7 +28,7 @@ from textsignal.validation import check_number
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 
 
-class TextResponseModel(BaseEstimator):
+class TextResponseModel(CurationMixin, BaseEstimator):
     """Topics that explain texts and the number beside each of them.
 
     Parameters
@@ -102,17 +102,17 @@ class TextResponseModel(BaseEstimator):
         sample_weight : how often each document counts in training.
         """
         documents = checked_texts(texts)
-        n_responses = len(responses) if isinstance(responses, Sized) else 0
-        if n_responses != len(documents):
-            raise InputError(f"{len(documents)} texts, but {n_responses} responses; give one for each text")
+        check_responses(documents, responses)
         estimator = self._new_estimator()
         vectorizer = clone(self.vectorizer or TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, weighting=estimator.weighting))
         X = vectorizer.fit_transform(documents)
         estimator.fit(X, responses, sample_weight)
         self.vectorizer_, self.estimator_ = vectorizer, estimator
         self.coherence_ = evaluate.coherence(X, estimator.components_)
-        self.labels_: list[str | None] = [None] * len(estimator.components_)
+        self.labels_ = [None] * len(estimator.components_)
         self.n_documents_ = X.shape[0]
+        self._training_texts, self._training_responses = documents, np.ravel(responses).astype(float)
+        self._training_weight = sample_weight
         return self
 
     def set_callbacks(self, *callbacks: Any) -> Self:
@@ -137,7 +137,7 @@ class TextResponseModel(BaseEstimator):
             effects=centred.effects,
             prevalence=centred.prevalence,
             coherence=self.coherence_,
-            terms=self.vectorizer_.terms_,
+            terms=self.vectorizer_.terms_.tolist(),
             labels=self.labels_,
             n_terms=n_terms,
         )
@@ -176,8 +176,8 @@ class TextResponseModel(BaseEstimator):
             centred=self._centred_effects(),
             intercept=self.estimator_.intercept_,
             topics=self.estimator_.components_,
-            labels=self.topics().sort_values("topic")["label"].tolist(),
-            terms=self.vectorizer_.terms_,
+            labels=self._shown_labels(),
+            terms=self.vectorizer_.terms_.tolist(),
         )
 
     def predictions(self, texts: Iterable[str]) -> Predictions:
@@ -217,10 +217,6 @@ class TextResponseModel(BaseEstimator):
         with whole_folder(Path(path), force=force) as folder:
             parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
             storage.write_model(parts, folder)
-
-    def _centred_effects(self) -> CentredEffects:
-        estimator = self.estimator_
-        return centred_effects(estimator.components_, estimator.mean_weights_, estimator.coef_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

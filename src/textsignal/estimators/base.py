@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
 from textsignal.families import Family
-from textsignal.inference import infer_weights
+from textsignal.inference import InferredWeights, infer_weights
 from textsignal.kernels import Array, compiled
 from textsignal.training.block import Corpus
 from textsignal.training.joint import (
@@ -31,7 +32,7 @@ from textsignal.training.joint import (
 )
 from textsignal.training.loop import Losses, Watch
 from textsignal.training.predictive import scale_rows
-from textsignal.training.response import NoStep
+from textsignal.training.response import NoStep, ResponseModel, coefficients_for
 from textsignal.training.start import STARTS, Start, weights_for
 from textsignal.validation import (
     check_choice,
@@ -129,6 +130,10 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _train(self, task: Task) -> Fitted:
         """One training run; raises for options that are not allowed."""
 
+    @abstractmethod
+    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
+        """The GLM of the response on given weights."""
+
     @property
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
@@ -173,19 +178,40 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         context.call_on_fit_task_end(estimator=self)
         return self
 
+    def with_topics(self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Give a new estimator with these topics in place of its own; the record of training stays.
+
+        Weights are found from the text alone, as those of new documents are, and effects and intercept are refitted on
+        them.
+
+        Parameters
+        ----------
+        topics : (topics, terms) nonnegative.
+        X, y, sample_weight : as in `fit`.
+        """
+        check_is_fitted(self)
+        matrix = check_text_matrix(self, X, reset=False)
+        response = check_response(self, matrix, y)
+        if np.isnan(response).all():
+            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
+        rows = self.inference.rows(matrix)
+        corpus = Corpus(rows, self.family_.encode(response), check_weight(matrix, sample_weight))
+        inferred = self._infer(rows, topics)
+        inferred.weights[inferred.unknown] = corpus.mean_weights(inferred.weights)
+        with LocalEngine(self.n_jobs) as engine:
+            coefficients = coefficients_for(self._response_model(self.family_, engine), corpus, inferred.weights)
+        other = copy(self).set_params(n_topics=len(topics))
+        other.components_, other.weights_ = topics, inferred.weights
+        other.mean_weights_ = corpus.mean_weights(inferred.weights)
+        other.coef_, other.intercept_ = coefficients[:-1].copy(), float(coefficients[-1])
+        return other
+
     def predictions(self, X: Any) -> Predictions:
         """Everything the model says of documents: weights, expected response, levels and their probabilities."""
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
-        topics, rows = self.components_.astype(matrix.dtype, copy=False), self.inference.rows(matrix)
-        inferred = infer_weights(
-            rows,
-            topics,
-            smoothing=self.inference.smoothing,
-            tol=self.inference.tol,
-            fallback=self.mean_weights_,
-            n_jobs=self.n_jobs,
-        )
+        rows = self.inference.rows(matrix)
+        inferred = self._infer(rows, self.components_, self.mean_weights_)
         eta = self.intercept_ + np.einsum("ik,k->i", inferred.weights, self.coef_, dtype=np.float64)
         beyond = np.asarray(rows @ self.word_effects_, dtype=np.float64)
         return Predictions(self.family_, eta + beyond, beyond, inferred.weights, inferred.unknown)
@@ -252,6 +278,16 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if np.nanmin(counted) == np.nanmax(counted):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return corpus, family
+
+    def _infer(self, rows: sp.csr_array, topics: Array, fallback: Array | None = None) -> InferredWeights:
+        return infer_weights(
+            rows,
+            topics.astype(rows.dtype, copy=False),
+            smoothing=self.inference.smoothing,
+            tol=self.inference.tol,
+            fallback=fallback,
+            n_jobs=self.n_jobs,
+        )
 
     def _start(self, task: Task, n_topics: int) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.estimators.base import Inference, Task, TopicEstimator
 from textsignal.families import Binomial, Family, as_family
@@ -160,8 +161,10 @@ class GLMNMF(TopicEstimator):
             tol=self._tol,
         )
         fitted = self._train_joint(task, settings).with_unit_topics()
-        response = ResponseModel(family, task.engine, compiled, self._penalty, self.fit_intercept)
-        return refit_on_text(fitted, corpus, response, self.n_jobs)
+        return refit_on_text(fitted, corpus, self._response_model(family, task.engine), self.n_jobs)
+
+    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
+        return ResponseModel(family, engine, compiled, self._penalty, self.fit_intercept)
 
     def _train_predictively(self, task: Task) -> Fitted:
         self._check_predictive_options(task)

@@ -6,9 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Binomial, Family
+from textsignal.kernels import compiled
 from textsignal.training.joint import (
     AdaptiveGamma,
     Fitted,
@@ -20,6 +22,7 @@ from textsignal.training.response import (
     CoefficientStep,
     GradientStep,
     NewtonStep,
+    ResponseModel,
 )
 from textsignal.validation import (
     check_choice,
@@ -124,6 +127,9 @@ class JBNMF(TopicEstimator):
             tol=self.tol,
         )
         return self._train_joint(task, settings)
+
+    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
+        return ResponseModel(family, engine, compiled, self.lam, fit_intercept=False)
 
 
 def _weight_rule(gamma: float | str) -> WeightRule:

@@ -1,0 +1,124 @@
+"""Topics put right by hand: renamed, merged or dropped. Pure functions of arrays and labels."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.errors import InputError
+
+Array = NDArray[np.floating]
+Labels = list[str | None]
+#: A topic's number, or its label.
+Topic = int | str
+
+
+@dataclass(frozen=True)
+class Revision:
+    """topics : (topics, terms) profiles; labels : the user's own, None where a topic has none."""
+
+    topics: Array
+    labels: Labels
+
+
+def topic_number(topic: Topic, labels: Sequence[str]) -> int:
+    """Give the number of a topic that is given by number or by label.
+
+    Examples
+    --------
+    >>> topic_number("noise", ["staff", "noise"]), topic_number(0, ["staff", "noise"])
+    (1, 0)
+    """
+    if isinstance(topic, str):
+        found = [k for k, label in enumerate(labels) if label == topic]
+        if len(found) != 1:
+            count = f"{len(found)} topics have" if found else "no topic has"
+            shown = "; ".join(f"{k} {label!r}" for k, label in enumerate(labels))
+            raise InputError(f"{count} the label {topic!r}; give a number or one of: {shown}")
+        return found[0]
+    try:
+        number = operator.index(topic)
+    except TypeError:
+        raise InputError(f"topic={topic!r} is neither a number nor a label of a topic") from None
+    if isinstance(topic, bool) or not 0 <= number < len(labels):
+        raise InputError(f"topic={topic!r} is no topic; topics are numbered from 0 to {len(labels) - 1}")
+    return number
+
+
+def renamed(new: Mapping[Topic, str | None], own: Labels, shown: Sequence[str]) -> Labels:
+    """Give the user's own labels after some are changed; None takes a topic's own label away.
+
+    own : the labels before, None where a topic has none; shown : what every topic is called.
+    """
+    labels = list(own)
+    for topic, label in new.items():
+        labels[topic_number(topic, shown)] = _checked_label(label)
+    given = [label for label in labels if label is not None]
+    for label in given:
+        if given.count(label) > 1:
+            raise InputError(
+                f"two topics would be called {label!r}; labels must differ (to make one of two, merge them)"
+            )
+    return labels
+
+
+def merged(
+    group: Iterable[Topic],
+    label: str | None,
+    *,
+    topics: Array,
+    mean_weights: Array,
+    own: Labels,
+    shown: Sequence[str],
+) -> Revision:
+    """Put one topic in place of several: the mean of their profiles, weighted by prevalence.
+
+    It stands where the first of them stood. topics : (topics, terms); mean_weights : (topics,).
+
+    Examples
+    --------
+    >>> topics = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    >>> merged(
+    ...     [2, 0], "both", topics=topics, mean_weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], shown="axb"
+    ... )
+    Revision(topics=array([[0.75, 0.25], [0.5 , 0.5 ]]), labels=['both', 'x'])
+    """
+    numbers = _numbers(group, shown)
+    if len(numbers) < 2:
+        raise InputError(f"merging needs at least two topics, and {len(numbers)} was given")
+    weights = mean_weights[numbers]
+    profile = np.average(topics[numbers], axis=0, weights=weights if weights.sum() > 0 else None)
+    first, *others = numbers
+    changed = topics.copy()
+    changed[first] = profile
+    labels = renamed({first: label}, [None if k in numbers else kept for k, kept in enumerate(own)], shown)
+    return _without(others, changed, labels)
+
+
+def dropped(group: Iterable[Topic], *, topics: Array, own: Labels, shown: Sequence[str]) -> Revision:
+    """Take topics out."""
+    numbers = _numbers(group, shown)
+    if len(numbers) == len(topics):
+        raise InputError(f"dropping all {len(topics)} topics leaves no model; keep at least one")
+    return _without(numbers, topics, own)
+
+
+def _without(numbers: Sequence[int], topics: Array, labels: Labels) -> Revision:
+    kept = [k for k in range(len(topics)) if k not in numbers]
+    return Revision(topics[kept], [labels[k] for k in kept])
+
+
+def _numbers(group: Iterable[Topic], shown: Sequence[str]) -> list[int]:
+    """Numbers of topics, ascending, each once; one topic alone may be given without a list."""
+    listed = [group] if isinstance(group, str | int | np.integer) else list(group)
+    return sorted({topic_number(topic, shown) for topic in listed})
+
+
+def _checked_label(label: str | None) -> str | None:
+    if label is not None and (not isinstance(label, str) or not label.strip()):
+        raise InputError(f"label={label!r} must be a text that is not empty, or None for the topic's terms")
+    return label
