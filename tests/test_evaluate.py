@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 from textsignal.errors import InputError
-from textsignal.evaluate import coherence, exclusivity, r2_score, rmse, top_terms
+from textsignal.evaluate import calibration_table, coherence, exclusivity, r2_score, rmse, top_terms
 
 laws = settings(deadline=None, max_examples=60)
 numbers = st.floats(-100, 100)
@@ -137,3 +137,24 @@ class TestExclusivity:
 
     def test_is_an_even_share_where_all_topics_are_alike(self):
         np.testing.assert_allclose(exclusivity(np.tile(np.arange(1.0, 9), (4, 1)), 5), 1 / 4)
+
+
+def test_bins_of_calibration_hold_alike_predictions_and_every_document_with_a_response():
+    rng = np.random.default_rng(0)
+    predicted = rng.uniform(1, 5, 103)
+    y = np.where(np.arange(103) < 3, np.nan, np.round(predicted + rng.normal(size=103)))
+    table = calibration_table(y, predicted, n_bins=10)
+    assert table["documents"].tolist() == [10] * 10
+    assert table["predicted"].is_monotonic_increasing
+    assert np.average(table["observed"], weights=table["documents"]) == pytest.approx(np.nanmean(y))
+    first = np.argsort(predicted[3:])[:10] + 3
+    assert table.loc[0, "predicted"] == pytest.approx(predicted[first].mean())
+    assert table.loc[0, "standard_error"] == pytest.approx(y[first].std(ddof=1) / np.sqrt(10))
+
+
+def test_equal_predictions_share_a_bin_and_single_documents_have_no_error():
+    table = calibration_table([1, 2, 3, 4], [2, 2, 2, 5], n_bins=4)
+    assert table["documents"].tolist() == [3, 1]
+    assert table["standard_error"].isna().tolist() == [False, True]
+    with pytest.raises(InputError, match="n_bins=0"):
+        calibration_table([1, 2], [1, 2], n_bins=0)

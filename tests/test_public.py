@@ -4,6 +4,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from dataclasses import is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_importing_the_package_loads_nothing_heavy():
     script = "import sys, textsignal; print(sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert "'textsignal'" in loaded
-    for heavy in ("numpy", "pandas", "sklearn", "numba", "scipy", "typer"):
+    for heavy in ("numpy", "pandas", "sklearn", "numba", "scipy", "typer", "matplotlib"):
         assert f"'{heavy}'" not in loaded
 
 
@@ -89,7 +90,7 @@ def test_everything_in_a_public_module_says_what_it_is(name):
 @pytest.mark.parametrize("cls", [*CLASSES.values(), *names_of(ts.datasets).values()], ids=lambda cls: cls.__name__)
 def test_every_public_method_says_what_it_does(cls):
     members = dict(members_of(cls)) if inspect.isclass(cls) else {cls.__name__: cls}
-    assert members
+    assert members or is_dataclass(cls)
     assert [name for name, member in members.items() if not inspect.getdoc(member)] == []
 
 

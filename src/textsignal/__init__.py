@@ -9,8 +9,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, evaluate
+    from textsignal import datasets, errors, evaluate, plots
     from textsignal.estimators import GLMNMF, JBNMF
+    from textsignal.explanation import Explanation
     from textsignal.families import Binomial
     from textsignal.inference import infer_weights
     from textsignal.pipeline import TextResponseModel, load
@@ -23,6 +24,7 @@ __all__ = [
     "GLMNMF",
     "JBNMF",
     "Binomial",
+    "Explanation",
     "TextResponseModel",
     "TextVectorizer",
     "datasets",
@@ -30,6 +32,7 @@ __all__ = [
     "evaluate",
     "infer_weights",
     "load",
+    "plots",
     "read_table",
 ]
 
@@ -37,6 +40,7 @@ _HOMES = {
     "GLMNMF": "estimators",
     "JBNMF": "estimators",
     "Binomial": "families",
+    "Explanation": "explanation",
     "TextResponseModel": "pipeline",
     "TextVectorizer": "text.vectorise",
     "infer_weights": "inference",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from textsignal.errors import InputError
 
@@ -37,6 +39,31 @@ def rmse(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) ->
     """
     seen, guessed, weights = _observed(y, predicted, weight)
     return float(np.sqrt(np.average((seen - guessed) ** 2, weights=weights)))
+
+
+def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> pd.DataFrame:
+    """Mean prediction and mean response in bins of documents with alike predictions, as many in each bin.
+
+    Columns: predicted, observed (means), standard_error (of the mean response, NaN for a single document), documents.
+    Documents of equal predictions share a bin, so there may be fewer bins than asked for.
+
+    Examples
+    --------
+    >>> calibration_table([1, 2, 4, 5], [2, 2, 4, 4], n_bins=2)
+       predicted  observed  standard_error  documents
+    0        2.0       1.5             0.5          2
+    1        4.0       4.5             0.5          2
+    """
+    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise InputError(f"n_bins={n_bins!r} must be a whole number of at least 1")
+    seen, guessed, _ = _observed(y, predicted, None)
+    rank = stats.rankdata(guessed, method="min") - 1
+    bins = np.floor(rank * n_bins / len(rank)).astype(int)
+    grouped = pd.DataFrame({"predicted": guessed, "observed": seen}).groupby(bins)
+    table = grouped.mean()
+    table["standard_error"] = grouped["observed"].sem()
+    table["documents"] = grouped.size()
+    return table.reset_index(drop=True)
 
 
 def top_terms(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.int64]:
