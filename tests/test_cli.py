@@ -174,7 +174,7 @@ def test_the_examples_of_the_help_work_as_they_stand(ok):
     examples = {name: shlex.split(command.epilog.removeprefix("Example: ")) for name, command in COMMANDS.items()}
     Path("reviews.csv").rename("new.csv")
     shutil.copy("new.csv", "reviews.csv")
-    for name in ("fit", "predict", "topics"):
+    for name in ("fit", "predict", "topics", "explain"):
         assert examples[name][:2] == ["textsignal", name]
         ok(*examples[name][1:])
     assert {path.name for path in Path("out").iterdir()} == RESULTS
@@ -542,6 +542,56 @@ def test_topics_writes_a_csv(ok, model):
     table, expected = pd.read_csv("topics.csv"), load(model).topics(5)
     assert table["terms"].str.split(", ").tolist() == expected["terms"].tolist()
     assert table.drop(columns="terms").equals(expected.drop(columns="terms"))
+
+
+# explain
+
+PRAISE = "The staff were friendly,\nbut a [bold]dirty[/bold] bathroom & no xylophone."
+
+
+def test_explain_shows_the_text_with_signs_the_prediction_and_what_adds_up(ok, model):
+    out, err = ok("explain", model, PRAISE)
+    explanation = load(model).explain(PRAISE)
+    assert err == ""
+    assert f"Expected response {explanation.prediction:.2f}" in out
+    assert re.search(r"[+-]friendly", out)
+    assert "[bold]" in out
+    assert "Not in the model: xylophone" in out.replace("bold, ", "")
+    for probability in explanation.probabilities:
+        assert f"{probability:.0%}" in out
+    for topic in explanation.topics.itertuples():
+        assert f"{topic.contribution:+.2f}" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_explain_reads_a_file_or_standard_input(ok, model, monkeypatch):
+    expected = ok("explain", model, PRAISE)
+    Path("text.txt").write_bytes(b"\xef\xbb\xbf" + PRAISE.encode())
+    assert ok("explain", model, "--file", "text.txt") == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PRAISE.encode())))
+    assert ok("explain", model, "-") == expected
+
+
+def test_explain_says_when_no_word_is_known(ok, model):
+    assert "the mean weights of training were used" in " ".join(ok("explain", model, "xylophone")[0].split())
+    assert "the mean weights of training were used" in " ".join(ok("explain", model, "")[0].split())
+
+
+def test_explain_gets_bad_input_in_one_line(error_of, model):
+    assert error_of("explain", model).startswith("give one text: in quotes")
+    assert error_of("explain", model, "text", "--file", "reviews.csv").startswith("give one text")
+    assert error_of("explain", model, "--file", "gone.txt") == "gone.txt cannot be read: No such file or directory"
+    assert error_of("explain", "gone", "text") == "there is no model at gone"
+    Path("latin.txt").write_bytes("schön".encode("latin-1"))
+    assert error_of("explain", model, "--file", "latin.txt").startswith("latin.txt is not UTF-8 (byte 3)")
+
+
+def test_explain_colours_signs_on_a_terminal(model):
+    coloured = on_terminal("explain", model, PRAISE)
+    assert "\x1b[32m" in coloured
+    assert "\x1b[31m" in coloured
+    plain = on_terminal("explain", model, PRAISE, NO_COLOR="1")
+    assert uncoloured(plain) == uncoloured(coloured)
 
 
 # Failures

@@ -207,6 +207,20 @@ def topics(
     _say_written(output, table)
 
 
+@app.command(epilog='Example: textsignal explain out/model "The lobby is lovely but the room smelled."')
+def explain(
+    model: Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")],
+    text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
+) -> None:
+    """Say what topics and words add to the prediction for one text."""
+    from textsignal.pipeline import load
+
+    if (text is None) == (file is None):
+        raise InputError("give one text: in quotes, as - for standard input, or in a --file")
+    out.print(load(model).explain(_one_text(text, file)))
+
+
 def main() -> None:
     """Run the command line: exit code 0, 1 for a failure, 2 for bad input."""
     try:
@@ -225,6 +239,19 @@ def _target(output: Path | None, force: bool) -> AbstractContextManager[Path | N
 
 def _csv(output: Path | None, force: bool) -> AbstractContextManager[Path | TextIO]:
     return nullcontext(sys.stdout) if output is None else whole_file(output, force=force)
+
+
+def _one_text(text: str | None, file: Path | None) -> str:
+    """The text itself, or what is in the file or comes on standard input, in UTF-8."""
+    if file is None and text != "-":
+        return str(text)
+    try:
+        content = sys.stdin.buffer.read() if file is None else file.read_bytes()
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file or 'standard input'} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
 def _say_written(output: Path | None, table: pd.DataFrame) -> None:
