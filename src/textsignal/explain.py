@@ -132,7 +132,8 @@ def topic_table(
     1      0  dirty, room    -1.0
     """
     ranked = np.argsort(-relevance(topics, prevalence), axis=1, kind="stable")
-    names = [[terms[j] for j in row if topics[k, j] > 0] for k, row in enumerate(ranked)]
+    most = max(n_terms, LABEL_TERMS)
+    names = [[terms[j] for j in row[:most] if topics[k, j] > 0] for k, row in enumerate(ranked)]
     given = [None] * len(names) if labels is None else labels
     table = pd.DataFrame(
         {

@@ -115,8 +115,16 @@ def explain_text(
     named = [str(terms[j]) for j in row.indices]
     by_word = contributions @ shares
     counts = np.bincount([term.column for term in located.terms], minlength=topics.shape[1])
-    carried = [[named[j] for j in _leading(share)] for share in shares]
+    by_topic = {
+        "topic": np.arange(len(weights)),
+        "label": list(labels),
+        "weight": weights,
+        "effect": centred.effects,
+        "contribution": contributions,
+        "words": [[named[j] for j in _leading(share)] for share in shares],
+    }
     owner = np.argmax(said.weights[0][:, None] * used, axis=0)
+    words = {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner}
     return Explanation(
         text=text,
         baseline=baseline,
@@ -126,19 +134,8 @@ def explain_text(
         probabilities=pd.Series(said.probabilities[0], index=said.family.levels, name="probability"),
         unknown=bool(said.unknown[0]),
         unknown_words=tuple(located.unknown),
-        topics=_largest_first(
-            {
-                "topic": np.arange(len(weights)),
-                "label": list(labels),
-                "weight": weights,
-                "effect": centred.effects,
-                "contribution": contributions,
-                "words": carried,
-            }
-        ),
-        words=_largest_first(
-            {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner},
-        ),
+        topics=_largest_first(by_topic),
+        words=_largest_first(words),
         marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
     )
 
