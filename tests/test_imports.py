@@ -18,10 +18,10 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "inference",
         "training",
         "estimators",
-        "storage explanation curation",
+        "storage explanation curation report",
         "pipeline",
         "analysis effects search",
-        "report studies plots",
+        "studies plots",
         "cli",
         "__main__",
     )

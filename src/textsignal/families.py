@@ -20,6 +20,8 @@ Vector = NDArray[np.float64]
 
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
+#: How near an expected response of another model may come to an end of the scale, as a share of it.
+MARGIN = 0.01
 
 
 class Family(Protocol):
@@ -57,6 +59,9 @@ class Family(Protocol):
 
     def mean(self, eta: Vector) -> Vector:
         """Expected response on the user's scale."""
+
+    def link(self, mean: Vector) -> Vector:
+        """The eta whose `mean` this is, for expected responses of other models too: kept inside the scale."""
 
     def level(self, eta: Vector, rule: str) -> NDArray[np.int64]:
         """One of `levels` for each eta, by `rule`: "round" or "mode"."""
@@ -178,6 +183,10 @@ class Binomial:
     def mean(self, eta: Vector) -> Vector:
         """Mean lowest + n p, the paper's expected rating 1 + 4 p."""
         return self._low + self._steps * special.expit(eta)
+
+    def link(self, mean: Vector) -> Vector:
+        """logit of (mean - lowest) / n, kept `MARGIN` of the scale off its ends."""
+        return special.logit(np.clip((mean - self._low) / self._steps, MARGIN, 1 - MARGIN))
 
     def level(self, eta: Vector, rule: str) -> NDArray[np.int64]:
         """One level: the expected response rounded half up ("round") or the most probable level ("mode")."""
