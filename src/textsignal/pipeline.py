@@ -218,6 +218,51 @@ class TextResponseModel(CurationMixin, BaseEstimator):
             parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
             storage.write_model(parts, folder)
 
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        held_out: ArrayLike | None = None,
+        with_texts: bool = True,
+        title: str = "",
+        response_name: str = "response",
+        unit: str = "points",
+        force: bool = False,
+    ) -> None:
+        """Write a report on the model to one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : the file, such as "report.html".
+        texts, responses : the documents that it is about; those of training if not given. A loaded model does not
+            hold these.
+        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
+            for none of them.
+        with_texts : whether documents are shown; if not, the file is checked to hold none.
+        title : of the page.
+        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars".
+        force : replace a file that is there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> training, new = slice(300), np.arange(400) >= 300
+        >>> model = TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
+        """
+        # Charts and templates are slow to import, and few calls need them.
+        from textsignal.report import ReportSettings, write_report
+
+        check_is_fitted(self)
+        seen = self._seen(texts, responses, None)
+        settings = ReportSettings(title=title, response_name=response_name, unit=unit, with_texts=with_texts)
+        write_report(self, path, seen.texts, seen.responses, held_out, settings, force=force)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
