@@ -118,7 +118,13 @@ def test_the_summary_equals_numbers_recomputed_from_the_documents(analysis):
 
 def test_what_is_written_is_what_was_found(analysis, tmp_path):
     analysis.write(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"model", "topics.csv", "documents.csv", "summary.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "model",
+        "topics.csv",
+        "documents.csv",
+        "summary.json",
+        "report.html",
+    }
     documents = pd.read_csv(tmp_path / "documents.csv")
     pd.testing.assert_frame_equal(documents, analysis.documents, check_exact=False, rtol=1e-7)
     topics = pd.read_csv(tmp_path / "topics.csv")

@@ -25,7 +25,7 @@ N = 200
 REVIEWS = synthetic_reviews(N, seed=9)
 TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating"})
 COLUMNS = ["--text", "Review", "--response", "Rating"]
-RESULTS = {"model", "topics.csv", "documents.csv", "summary.json"}
+RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
 
@@ -174,7 +174,7 @@ def test_the_examples_of_the_help_work_as_they_stand(ok):
     examples = {name: shlex.split(command.epilog.removeprefix("Example: ")) for name, command in COMMANDS.items()}
     Path("reviews.csv").rename("new.csv")
     shutil.copy("new.csv", "reviews.csv")
-    for name in ("fit", "predict", "topics", "explain"):
+    for name in ("fit", "predict", "topics", "explain", "report"):
         assert examples[name][:2] == ["textsignal", name]
         ok(*examples[name][1:])
     assert {path.name for path in Path("out").iterdir()} == RESULTS
@@ -240,7 +240,7 @@ def test_fit_shows_its_skill_and_its_topics(results):
         assert re.search(rf"{row.topic} +{re.escape(f'{row.effect:+.2f}')} +{row.prevalence:.1%}", done.stdout)
         assert row.label.split(", ")[0] in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 topics." in done.stderr
-    assert "Written to out: model/, topics.csv, documents.csv, summary.json" in done.stderr
+    assert "Written to out: model/, topics.csv, documents.csv, summary.json, report.html" in done.stderr
 
 
 def test_piped_output_is_plain_and_fits_80_columns(results):

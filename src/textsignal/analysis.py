@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from textsignal import evaluate
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.pipeline import TextResponseModel
+from textsignal.report.data import ReportSettings
 from textsignal.text.read import column
 from textsignal.text.rows import BadRows, check_rows, parse_response
 
@@ -53,14 +54,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A fitted model, its summary, and the documents with weights, predictions and the held-out flag."""
+    """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
+
+    texts : of the documents; response_name : the response's column.
+    """
 
     model: TextResponseModel
     summary: Summary
     documents: pd.DataFrame
+    texts: list[str]
+    response_name: str
 
-    def write(self, folder: Path) -> None:
-        """Write model/, topics.csv, documents.csv and summary.json into `folder`."""
+    def write(self, folder: Path, report: ReportSettings | None = None) -> None:
+        """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`."""
         self.model.save(folder / "model")
         topics = self.model.topics()
         topics["terms"] = topics["terms"].map(", ".join)
@@ -68,6 +74,11 @@ class Analysis:
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
         text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        from textsignal.report.render import write_report  # charts are slow to import
+
+        settings = replace(report or ReportSettings(), response_name=self.response_name, dropped=self.summary.dropped)
+        responses, held_out = self.documents["response"], self.documents["held_out"]
+        write_report(self.model, folder / "report.html", self.texts, responses, held_out, settings)
 
 
 def analyse(
@@ -125,7 +136,7 @@ def analyse(
         train=_skill(responses, said.mean, ~held_out, ~held_out),
         held_out=_skill(responses, said.mean, held_out, ~held_out) if held_out.any() else None,
     )
-    return Analysis(model, summary, _documents(rows, responses, held_out, said))
+    return Analysis(model, summary, _documents(rows, responses, held_out, said), documents, response)
 
 
 def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> pd.DataFrame:
@@ -155,6 +166,63 @@ def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> p
     )
     names = [f"p_{level}" for level in model.levels_]
     return pd.concat([frame, pd.DataFrame(said.probabilities, columns=names)], axis=1)
+
+
+def report_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    path: Path,
+    *,
+    text: str,
+    response: str,
+    split: pd.DataFrame | None = None,
+    new: bool = False,
+    settings: ReportSettings | None = None,
+    on_bad_rows: str = "error",
+    force: bool = False,
+) -> int:
+    """Write a model's report on a table, and give the number of rows that are known to be held out.
+
+    Parameters
+    ----------
+    split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
+        the same.
+    new : whether training has seen none of the rows.
+    settings : of the report; the response's name and what was left out are filled in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "report.html")
+    ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)
+    60
+    """
+    from textsignal.report.render import write_report  # charts are slow to import
+
+    parsed = parse_response(column(table, response, "response"))
+    texts = column(table, text, "text")
+    bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
+    rows = _usable(bad, on_bad_rows)
+    documents, responses = texts.to_numpy(dtype=object)[rows].tolist(), parsed.values[rows]
+    held_out = np.full(len(rows), new)
+    if split is not None and not new and _is_of(split, rows, responses):
+        held_out = split["held_out"].to_numpy(dtype=bool)
+    dropped = bad.describe() if len(bad) else ""
+    filled = replace(settings or ReportSettings(), response_name=response, dropped=dropped)
+    write_report(model, path, documents, responses, held_out, filled, force=force)
+    return int(held_out.sum())
+
+
+def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
+    """Whether a fit's documents are these rows with these responses."""
+    if not {"row", "response", "held_out"} <= set(split.columns):
+        return False
+    same_rows = np.array_equal(split["row"], rows + 1)
+    return same_rows and np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True)
 
 
 def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 import re
+import shlex
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from textsignal.analysis import Analysis, Skill
     from textsignal.pipeline import TextResponseModel
+    from textsignal.report.data import ReportSettings
 
 app = typer.Typer(
     name="textsignal",
@@ -60,6 +63,9 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is ther
 TopicsOption = Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
+BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
+NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
+UnitOption = Annotated[str, typer.Option("--unit", help="What one step of the response is called, such as stars.")]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
 
@@ -81,10 +87,11 @@ def demo(
     with _target(output, force) as folder:
         analysis = analyse(table, text="review", response="rating", model=_with_progress(model), levels=(1, 5))
         if folder is not None:
-            analysis.write(folder)
+            with _report_settings("stars") as settings:
+                analysis.write(folder, settings)
     _show(analysis)
     if output is not None:
-        _say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json")
+        _say_results(output)
 
 
 @app.command(epilog="Example: textsignal fit reviews.csv --text Review --response Rating -o out/")
@@ -114,16 +121,16 @@ def fit(
     ] = "english",
     ngrams: Annotated[int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term.")] = 1,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
-    on_bad_rows: Annotated[
-        OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")
-    ] = OnBadRows.error,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    unit: UnitOption = "points",
+    no_texts: NoTextsOption = False,
     encoding: EncodingOption = None,
     sheet: SheetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
     force: ForceOption = False,
 ) -> None:
-    """Learn topics and their effects from a table; write model, topics, documents and a summary."""
+    """Learn topics and their effects from a table; write model, topics, documents, a summary and a report."""
     from textsignal.analysis import analyse
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.pipeline import MAX_RAW_TERMS, TextResponseModel
@@ -158,9 +165,10 @@ def fit(
             seed=seed,
             on_bad_rows=on_bad_rows.value,
         )
-        analysis.write(folder)
+        with _report_settings(unit, with_texts=not no_texts) as settings:
+            analysis.write(folder, settings)
     _show(analysis)
-    _say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json")
+    _say_results(output)
 
 
 @app.command(epilog="Example: textsignal predict out/model new.csv --text Review -o predictions.csv")
@@ -221,6 +229,48 @@ def explain(
     out.print(load(model).explain(_one_text(text, file)))
 
 
+@app.command(epilog="Example: textsignal report out/model reviews.csv --text Review --response Rating -o report.html")
+def report(
+    model: Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")],
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, JSON lines or Excel; .gz and .zip too.")],
+    text: TextOption,
+    response: ResponseOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
+    unit: UnitOption = "points",
+    no_texts: NoTextsOption = False,
+    new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a report on a model: one HTML file that needs nothing else."""
+    import pandas as pd
+
+    from textsignal.analysis import report_table
+    from textsignal.pipeline import load
+    from textsignal.text.read import read_table
+
+    split = model.parent / "documents.csv"
+    with _report_settings(unit, title=title, with_texts=not no_texts) as settings:
+        held_out = report_table(
+            load(model),
+            read_table(file, encoding=encoding, sheet=sheet),
+            output,
+            text=text,
+            response=response,
+            split=pd.read_csv(split) if split.is_file() else None,
+            new=new,
+            settings=settings,
+            on_bad_rows=on_bad_rows.value,
+            force=force,
+        )
+    if not held_out:
+        _say("No row is known to be held out, so skill is that on training rows. For rows new to the model say --new.")
+    _say(f"Written to {output}: open it in a browser")
+
+
 def main() -> None:
     """Run the command line: exit code 0, 1 for a failure, 2 for bad input."""
     try:
@@ -266,6 +316,30 @@ def _with_progress(model: TextResponseModel) -> TextResponseModel:
     from sklearn.callback import ProgressBar
 
     return model.set_callbacks(ProgressBar())
+
+
+@contextmanager
+def _report_settings(unit: str, *, title: str = "", with_texts: bool = True) -> Iterator[ReportSettings]:
+    """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
+    from rich.progress import Progress
+
+    from textsignal.report.data import ReportSettings
+
+    command = shlex.join(["textsignal", *sys.argv[1:]])
+    with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
+        task = bar.add_task("Report", total=None)
+        yield ReportSettings(
+            title=title,
+            unit=unit,
+            with_texts=with_texts,
+            command=command,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+
+
+def _say_results(output: Path) -> None:
+    _say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json, report.html")
+    _say(f"Open the report in a browser: {output / 'report.html'}")
 
 
 def _scale(levels: str | None) -> tuple[int, int] | None:

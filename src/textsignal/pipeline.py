@@ -255,12 +255,19 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
         """
-        # Charts and templates are slow to import, and few calls need them.
-        from textsignal.report import ReportSettings, write_report
+        # Charts are slow to import, and few calls need them.
+        from textsignal.report.data import ReportSettings
+        from textsignal.report.render import write_report
 
         check_is_fitted(self)
         seen = self._seen(texts, responses, None)
-        settings = ReportSettings(title=title, response_name=response_name, unit=unit, with_texts=with_texts)
+        settings = ReportSettings(
+            title=title,
+            response_name=response_name,
+            unit=unit,
+            with_texts=with_texts,
+            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
+        )
         write_report(self, path, seen.texts, seen.responses, held_out, settings, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,7 +1,4 @@
-"""The page people open: numbers in `prepare`, one self-contained HTML file from `render`."""
+"""The page people open: numbers from `prepare`, one self-contained HTML file from `render`.
 
-from textsignal.report.data import ReportData, ReportSettings
-from textsignal.report.prepare import prepare
-from textsignal.report.render import render, write_report
-
-__all__ = ["ReportData", "ReportSettings", "prepare", "render", "write_report"]
+Nothing is imported here: charts are slow to import, and most commands need none.
+"""

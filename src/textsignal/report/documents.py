@@ -14,6 +14,8 @@ from textsignal.report.skill import Baseline, fit_baselines
 
 #: Documents that are read at a time, and training documents that baselines are fitted on at most.
 BATCH, BASELINE_DOCUMENTS = 5_000, 20_000
+#: Fewest training documents that baselines are fitted on.
+FEWEST = 10
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ def _baselines(
 ) -> list[Baseline]:
     """Baselines fitted to the training documents, or to a sample of them."""
     rows = np.flatnonzero(~held_out & ~np.isnan(responses))
+    if rows.size < FEWEST:
+        return []
     if rows.size > BASELINE_DOCUMENTS:
         rows = np.sort(np.random.default_rng(0).choice(rows, BASELINE_DOCUMENTS, replace=False))
     X = sp.csr_array(model.vectorizer_.transform([texts[row] for row in rows.tolist()]))

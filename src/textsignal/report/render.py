@@ -59,7 +59,7 @@ def render(report: ReportData) -> str:
     --------
     >>> from textsignal import TextResponseModel
     >>> from textsignal.datasets import synthetic_reviews
-    >>> from textsignal.report import prepare
+    >>> from textsignal.report.prepare import prepare
     >>> reviews = synthetic_reviews(200, seed=1)
     >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
     >>> page = render(prepare(model, reviews.texts, reviews.ratings))

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Ridge penalties that are tried.
 PENALTIES = np.logspace(-2, 2, 9)
-#: Fewest training documents for baselines that need to be fitted.
-FEWEST = 10
 #: Documents that calibration is measured on at most; bins of probabilities, of predictions and of the PIT.
 MOST_MEASURED, BINS = 20_000, 10
 #: Probability of the intervals whose coverage is measured.
@@ -48,12 +46,10 @@ class Baseline:
 
 
 def fit_baselines(X: sp.csr_array, responses: Vector) -> list[Baseline]:
-    """Ridge and linear regression on words, and the mean, fitted to training documents; none without enough.
+    """Ridge and linear regression on words, and the mean, fitted to training documents.
 
     X : (documents, terms) as the model's inference takes it; responses : (documents,), none missing.
     """
-    if len(responses) < FEWEST:
-        return []
     ridge = GridSearchCV(Ridge(solver="sparse_cg", tol=1e-3), {"alpha": PENALTIES}, scoring="r2", cv=3)
     regressors = {"ridge": ridge, "linear": LinearRegression(tol=1e-4), "mean": DummyRegressor()}
     return [Baseline(name, regressor.fit(X, responses)) for name, regressor in regressors.items()]
