@@ -4,13 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench skill clean
+.PHONY: demo test chromium check bench skill screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
 
-test: $(READY)
+test: $(READY) chromium
 	$(BIN)/python -m pytest -n auto -q
+
+# The browser that tests of the report run in: one that is there, or Playwright's, which this installs.
+chromium: $(READY)
+	@$(BIN)/python tests/chromium.py
+
+# Pictures of the report of the hotel reviews that lie beside the repository.
+screenshots: $(READY) chromium
+	$(BIN)/python docs/screenshots.py
 
 check: $(READY)
 	$(BIN)/ruff check .

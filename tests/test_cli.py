@@ -594,6 +594,52 @@ def test_explain_colours_signs_on_a_terminal(model):
     assert uncoloured(plain) == uncoloured(coloured)
 
 
+# report
+
+
+def test_a_report_of_a_stored_model_knows_what_was_held_out(ok, results):
+    out, err = ok("report", results[0] / "model", "reviews.csv", *COLUMNS, "-o", "report.html", "--unit", "stars")
+    assert (out, err) == ("", "Written to report.html: open it in a browser\n")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"{N}: {N * 4 // 5} in training, {N // 5} held out" in page
+    assert "What moves Rating" in page
+    assert "textsignal report" in page
+    fitted = (results[0] / "report.html").read_text(encoding="utf-8")
+    skill = r'<table class="skill">.*?</table>'
+    assert re.search(skill, page, re.DOTALL)[0] == re.search(skill, fitted, re.DOTALL)[0]
+
+
+def test_a_report_does_not_take_other_rows_for_held_out(ok, results):
+    TABLE.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
+    arguments = ["report", results[0] / "model", "shuffled.csv", *COLUMNS, "-o"]
+    assert "No row is known to be held out" in ok(*arguments, "seen.html")[1]
+    assert "No held-out documents." in Path("seen.html").read_text(encoding="utf-8")
+    assert "No row is known" not in ok(*arguments, "new.html", "--new")[1]
+    assert f"{N}: 0 in training, {N} held out" in Path("new.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_a_report_without_texts(ok, results, command):
+    if command == "fit":
+        ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--no-texts")
+    else:
+        ok("report", results[0] / "model", "reviews.csv", *COLUMNS, "-o", "out/report.html", "--no-texts")
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "<blockquote" not in page
+    assert not any(text in page for text in REVIEWS.texts)
+
+
+def test_a_report_is_not_written_over_and_names_what_is_wrong(error_of, model):
+    Path("report.html").write_text("mine")
+    arguments = ["report", model, "reviews.csv", *COLUMNS, "-o"]
+    assert "report.html exists already" in error_of(*arguments, "report.html")
+    assert "no column 'Stars' for the response" in error_of(
+        "report", model, "reviews.csv", "--text", "Review", "--response", "Stars", "-o", "new.html"
+    )
+    TABLE.assign(Rating=9).to_csv("nines.csv", index=False)
+    assert "responses outside 1 to 5" in error_of("report", model, "nines.csv", *COLUMNS, "-o", "new.html")
+
+
 # Failures
 
 

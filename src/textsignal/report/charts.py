@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -44,9 +45,17 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
     return {name: _spec(chart) for name, chart in charts.items()}
 
 
-def static_svg(spec: Spec, width: int = STATIC_WIDTH) -> str:
-    """A chart drawn beforehand, for readers that run no scripts."""
-    return str(vl_convert.vegalite_to_svg(spec | {"width": width}))
+def static_svg(name: str, spec: Spec, width: int = STATIC_WIDTH) -> str:
+    """A chart drawn beforehand, for readers that run no scripts.
+
+    It is silent, for what it says is said around it, and its ids are of its own name: Vega counts them from the start
+    of the program.
+    """
+    drawn = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", vl_convert.vegalite_to_svg(spec | {"width": width}))
+    ids = dict.fromkeys(re.findall(r'id="(clip\d+)"', drawn))
+    for number, found in enumerate(ids):
+        drawn = re.sub(rf"\b{found}\b", f"{name}-{number}", drawn)
+    return drawn.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
 def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
@@ -352,7 +361,6 @@ def _spec(chart: alt.Chart | Layers) -> Spec:
         "axis": axis,
         "axisY": {"labelColor": INK},
         "text": {"fontSize": 12},
-        "aria": False,
     }
     size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     spec: Spec = chart.to_dict()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textsignal.report.data import Evidence, FittedModel, Segment, ShownDocument, Vector
 from textsignal.report.documents import Documents
+from textsignal.report.words import visible
 
 #: Documents shown of each kind, and characters shown of a document at most.
 TYPICAL, EXTREME, TEXT_CAP = 3, 2, 600
@@ -124,23 +125,3 @@ def segments(text: str, marks: NDArray[np.int8], start: int, end: int) -> tuple[
     """
     runs = groupby(range(start, end), key=lambda i: int(marks[i]))
     return tuple(Segment(visible("".join(text[i] for i in run)), mark) for mark, run in runs)
-
-
-def visible(text: str) -> str:
-    r"""A text with control characters as their pictures and half surrogates as the replacement character.
-
-    Examples
-    --------
-    >>> visible("a\x00b\ud800")
-    'a␀b�'
-    """
-    return "".join(map(_sign, text))
-
-
-def _sign(character: str) -> str:
-    code = ord(character)
-    if code < 32 and character not in "\n\t":
-        return chr(0x2400 + code)
-    if 127 <= code < 160:
-        return "␡"
-    return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character

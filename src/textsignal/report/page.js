@@ -12,8 +12,15 @@
   const NARROW = 480; // pixels
   const signed = (value, digits = 2) => (value > 0 ? "+" : "") + value.toFixed(digits).replace("-", "−");
 
-  // Charts. Vega's interpreter takes the place of eval, which the page's security policy forbids.
-  async function draw(name, spec = page.charts[name]) {
+  // Charts, each drawn after its last drawing is done.
+  const drawings = new Map();
+  function draw(name, spec = page.charts[name]) {
+    drawings.set(name, (drawings.get(name) ?? Promise.resolve()).then(() => drawNow(name, spec)));
+  }
+  const drawn = () => Promise.all(drawings.values());
+
+  // Vega's interpreter takes the place of eval, which the page's security policy forbids.
+  async function drawNow(name, spec) {
     const place = document.getElementById(`chart-${name}`);
     if (place === null || spec === undefined) return;
     views.get(name)?.finalize();
@@ -23,6 +30,7 @@
     const drawable = named(structuredClone(spec));
     if (place.clientWidth < NARROW) narrow(drawable);
     const { view, finalize } = await vegaEmbed(place, drawable, options);
+    place.querySelector("svg").setAttribute("aria-hidden", "true"); // The place has a name, and numbers beside it.
     views.set(name, { view, finalize });
     view.addEventListener("click", (_, item) => {
       if (item?.datum?.topic !== undefined) openCard(item.datum.topic);
@@ -116,10 +124,10 @@
     if (!redraw) return;
     keep();
     document.getElementById("save").hidden = false;
-    for (const chart of ["map", "contributions"]) if (views.has(chart)) draw(chart, drawn.get(chart));
+    draw("map");
+    if (model !== null && !document.getElementById("try-result").hidden) tryText(document.getElementById("try-text").value);
     rank(document.querySelector("input[name=ranking]:checked").value);
   }
-  const drawn = new Map();
   const changed = () => Object.fromEntries([...names].filter(([k, name]) => !(numbers.get(name) === k)));
   function keep() {
     try {
@@ -170,7 +178,6 @@
     );
     const levels = structuredClone(page.charts.levels);
     levels.data.values = page.levels.map((level, i) => ({ label: String(level), value: said.probabilities[i] }));
-    drawn.set("levels", levels);
     draw("levels", levels);
     const order = page.topics
       .map(({ number }) => ({
@@ -184,7 +191,6 @@
     const contributions = structuredClone(page.charts.contributions);
     contributions.data.values = order.slice(0, 12);
     contributions.height = 24 * contributions.data.values.length;
-    drawn.set("contributions", contributions);
     draw("contributions", contributions);
     const rows = order.map((topic) => {
       const best = said.terms
@@ -233,8 +239,9 @@
     if (names.has(Number(number))) rename(Number(number), String(name), false);
   }
   const first = ["effects", "prevalence", "map", "agreement", "reliability", "pit", "responses", "lengths"];
-  const ready = Promise.all(first.map((name) => draw(name))).then(() => document.body.setAttribute("data-ready", ""));
+  first.forEach((name) => draw(name));
+  drawn().then(() => document.body.setAttribute("data-ready", ""));
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { model, views, ready };
+  window.textsignal = { model, views, drawn };
 })();

@@ -20,7 +20,7 @@ from textsignal.report.documents import Documents, read_documents
 from textsignal.report.evidence import TEXT_CAP, evidence_of
 from textsignal.report.numbers import length_bars, response_bars, response_effects, sizes
 from textsignal.report.skill import prediction_of
-from textsignal.report.words import region, summary
+from textsignal.report.words import one_line, region, summary, visible
 
 #: Terms on a card and in the word cloud.
 CARD_TERMS, CLOUD_TERMS = 15, 80
@@ -53,7 +53,7 @@ def prepare(
     >>> len(report.topics), report.levels
     (4, (1, 2, 3, 4, 5))
     """
-    settings = settings or ReportSettings()
+    settings = _plain(settings or ReportSettings())
     answers, unseen = _checked(model, texts, responses, held_out)
     documents = read_documents(model, texts, answers, unseen, settings.progress)
     topics = _topics(model, documents)
@@ -80,6 +80,18 @@ def prepare(
         settings=_model_settings(model),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
         command=settings.command,
+    )
+
+
+def _plain(settings: ReportSettings) -> ReportSettings:
+    """The settings with nothing in them that cannot be shown."""
+    return replace(
+        settings,
+        title=one_line(settings.title),
+        response_name=one_line(settings.response_name),
+        unit=one_line(settings.unit),
+        dropped=one_line(settings.dropped),
+        command=visible(settings.command),
     )
 
 
@@ -130,7 +142,7 @@ def _topics(model: FittedModel, documents: Documents) -> list[Topic]:
             label=names[row.topic],
             color=colors[row.topic],
             region="",
-            terms=tuple(row.terms),
+            terms=tuple(map(one_line, row.terms)),
             effect=float(row.effect),
             response_effect=float(change[row.topic]),
             interval=None,
@@ -157,10 +169,11 @@ def _strong(topics: Sequence[Topic]) -> float:
 
 def _unique(table: pd.DataFrame) -> dict[int, str]:
     """Labels by topic number; one that occurs twice gets the number behind it."""
-    twice = table["label"].duplicated(keep=False)
+    labels = table["label"].map(one_line)
+    twice = labels.duplicated(keep=False)
     return {
-        row.topic: f"{row.label} ({row.topic})" if again else str(row.label)
-        for row, again in zip(table.itertuples(), twice, strict=True)
+        topic: f"{label} ({topic})" if again else label
+        for topic, label, again in zip(table["topic"], labels, twice, strict=True)
     }
 
 
@@ -190,7 +203,7 @@ def _cloud(model: FittedModel, documents: Documents) -> tuple[CloudWord, ...]:
     counts = documents.in_documents[most]
     parts = model.estimator_.mean_weights_[:, None] * model.estimator_.components_[:, most]
     words = [
-        CloudWord(str(model.vectorizer_.terms_[j]), int(count), int(topic), int(size))
+        CloudWord(one_line(str(model.vectorizer_.terms_[j])), int(count), int(topic), int(size))
         for j, count, topic, size in zip(most, counts, parts.argmax(axis=0), sizes(counts), strict=True)
     ]
     return tuple(sorted(words, key=lambda word: word.term))
@@ -206,4 +219,4 @@ def _model_settings(model: FittedModel) -> tuple[tuple[str, str], ...]:
         "Training texts": f"{model.n_documents_:,}",
         "Iterations": f"{estimator.n_iter_:,}, stopped: {estimator.stop_reason_}",
     }
-    return tuple((name, " ".join(value.split())) for name, value in shown.items())
+    return tuple((name, one_line(value)) for name, value in shown.items())

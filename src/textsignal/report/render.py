@@ -76,9 +76,9 @@ def render(report: ReportData) -> str:
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report, live))),
-        pictures={name: Markup(static_svg(spec)) for name, spec in specs.items() if name not in FILLED_IN},
+        pictures={name: Markup(static_svg(name, spec)) for name, spec in specs.items() if name not in FILLED_IN},
         led={
-            topic.number: Markup(static_svg(led_chart(topic, report), CARD_WIDTH))
+            topic.number: Markup(static_svg(f"led-{topic.number}", led_chart(topic, report), CARD_WIDTH))
             for topic in report.topics
             if topic.led_responses
         },
@@ -155,7 +155,7 @@ def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     """JSON that can stand inside a script element: no `<`, so that no tag begins or ends there."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _asset(name: str) -> str:

@@ -10,6 +10,37 @@ from textsignal.report.data import Corpus, Prediction, ReportSettings, Topic
 NOTHING = 0.005
 
 
+def one_line(text: str) -> str:
+    r"""A text that can stand in a chart, which control characters would bring down.
+
+    Examples
+    --------
+    >>> one_line(" a\tb\n c")
+    'a b c'
+    """
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    r"""A text with control characters as their pictures and half surrogates as the replacement character.
+
+    Examples
+    --------
+    >>> visible("a\x00b\ud800")
+    'a␀b�'
+    """
+    return "".join(map(_sign, text))
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
+    if code < 32 and character not in "\n\t":
+        return chr(0x2400 + code)
+    if 127 <= code < 160:
+        return "␡"
+    return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character
+
+
 def signed(value: float, unit: str) -> str:
     """A change in words.
 

@@ -1,0 +1,86 @@
+"""A real browser without network, and the pages that it opens."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from chromium import HOW, find_chromium
+from playwright.sync_api import Browser, Page, sync_playwright
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
+
+from textsignal import GLMNMF, TextResponseModel, TextVectorizer
+from textsignal.report.render import write_report
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
+]
+
+
+def fitted(training: str, vectorizer: TextVectorizer) -> TextResponseModel:
+    model = TextResponseModel(
+        vectorizer=vectorizer, estimator=GLMNMF(6, training=training, levels=(1, 5), max_epochs=5, n_jobs=1)
+    )
+    return model.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING])
+
+
+@pytest.fixture(scope="session")
+def models() -> dict[str, TextResponseModel]:
+    """One model of each training, with the text that suits it; the second with terms of several words."""
+    return {
+        "predictive": fitted("predictive", TextVectorizer(5000, 2000, weighting="count")),
+        "joint": fitted("joint", TextVectorizer(5000, 400, ngram_range=(1, 2), row_norm="l1")),
+    }
+
+
+@dataclass
+class Visit:
+    """A page that was opened, and what it did meanwhile."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def reports(models, tmp_path_factory) -> dict[str, Path]:
+    """Report of each model."""
+    folder = tmp_path_factory.mktemp("reports")
+    for name, model in models.items():
+        write_report(model, folder / f"{name}.html", REVIEWS.texts, REVIEWS.ratings, HELD_OUT, SETTINGS)
+    return {name: folder / f"{name}.html" for name in models}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if (path := find_chromium()) is None:
+        pytest.fail(HOW)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser) -> Iterator[Callable[..., Visit]]:
+    """Open a file with the network off: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
+    contexts = []
+
+    def open_file(path: Path, *, width: int = 1280, **options: object) -> Visit:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        context.set_offline(True)
+        opened = Visit(context.new_page())
+        opened.page.on("console", lambda said: opened.errors.append(f"{said.type}: {said.text}"))
+        opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened.page.on("dialog", lambda dialog: opened.errors.append(f"dialog: {dialog.message}"))
+        opened.page.goto(path.as_uri())
+        if options.get("java_script_enabled", True):
+            opened.page.wait_for_selector("body[data-ready]")
+        return opened
+
+    yield open_file
+    for context in contexts:
+        context.close()

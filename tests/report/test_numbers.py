@@ -1,0 +1,102 @@
+"""The small computations of a report, each by its definition."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsignal.families import Binomial
+from textsignal.report.numbers import STEP, length_bars, response_bars, response_effects, sizes
+from textsignal.report.words import region, signed, visible
+
+STARS = Binomial(4, 1)
+NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3), min_size=n, max_size=n), st.just(n)))
+
+
+@given(NUMBERS, st.floats(0.1, 5), st.integers(0, 1000))
+def test_the_effect_is_that_of_moving_the_average_text(drawn, total, seed):
+    effects, n = np.array(drawn[0]), drawn[1]
+    share = np.random.default_rng(seed).dirichlet(np.ones(n))
+    found = response_effects(STARS, 0.3, effects, total * share)
+    for k in range(n):
+        step = min(STEP, 1 - share[k])
+        moved = share * ((1 - share[k] - step) / (1 - share[k]) if n > 1 else 0)
+        moved[k] = share[k] + step
+        assert moved.sum() == pytest.approx(1)
+        before, after = (STARS.mean(np.array(0.3 + total * (s @ effects))) for s in (share, moved))
+        assert found[k] == pytest.approx(after - before, abs=1e-9)
+
+
+def test_a_constant_added_to_all_effects_and_taken_off_the_intercept_changes_no_effect():
+    effects, weights = np.array([1.0, -2.0, 0.5]), np.array([0.2, 0.3, 0.1])
+    moved = response_effects(STARS, 0.5 - 3 * weights.sum(), effects + 3, weights)
+    np.testing.assert_allclose(moved, response_effects(STARS, 0.5, effects, weights))
+
+
+def test_one_topic_alone_moves_nothing():
+    assert response_effects(STARS, 0.0, np.array([2.0]), np.array([1.0])) == pytest.approx(0)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1))
+def test_shares_of_responses_are_one_a_level_and_sum_to_one(responses):
+    bars = response_bars(np.array([*responses, np.nan]), np.arange(6))
+    assert [bar.label for bar in bars] == ["0", "1", "2", "3", "4", "5"]
+    assert [bar.value for bar in bars] == pytest.approx([responses.count(level) / len(responses) for level in range(6)])
+
+
+def test_many_levels_are_put_in_bins_that_hold_them_all():
+    responses = np.arange(101.0)
+    bars = response_bars(responses, np.arange(101))
+    assert len(bars) <= 21
+    assert sum(bar.value for bar in bars) == pytest.approx(1)
+    assert (bars[0].low, bars[-1].high) == (0, 100)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1))
+def test_every_text_is_in_one_bin_of_lengths(words):
+    bars = length_bars(np.array(words))
+    assert sum(bar.value for bar in bars) == len(words)
+    assert len(bars) <= 21
+    assert all(before.high == after.low for before, after in pairwise(bars))
+
+
+@given(st.lists(st.integers(1, 10_000), min_size=1))
+def test_more_frequent_words_are_never_smaller(counts):
+    found = sizes(np.array(counts))
+    assert found.min() >= 1
+    assert found.max() <= 6
+    order = np.argsort(counts, kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+
+
+def test_regions_of_the_map():
+    assert region(0.1, 0.3, 0.1, 0.3) == "common and strong"
+    assert region(0.09, -0.3, 0.1, 0.3) == "rare and strong"
+    assert region(0.2, -0.1, 0.1, 0.3) == "common and neutral"
+    assert region(0.0, 0.0, 0.1, 0.3) == "rare and neutral"
+
+
+@pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])
+def test_changes_are_signed_and_have_a_unit(value, words):
+    assert signed(value, "stars") == words
+
+
+@given(st.text(st.characters(codec=None)))
+def test_what_is_shown_can_be_written_and_holds_no_control_character(text):
+    shown = visible(text)
+    shown.encode("utf-8")
+    assert len(shown) == len(text)
+    assert not any(ord(sign) < 32 and sign not in "\n\t" for sign in shown)
+    if text.isprintable():
+        assert shown == text
+
+
+@given(st.floats(1.05, 4.95))
+def test_the_link_gives_the_linear_predictor_of_a_mean(mean):
+    assert STARS.mean(STARS.link(np.array([mean]))) == pytest.approx(mean)
+
+
+def test_the_link_keeps_means_inside_the_scale():
+    assert np.isfinite(STARS.link(np.array([-5.0, 1.0, 5.0, 99.0]))).all()

@@ -1,0 +1,237 @@
+"""The page in a real browser: what a person does with it, with the network off."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from textsignal import TextResponseModel
+from textsignal.report.data import ReportSettings
+from textsignal.report.render import write_report
+
+FOCUSABLE = "a[href], button, input, textarea, summary, [tabindex='0']"
+
+
+@pytest.fixture
+def page(visit, reports):
+    return visit(reports["predictive"]).page
+
+
+def order_of(page, list_id):
+    """Numbers of topics in the order of a list on the page."""
+    ids = page.eval_on_selector_all(f"#{list_id} > [id]", "parts => parts.map((part) => part.id)")
+    return [int(re.search(r"\d+$", name)[0]) for name in ids]
+
+
+def bars_of(page, chart):
+    """Labels of a chart's bars, from top to bottom."""
+    page.evaluate("textsignal.drawn()")
+    return page.evaluate(f"textsignal.views.get('{chart}').view.scale('y').domain()")
+
+
+@pytest.mark.parametrize("name", ["predictive", "joint"])
+def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name):
+    opened = visit(reports[name])
+    assert opened.errors == []
+    assert opened.requests == [reports[name].as_uri()]
+    for chart in ("effects", "prevalence", "map", "agreement", "reliability", "pit", "responses", "lengths"):
+        assert opened.page.locator(f"#chart-{chart} svg").count() == 1
+    headings = opened.page.locator("h2").all_inner_texts()
+    assert headings == [
+        "What moves Rating",
+        "Effect against prevalence",
+        "The topics",
+        "How well does it predict?",
+        "Try a text",
+        "The data",
+    ]
+
+
+def test_readers_that_run_no_scripts_see_text_and_charts(visit, reports):
+    page = visit(reports["predictive"], java_script_enabled=False).page
+    assert page.locator("#chart-effects svg").is_visible()
+    assert page.locator("#chart-map svg").is_visible()
+    assert page.locator("#cards > li").count() == 6
+    assert not page.locator("fieldset").is_visible()
+
+
+def test_topics_are_ranked_by_effect_prevalence_or_each_by_its_own(page, models):
+    table = models["predictive"].topics()
+    by_prevalence = table.sort_values("prevalence", ascending=False)
+    own = bars_of(page, "effects")
+    assert bars_of(page, "prevalence") == by_prevalence["label"].tolist()
+    assert sorted(own) == sorted(table["label"])
+    page.check("input[value=prevalence]", force=True)
+    assert bars_of(page, "effects") == by_prevalence["label"].tolist()
+    for listed in ("cards", "topic-rows", "map-topics"):
+        assert order_of(page, listed) == by_prevalence["topic"].tolist()
+    page.check("input[value=effect]", force=True)
+    assert bars_of(page, "effects") == bars_of(page, "prevalence") == own
+
+
+def test_a_click_on_the_map_opens_the_card(page):
+    points = page.locator("#chart-map .mark-symbol path")
+    assert points.count() == 6
+    number = points.nth(2).evaluate("point => point.__data__.datum.topic")
+    assert not page.locator(f"#topic-{number} .inside").is_visible()
+    points.nth(2).click(force=True)
+    assert page.locator(f"#topic-{number} .inside").is_visible()
+    assert page.evaluate("document.activeElement.closest('li').id") == f"topic-{number}"
+    assert page.url.endswith(f"#topic-{number}")
+
+
+def test_hovering_over_the_map_says_what_is_there(page):
+    point = page.locator("#chart-map .mark-symbol path").first
+    label = point.evaluate("point => point.__data__.datum.label")
+    point.hover(force=True)
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert label in page.inner_text("#vg-tooltip-element")
+
+
+def test_a_link_to_a_topic_opens_its_card(visit, reports):
+    page = visit(reports["predictive"]).page
+    page.click("#link-3 a")
+    assert page.locator("#topic-3 .inside").is_visible()
+    page.goto(reports["predictive"].as_uri() + "#topic-4")
+    page.reload()
+    assert page.locator("#topic-4 .inside").is_visible()
+
+
+def test_a_name_given_to_a_topic_shows_everywhere_and_in_a_saved_copy(visit, reports, tmp_path):
+    page = visit(reports["predictive"]).page
+    page.click("#link-2 a")
+    name = 'Beds </script> & "pillows"'
+    page.fill("#name-2", name)
+    page.press("#name-2", "Tab")
+    assert page.locator("#topic-2 h3").inner_text() == name
+    assert page.locator("#row-2 th").text_content() == name
+    assert name in bars_of(page, "effects")
+    with page.expect_download() as download:
+        page.click("#save")
+    download.value.save_as(tmp_path / "copy.html")
+    copy = visit(tmp_path / "copy.html")
+    assert copy.errors == []
+    assert copy.page.locator("#topic-2 h3").text_content() == name
+    assert name in bars_of(copy.page, "effects")
+
+
+def test_phone_width_has_no_sideways_scroll(visit, reports):
+    page = visit(reports["predictive"], width=390).page
+    page.click("#open-all")
+    page.fill("#try-text", "Friendly staff. " + "x" * 200)
+    page.wait_for_selector("#try-result:visible")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for chart in page.locator(".chart:visible").all():
+        assert chart.evaluate("chart => (chart.querySelector('svg')?.getBoundingClientRect().right ?? 0) <= innerWidth")
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])
+def test_accessibility(visit, reports, options):
+    page = visit(reports["predictive"], **options).page
+    page.click("#open-all")
+    page.click("#what details summary")
+    page.fill("#try-text", "The staff were friendly but the bathroom was dirty.")
+    page.wait_for_selector("#try-result:visible")
+    found = Axe().run(page).response["violations"]
+    serious = {fault["id"]: fault["nodes"][0]["html"] for fault in found if fault["impact"] in ("serious", "critical")}
+    assert serious == {}
+
+
+def test_the_keyboard_reaches_everything(page):
+    page.focus("#open-all")
+    page.keyboard.press("Enter")
+    page.focus("#what details summary")
+    page.keyboard.press("Space")
+    shown = page.evaluate(
+        f"""() => [...document.querySelectorAll("{FOCUSABLE}")]
+        .filter((part) => part.checkVisibility() && (part.type !== "radio" || part.checked))
+        .map((part, i) => (part.dataset.stop = i))"""
+    )
+    page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
+    page.focus(".skip")
+    reached = set()
+    for _ in range(len(shown) + 5):
+        reached.add(page.evaluate("Number(document.activeElement.dataset.stop ?? -1)"))
+        page.keyboard.press("Tab")
+    assert reached >= set(shown)
+    page.focus("input[name=ranking]:checked")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.value") == "effect"
+    page.focus("#topic-1 summary")
+    page.keyboard.press("Enter")
+    assert not page.locator("#topic-1 .inside").is_visible()
+
+
+HOSTILE = (
+    "<script>window.hacked = 1</script> </script></style></title></textarea> <img src=x onerror=window.hacked=1> "
+    '<a href="javascript:window.hacked=1">press</a> {{ 7 * 191 }} {% raw %} ${window.hacked = 1} '
+    "\"'><svg onload=window.hacked=1> \x00\x07\x1b[31m \u202e \ud800 <!-- --> ]]> \u2028 &lt;b&gt;"
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A report in which everything a user gives is hostile."""
+    rng = np.random.default_rng(0)
+    texts = [f"{'lovely staff' if good else 'dirty bathroom'} {HOSTILE} {i % 7}x" for i, good in enumerate([0, 1] * 40)]
+    ratings = np.tile([1.0, 5.0], 40)
+    ratings[rng.integers(0, 80, 9)] = 3
+    model = (
+        TextResponseModel(2, levels=(1, 5), n_jobs=1)
+        .fit(texts, ratings)
+        .rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
+    )
+    file = tmp_path_factory.mktemp("hostile") / "report.html"
+    names = [HOSTILE.encode("utf-8", "replace").decode().replace("\x00", "") for _ in range(4)]
+    settings = ReportSettings(title=names[0], response_name=names[1], unit=names[2], command=names[3])
+    write_report(model, file, texts, ratings, None, settings)
+    return file
+
+
+def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile):
+    opened = visit(hostile)
+    page = opened.page
+    page.click("#open-all")
+    page.fill("#try-text", "lovely " + HOSTILE.encode("utf-8", "replace").decode())
+    page.wait_for_selector("#try-result:visible")
+    page.hover("#chart-map .mark-symbol path >> nth=0", force=True)
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert page.evaluate("window.hacked") is None
+    assert opened.errors == []
+    assert opened.requests == [hostile.as_uri()]
+    assert (
+        page.locator("main img, main a[href^='javascript'], main blockquote svg, #vg-tooltip-element svg").count() == 0
+    )
+    shown = page.locator("blockquote p").first.text_content()
+    for piece in (
+        "<script>window.hacked = 1</script>",
+        "onerror=window.hacked=1>",
+        "{{ 7 * 191 }}",
+        "␀␇␛[31m",
+        "&lt;b&gt;",
+    ):
+        assert piece in shown
+    assert "1337" not in page.content()
+    assert "<script>window.hacked = 1</script>" in page.inner_text("#try-marked")
+    assert page.locator("h1").text_content().startswith("<script>window.hacked = 1</script>")
+
+
+def test_the_policy_forbids_all_that_is_outside_and_every_other_script(visit, reports):
+    page = visit(reports["predictive"]).page
+    policy = page.get_attribute("meta[http-equiv=Content-Security-Policy]", "content")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert re.fullmatch(r"'sha256-[^']+'( 'sha256-[^']+')*", rules["script-src"])
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.ran = 1'}))")
+    assert page.evaluate("window.ran") is None
+    asked = page.evaluate("fetch('https://example.org/').then(() => 'answered', (error) => String(error))")
+    assert "Failed to fetch" in asked
+
+
+def test_the_data_of_the_page_is_plain_json(reports):
+    text = reports["predictive"].read_text(encoding="utf-8")
+    block = re.search(r'<script id="page-data" type="application/json">(.*?)</script>', text, re.DOTALL)[1]
+    assert "<" not in block
+    assert {"topics", "charts", "browser", "levels"} <= json.loads(block).keys()

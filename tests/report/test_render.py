@@ -1,0 +1,89 @@
+"""The file: whole or not at all, complete in itself, and without texts where none may be shown."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
+
+from textsignal import load
+from textsignal.errors import InputError, OutputError
+from textsignal.report.prepare import prepare
+from textsignal.report.render import check_no_texts, library, render, write_report
+
+
+def test_a_report_without_texts_holds_none(models, tmp_path):
+    file = tmp_path / "report.html"
+    settings = replace(SETTINGS, with_texts=False)
+    write_report(models["predictive"], file, REVIEWS.texts, REVIEWS.ratings, HELD_OUT, settings)
+    page = file.read_text(encoding="utf-8")
+    assert "<blockquote" not in page
+    for text in REVIEWS.texts:
+        assert not any(sentence in page for sentence in re.split(r"(?<=[.!?]) ", text) if len(sentence.split()) > 3)
+    check_no_texts(page, REVIEWS.texts)
+
+
+def test_a_report_with_texts_is_found_out(reports):
+    page = reports["predictive"].read_text(encoding="utf-8")
+    with pytest.raises(OutputError, match="the report holds words of text"):
+        check_no_texts(page, REVIEWS.texts)
+
+
+@pytest.mark.parametrize("text", ["It was a very cold room", "one two three four five six seven eight nine ten " * 3])
+@pytest.mark.parametrize(
+    "shown", ["<p>{}</p>", "<td>so: {}, then</td>", '<script type="application/json">["{}"]</script>']
+)
+def test_texts_are_found_wherever_they_are(text, shown):
+    marked = text.replace("room", "<mark>room</mark>")
+    with pytest.raises(OutputError, match="text 2"):
+        check_no_texts(shown.format(marked), ["Something else altogether", text])
+
+
+def test_a_part_of_a_text_is_found():
+    words = [f"w{i}" for i in range(100)]
+    for start in range(0, 80, 3):
+        with pytest.raises(OutputError):
+            check_no_texts(" ".join(words[start : start + 15]), [" ".join(words)])
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(models, tmp_path):
+    model, file = models["joint"], tmp_path / "report.html"
+    file.write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        model.report(file)
+    assert file.read_text() == "mine"
+    model.report(file, force=True)
+    assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_after_fit_the_report_is_on_the_training_texts(models, tmp_path):
+    models["joint"].report(tmp_path / "report.html", title="Mine", with_texts=False)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>Mine</title>" in page
+    assert f"{N_TRAINING:,}: {N_TRAINING:,} in training, 0 held out" in page
+    assert "No held-out documents." in page
+
+
+def test_a_loaded_model_asks_for_texts(models, tmp_path):
+    models["joint"].save(tmp_path / "model")
+    model = load(tmp_path / "model")
+    with pytest.raises(InputError, match=r"give them: texts=\.\.\., responses=\.\.\."):
+        model.report(tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+    model.report(tmp_path / "report.html", texts=REVIEWS.texts, responses=REVIEWS.ratings, held_out=HELD_OUT)
+    assert "100 held out" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_same_report_is_the_same_bytes(models):
+    report = prepare(models["joint"], REVIEWS.texts, REVIEWS.ratings, HELD_OUT, SETTINGS)
+    assert render(report) == render(report)
+
+
+def test_nothing_is_asked_of_anybody_else(reports):
+    page = reports["joint"].read_text(encoding="utf-8").replace(library(), "")
+    addresses = set(re.findall(r"https?://[^\s\"'\\<>]+", page))
+    # Names of formats, not addresses that anything asks for.
+    assert all(address.startswith(("https://vega.github.io/schema/", "http://www.w3.org/")) for address in addresses)
+    assert not re.search(r"<(link|iframe|object|embed|base|form)\b", page)
+    assert not re.search(r"<\w[^>]* (src|srcset|on\w+)=", page)

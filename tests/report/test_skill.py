@@ -1,0 +1,74 @@
+"""Skill and calibration: right where truth is known."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import expit
+
+from textsignal.families import Binomial
+from textsignal.report import skill
+
+STARS = Binomial(4, 1)
+RNG = np.random.default_rng(0)
+ETA = RNG.normal(0.5, 1.0, 40_000)
+RATINGS = 1.0 + RNG.binomial(4, expit(ETA))
+
+
+def test_true_probabilities_are_calibrated():
+    said, happened = skill.level_probabilities(STARS, RATINGS, ETA)
+    np.testing.assert_allclose(said.sum(axis=1), 1)
+    for point in skill.reliability(said, happened):
+        spread = np.sqrt(point.said * (1 - point.said) / point.count)
+        assert abs(point.said - point.happened) < 4.5 * spread
+    assert sum(point.count for point in skill.reliability(said, happened)) == said.size
+    heights = np.array([bar.value for bar in skill.pit(STARS, RATINGS, ETA)])
+    assert heights.mean() == pytest.approx(1)
+    np.testing.assert_allclose(heights, 1, atol=0.05)
+    meant, held = skill.coverage(STARS, RATINGS, ETA)
+    assert meant >= skill.INTERVAL
+    assert held == pytest.approx(meant, abs=0.01)
+
+
+def test_predictions_that_are_too_sure_are_found_out():
+    heights = [bar.value for bar in skill.pit(STARS, RATINGS, 3 * ETA)]
+    assert min(heights[0], heights[-1]) > 1.3 > 1 > heights[5]
+    meant, held = skill.coverage(STARS, RATINGS, 3 * ETA)
+    assert held < meant - 0.05
+
+
+def test_scores_are_those_of_the_definition():
+    rows = np.arange(RATINGS.size) < 500
+    y, p = RATINGS[rows] - 1, expit(ETA[rows])
+    found = skill.scores(RATINGS, STARS.mean(ETA), ETA, STARS, rows)
+    log_likelihood = y * np.log(p) + (4 - y) * np.log(1 - p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.nan_to_num(y * np.log(y / 4)) + np.nan_to_num((4 - y) * np.log(1 - y / 4))
+    assert found.documents == 500
+    assert found.deviance == pytest.approx(2 * np.mean(best - log_likelihood))
+    assert found.rmse == pytest.approx(np.sqrt(np.mean((RATINGS[rows] - 1 - 4 * p) ** 2)))
+    assert skill.scores(RATINGS, STARS.mean(ETA), ETA, STARS, np.zeros(RATINGS.size, bool)) is None
+
+
+def test_the_true_model_has_the_least_deviance():
+    rows = np.ones(RATINGS.size, bool)
+    deviances = [skill.scores(RATINGS, STARS.mean(e), e, STARS, rows).deviance for e in (ETA, 0.5 * ETA, ETA + 0.5)]
+    assert deviances[0] == min(deviances)
+
+
+def test_agreement_counts_every_document_once():
+    mean = STARS.mean(ETA)
+    assert sum(cell.count for cell in skill.agreement(RATINGS, mean, STARS)) == RATINGS.size
+    tenths = skill.mean_agreement(RATINGS, mean)
+    assert sum(cell.count for cell in tenths) == RATINGS.size
+    assert np.average([c.observed for c in tenths], weights=[c.count for c in tenths]) == pytest.approx(RATINGS.mean())
+
+
+def test_baselines_learn_what_there_is_to_learn():
+    X = sp.random_array((600, 30), density=0.3, random_state=np.random.default_rng(1), format="csr")
+    truth = np.zeros(30)
+    truth[:3] = [2.0, -1.0, 1.0]
+    y = 3 + X @ truth
+    found = {baseline.name: baseline.predict(X) for baseline in skill.fit_baselines(X, y)}
+    np.testing.assert_allclose(found["linear"], y, atol=0.01)
+    assert np.corrcoef(found["ridge"], y)[0, 1] > 0.99
+    np.testing.assert_allclose(found["mean"], y.mean())

@@ -1,0 +1,102 @@
+"""Try a text: the page's numbers are Python's."""
+
+import numpy as np
+import pytest
+from small_reviews import HELD_OUT, REVIEWS
+
+from textsignal import TextResponseModel, TextVectorizer
+from textsignal.report.prepare import prepare
+from textsignal.text.tokenise import words
+
+ODD = [
+    "",
+    " \n\t ",
+    "xylophone quux",
+    "the of and",
+    "STAFF Staff staff",
+    "staff " * 500,
+    "The hotel’s staff wasn't rude; it’s the guests' fault. o'clock 's 'tis rock'n'roll's",
+    "ｆｒｉｅｎｄｌｙ ﬁne staﬀ naïve cafe\u0301 İstanbul ΣΊΣΥΦΟΣ groß",
+    "🙂🙂 ☹️ 👩‍🔬 🇩🇪🇫🇷 👍🏽 ★★★ ☆ №5 ™staff™ soft\u00adhyphen zero\u200cwidth",
+    "staff\u00a0friendly\u2028breakfast\x0bclean\x1cdirty",
+    "हिन्दी में अच्छा होटल ١٢٣ 東京ホテル ½ ² x₂ a_b __ _ 1",
+    "<b>friendly</b> staff & breakfast </script> {{ bed }}",
+]
+TEXTS = [*ODD, *REVIEWS.texts[-(200 - len(ODD)) :]]
+
+
+@pytest.fixture(scope="module", params=["predictive", "joint"])
+def said(request, browser, reports, models):
+    """What the page and Python say of the texts."""
+    page = browser.new_page()
+    page.goto(reports[request.param].as_uri())
+    page.wait_for_selector("body[data-ready]")
+    found = page.evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
+    page.close()
+    return found, models[request.param]
+
+
+def test_predictions_are_those_of_python(said):
+    page, model = said
+    python = model.predictions(TEXTS)
+    assert len(page) == 200
+    np.testing.assert_allclose([text["mean"] for text in page], python.mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose([text["eta"] for text in page], python.eta, rtol=0, atol=1e-6)
+    np.testing.assert_allclose([text["probabilities"] for text in page], python.probabilities, rtol=0, atol=1e-6)
+    np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
+    assert [text["unknown"] for text in page] == python.unknown.tolist()
+    assert python.unknown[:4].all()
+
+
+def test_contributions_are_those_of_python_and_add_up(said):
+    page, model = said
+    for text, found in list(zip(TEXTS, page, strict=True))[:60]:
+        explained = model.explain(text)
+        by_topic = explained.topics.set_index("topic")["contribution"].sort_index()
+        np.testing.assert_allclose(found["contributions"], by_topic, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(found["baseline"] + sum(found["contributions"]), found["eta"], atol=1e-9)
+
+
+def test_words_share_what_their_topics_contribute(said):
+    for found in said[0]:
+        if not found["unknown"]:
+            by_topic = np.sum([term["byTopic"] for term in found["terms"]], axis=0)
+            with_words = np.abs(by_topic) > 0
+            np.testing.assert_allclose(by_topic[with_words], np.array(found["contributions"])[with_words], atol=1e-9)
+            for term in found["terms"]:
+                assert term["contribution"] == pytest.approx(sum(term["byTopic"]), abs=1e-9)
+
+
+def test_words_are_those_of_python(browser, reports):
+    page = browser.new_page()
+    page.goto(reports["joint"].as_uri())
+    page.wait_for_selector("body[data-ready]")
+    rng = np.random.default_rng(0)
+    letters = list("abzéßΣσς' ’-_19\u0301\u0915\u093f☺👍🏽🇩🇪\u200d ½ﬁ東")
+    soup = ["".join(rng.choice(letters, 30)) for _ in range(200)]
+    assert page.evaluate("texts => texts.map(textsignal.model.words)", soup) == [words(text) for text in soup]
+    page.close()
+
+
+def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, reports, models):
+    page = visit(reports["predictive"]).page
+    text = "The staff were friendly but the bathroom was dirty."
+    page.fill("#try-text", text)
+    page.wait_for_selector("#try-result:visible")
+    assert page.inner_text("#try-mean") == f"{models['predictive'].predict([text])[0]:.2f}"
+    assert page.inner_text("#try-marked") == text
+    assert {"staff", "friendly"} <= set(page.locator("#try-marked mark.up").all_inner_texts())
+    assert "dirty." in page.locator("#try-marked mark.down").all_inner_texts()
+    assert page.locator("#try-rows tr").count() == 6
+    page.wait_for_selector("#chart-levels svg")
+    page.wait_for_selector("#chart-contributions svg")
+    page.fill("#try-text", "xylophone")
+    page.wait_for_selector("#try-words:has-text('no term')")
+    assert page.inner_text("#try-mean") == f"{models['predictive'].predict([''])[0]:.2f}"
+
+
+def test_a_tokenizer_of_the_users_own_is_left_to_python():
+    model = TextResponseModel(2, vectorizer=TextVectorizer(tokenizer=str.split)).fit(REVIEWS.texts, REVIEWS.ratings)
+    browser = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT).browser
+    assert browser.model is None
+    assert "tokenizer" in browser.reason
