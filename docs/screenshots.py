@@ -24,10 +24,10 @@ from chromium import HOW, find_chromium  # noqa: E402
 TRIED = "The staff were friendly and helpful, but the room was dirty and very noisy."
 #: Name -> width, height and colours of the screen, and the section it shows.
 PICTURES = {
-    "report-desktop": (1280, 1340, "light", "top"),
+    "report-desktop": (1280, 1390, "light", "top"),
     "report-map": (1280, 900, "light", "map"),
     "report-try": (1280, 1080, "light", "try"),
-    "report-dark": (1280, 1340, "dark", "top"),
+    "report-dark": (1280, 1390, "dark", "top"),
     "report-phone": (390, 1700, "light", "top"),
 }
 
@@ -54,7 +54,7 @@ def write_report(data: Path, file: Path) -> None:
 
 
 def take(browser: Browser, report: Path, name: str, out: Path) -> Path:
-    """Take one picture and make it small: 128 colours are enough for a page like this."""
+    """Take one picture and pack it well."""
     width, height, colours, section = PICTURES[name]
     page: Page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=colours)
     page.goto(report.as_uri())
@@ -70,7 +70,7 @@ def take(browser: Browser, report: Path, name: str, out: Path) -> Path:
     page.screenshot(path=file)
     page.close()
     with Image.open(file) as picture:
-        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(file, optimize=True)
+        picture.convert("RGB").save(file, optimize=True)
     return file
 
 

@@ -178,11 +178,8 @@ def hostile(tmp_path_factory):
     texts = [f"{'lovely staff' if good else 'dirty bathroom'} {HOSTILE} {i % 7}x" for i, good in enumerate([0, 1] * 40)]
     ratings = np.tile([1.0, 5.0], 40)
     ratings[rng.integers(0, 80, 9)] = 3
-    model = (
-        TextResponseModel(2, levels=(1, 5), n_jobs=1)
-        .fit(texts, ratings)
-        .rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
-    )
+    model = TextResponseModel(2, levels=(1, 5), n_jobs=1).fit(texts, ratings)
+    model = model.rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     names = [HOSTILE.encode("utf-8", "replace").decode().replace("\x00", "") for _ in range(4)]
     settings = ReportSettings(title=names[0], response_name=names[1], unit=names[2], command=names[3])

@@ -1,26 +1,20 @@
-"""The charts of a report, as Altair makes them. Colours are the page's own, so that charts follow light and dark."""
+"""The charts of a report, as Altair makes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import altair as alt
 import vl_convert
 
+from textsignal.report.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
 from textsignal.report.data import Bar, Prediction, ReportData, Topic
 from textsignal.report.words import signed
 
-Spec = dict[str, Any]
-#: What Altair says that charts laid over each other are.
-Layers: TypeAlias = alt.LayerChart | alt.FacetChart
-#: Colours that the style sheet defines.
-INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
 #: Pixels of a topic's row, and the width of a chart where no browser measures it.
 ROW, STATIC_WIDTH = 34, 560
-#: Pixels of a label beside an axis at most.
-LABEL_WIDTH = 170
 #: Characters of a label on the map.
 SHORT_LABEL = 26
 
@@ -42,7 +36,7 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
             "reliability": reliability_chart(report.prediction),
             "pit": pit_chart(report.prediction),
         }
-    return {name: _spec(chart) for name, chart in charts.items()}
+    return {name: spec_of(chart) for name, chart in charts.items()}
 
 
 def static_svg(name: str, spec: Spec, width: int = STATIC_WIDTH) -> str:
@@ -64,7 +58,7 @@ def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
     most = 1.02 * max(abs(topic.response_effect) for topic in topics) or 1.0
     base = alt.Chart().encode(y=_topic_axis(rows))
     bars = base.mark_bar(height=18, cornerRadiusEnd=3).encode(
-        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=_axis(_per_step(unit))),
+        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(_per_step(unit))),
         color=alt.Color("color:N", scale=None),
         tooltip=_tooltip(),
     )
@@ -77,7 +71,7 @@ def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
             side.mark_text(align=align, dx=dx, dy=-6, fontWeight=600, color=INK).encode(text="words:N"),
             side.mark_text(align=align, dx=dx, dy=7, fontSize=10.5, color=MUTED).encode(text="below:N"),
         ]
-    zero = _rule(MUTED).encode(x=alt.datum(0))
+    zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(*layers, zero, data=alt.Data(values=rows)).properties(height=ROW * len(rows))
 
 
@@ -89,7 +83,7 @@ def prevalence_chart(topics: Sequence[Topic]) -> Layers:
         x=alt.X(
             "prevalence:Q",
             scale=alt.Scale(domainMin=0, domainMax=rows[0]["prevalence"] * 1.25),
-            axis=_axis("share of all text", "%", ticks=5),
+            axis=axis("share of all text", "%", ticks=5),
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3).encode(
@@ -102,32 +96,37 @@ def prevalence_chart(topics: Sequence[Topic]) -> Layers:
 
 
 def map_chart(report: ReportData) -> Layers:
-    """Effect against prevalence; points and their names are the last two layers."""
+    """Effect against prevalence; names of regions, points and names of points are the last three layers."""
     rows = [_row(topic) | {"short": _short(topic.label)} for topic in report.topics]
-    effects = [row["effect"] for row in rows]
-    most = max(map(abs, effects)) or 1.0
-    shares = [row["prevalence"] for row in rows]
-    room = (max(shares) - min(shares)) * 0.12 or max(shares)
+    left, right = _with_room([row["prevalence"] for row in rows])
+    bottom, top = _with_room([*(row["effect"] for row in rows), report.strong, -report.strong])
     x = alt.X(
         "prevalence:Q",
-        scale=alt.Scale(domain=[max(min(shares) - room, 0), max(shares) + room], nice=False, zero=False),
-        axis=_axis("share of all text", "%"),
+        scale=alt.Scale(domain=[max(left, 0), right], nice=False, zero=False),
+        axis=axis("share of all text", "%", grid=False, ticks=6),
     )
     y = alt.Y(
         "effect:Q",
-        scale=alt.Scale(domain=[min([*effects, 0]) - most * 0.18, max([*effects, 0]) + most * 0.18]),
-        axis=_axis(_per_step(report.unit), "+.2~f"),
+        scale=alt.Scale(domain=[bottom, top], nice=False),
+        axis=axis(_per_step(report.unit), "+.2~f", grid=False),
     )
     points = alt.Chart().mark_circle(size=260, opacity=0.92, stroke="var(--paper)", strokeWidth=1.5, cursor="pointer")
     points = points.encode(x=x, y=y, color=alt.Color("color:N", scale=None), tooltip=_tooltip())
     names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK, dy=-16).encode(x=x, y=y, text="short:N")
     lines = [
-        _rule(LINE, dashed=True).encode(y=alt.datum(report.strong)),
-        _rule(LINE, dashed=True).encode(y=alt.datum(-report.strong)),
-        _rule(LINE, dashed=True).encode(x=alt.datum(report.fair_share)),
-        _rule(MUTED).encode(y=alt.datum(0)),
+        rule(QUIET, dashed=True).encode(y=alt.datum(report.strong)),
+        rule(QUIET, dashed=True).encode(y=alt.datum(-report.strong)),
+        rule(QUIET, dashed=True).encode(x=alt.datum(report.fair_share)),
+        rule(MUTED).encode(y=alt.datum(0)),
     ]
-    return alt.layer(*lines, points, names, data=alt.Data(values=rows)).properties(height=420)
+    corners = [
+        _corner("rare and strong", max(left, 0), top),
+        _corner("common and strong", right, top),
+        _corner("rare and strong", max(left, 0), bottom),
+        _corner("common and strong", right, bottom),
+        _corner("common and neutral", right, 0.0),
+    ]
+    return alt.layer(*lines, *corners, points, names, data=alt.Data(values=rows)).properties(height=440)
 
 
 def labels_apart(spec: Spec) -> Spec:
@@ -136,12 +135,12 @@ def labels_apart(spec: Spec) -> Spec:
     points, names = vega["marks"][-2:]
     fixed = names["encode"]["update"]
     kept = {name: fixed[name] for name in ("fill", "fontSize", "fontWeight")}
+    corners = [mark["name"] for mark in vega["marks"][:-2] if mark["type"] == "text"]
+    label = {"type": "label", "size": {"signal": "[max(width, 1), max(height, 1)]"}, "offset": [4], "padding": 8}
     names |= {
         "from": {"data": points["name"]},
         "encode": {"update": kept | {"text": {"field": "datum.short"}}},
-        "transform": [
-            {"type": "label", "size": {"signal": "[max(width, 1), max(height, 1)]"}, "offset": [4], "padding": 8}
-        ],
+        "transform": [label | {"avoidMarks": corners}],
     }
     return vega
 
@@ -154,8 +153,8 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Ch
         alt.Chart(alt.Data(values=rows), height=190)
         .mark_bar(color=ACCENT, cornerRadiusEnd=3)
         .encode(
-            x=alt.X("label:O", sort=labels, axis=_axis(name, grid=False)),
-            y=alt.Y("value:Q", axis=_axis(what, number)),
+            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False)),
+            y=alt.Y("value:Q", axis=axis(what, number)),
             tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("value:Q", title=what, format=".1%")],
         )
     )
@@ -166,11 +165,11 @@ def led_chart(topic: Topic, report: ReportData) -> Spec:
     everyone = [{"label": bar.label, "value": bar.value, "of": "all texts"} for bar in report.corpus.responses]
     led = [{"label": bar.label, "value": bar.value, "of": "led by it"} for bar in topic.led_responses]
     labels = [bar.label for bar in report.corpus.responses]
-    x = alt.X("label:O", sort=labels, axis=_axis(report.response_name, grid=False))
-    y = alt.Y("value:Q", axis=_axis("", "%", ticks=3))
+    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False))
+    y = alt.Y("value:Q", axis=axis("", "%", ticks=3))
     back = alt.Chart(alt.Data(values=everyone)).mark_bar(color=QUIET).encode(x=x, y=y)
     front = alt.Chart(alt.Data(values=led)).mark_bar(color=_color(topic), width=alt.RelativeBandSize(0.5))
-    return _spec(alt.layer(back, front.encode(x=x, y=y)).properties(height=110))
+    return spec_of(alt.layer(back, front.encode(x=x, y=y)).properties(height=110))
 
 
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
@@ -180,9 +179,9 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
         alt.Chart(alt.Data(values=rows), height=190)
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("low:Q", bin="binned", axis=_axis("words in a text", grid=False, ticks=6)),
+            x=alt.X("low:Q", bin="binned", axis=axis("words in a text", grid=False, ticks=6)),
             x2="high:Q",
-            y=alt.Y("value:Q", axis=_axis("texts")),
+            y=alt.Y("value:Q", axis=axis("texts")),
             tooltip=[
                 alt.Tooltip("label:N", title="length"),
                 alt.Tooltip("value:Q", title="texts", format=","),
@@ -197,8 +196,8 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.agreement]
     means = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.means]
-    x = alt.X("predicted:Q", scale=scale, axis=_axis(f"predicted {report.response_name}", whole=True))
-    y = alt.Y("observed:Q", scale=scale, axis=_axis(f"observed {report.response_name}", whole=True))
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", whole=True))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", whole=True))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)
@@ -214,8 +213,8 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 def reliability_chart(prediction: Prediction) -> Layers:
     """Said probabilities against what happened."""
     rows = [{"said": r.said, "happened": r.happened, "count": r.count} for r in prediction.reliability]
-    x = alt.X("said:Q", scale=alt.Scale(domain=[0, 1]), axis=_axis("probability that was said", "%"))
-    y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=_axis("how often it happened", "%"))
+    x = alt.X("said:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("probability that was said", "%"))
+    y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
     ends = [{"said": 0, "happened": 0}, {"said": 1, "happened": 1}]
     perfect = alt.Chart(alt.Data(values=ends)).mark_line(color=MUTED, strokeDash=[4, 4]).encode(x=x, y=y)
     line = alt.Chart(alt.Data(values=rows), height=230).encode(x=x, y=y)
@@ -236,13 +235,13 @@ def pit_chart(prediction: Prediction) -> Layers:
         alt.Chart(alt.Data(values=rows), height=230)
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("low:Q", bin="binned", axis=_axis("place in the predicted distribution", "%", grid=False, ticks=5)),
+            x=alt.X("low:Q", bin="binned", axis=axis("place in the predicted distribution", "%", grid=False, ticks=5)),
             x2="high:Q",
-            y=alt.Y("value:Q", axis=_axis("frequency, 1 = as predicted")),
+            y=alt.Y("value:Q", axis=axis("frequency, 1 = as predicted")),
             tooltip=[alt.Tooltip("label:N", title="place"), alt.Tooltip("value:Q", title="frequency", format=".2f")],
         )
     )
-    return alt.layer(bars, _rule(INK, dashed=True).encode(y=alt.datum(1)))
+    return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1)))
 
 
 def levels_chart(report: ReportData) -> alt.Chart:
@@ -255,9 +254,9 @@ def levels_chart(report: ReportData) -> alt.Chart:
 
 def contributions_chart() -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
-    base = alt.Chart().encode(y=alt.Y("label:N", sort=None, axis=_axis("", grid=False)))
+    base = alt.Chart().encode(y=alt.Y("label:N", sort=None, axis=axis("", grid=False)))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
-        x=alt.X("value:Q", axis=_axis("contribution to the linear predictor", "+~g")),
+        x=alt.X("value:Q", axis=axis("contribution to the linear predictor", "+~g")),
         color=alt.Color("color:N", scale=None),
         tooltip=[
             alt.Tooltip("label:N", title="topic"),
@@ -265,12 +264,29 @@ def contributions_chart() -> Layers:
             alt.Tooltip("share:Q", title="share of the text", format=".0%"),
         ],
     )
-    zero = _rule(MUTED).encode(x=alt.datum(0))
+    zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=alt.Data(values=[]))
 
 
-def _rule(color: str, *, dashed: bool = False) -> alt.Chart:
-    return alt.Chart(alt.Data(values=[{}])).mark_rule(color=color, strokeDash=[4, 4] if dashed else [])
+def _corner(words: str, x: float, y: float) -> alt.Chart:
+    """The name of a part of the map, in its corner."""
+    mark = alt.Chart(alt.Data(values=[{}])).mark_text(
+        align="left" if words.startswith("rare") else "right",
+        baseline="top" if y > 0 else "bottom",
+        dx=6 if words.startswith("rare") else -6,
+        dy=4 if y > 0 else -4,
+        color=MUTED,
+        fontSize=11,
+        fontStyle="italic",
+        text=words,
+    )
+    return mark.encode(x=alt.datum(x), y=alt.datum(y))
+
+
+def _with_room(values: Sequence[float]) -> tuple[float, float]:
+    """Least and greatest value, with room beyond them for names."""
+    room = (max(values) - min(values)) * 0.15 or max(map(abs, values)) or 1.0
+    return min(values) - room, max(values) + room
 
 
 def _color(topic: Topic) -> str:
@@ -310,17 +326,7 @@ def _per_step(unit: str) -> str:
 
 
 def _topic_axis(rows: Sequence[dict[str, Any]]) -> alt.Y:
-    return alt.Y("label:N", sort=[row["label"] for row in rows], axis=_axis("", grid=False))
-
-
-def _axis(
-    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, whole: bool = False
-) -> dict[str, Any]:
-    """An axis with a format for its numbers; about so many ticks, at whole numbers alone if so asked."""
-    axis: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
-    axis |= {"format": number} if number else {}
-    axis |= {"tickCount": ticks} if ticks else {}
-    return axis | ({"tickMinStep": 1} if whole else {})
+    return alt.Y("label:N", sort=[row["label"] for row in rows], axis=axis("", grid=False))
 
 
 def _tooltip() -> list[alt.Tooltip]:
@@ -339,30 +345,3 @@ def _counts() -> list[alt.Tooltip]:
         alt.Tooltip("observed:Q", format=".2f"),
         alt.Tooltip("count:Q", title="texts", format=","),
     ]
-
-
-def _spec(chart: alt.Chart | Layers) -> Spec:
-    """A specification as wide as its place on the page, in the page's colours and font."""
-    axis = {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "gridColor": LINE,
-        "domainColor": LINE,
-        "tickColor": LINE,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-    }
-    config = {
-        "background": None,
-        "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisY": {"labelColor": INK},
-        "text": {"fontSize": 12},
-    }
-    size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    spec: Spec = chart.to_dict()
-    # Altair's own defaults for a notebook are not ours.
-    return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}

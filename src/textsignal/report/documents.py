@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.report.data import FittedModel, Progress, Vector
-from textsignal.report.skill import Baseline, fit_baselines
+from textsignal.report.skill import fit_baselines
 
-#: Documents that are read at a time, and training documents that baselines are fitted on at most.
-BATCH, BASELINE_DOCUMENTS = 5_000, 20_000
+#: Documents that are read at a time, and training and held-out documents that baselines are compared on at most.
+BATCH, COMPARED = 5_000, 20_000
 #: Fewest training documents that baselines are fitted on.
 FEWEST = 10
 
@@ -27,7 +27,7 @@ class Documents:
     shares : (documents, topics) share of each topic in the weight.
     eta, mean : (documents,) linear predictor and expected response.
     words, known : (documents,) number of words; number of different known terms.
-    baselines : name -> (documents,) predictions.
+    baselines : name -> (documents,) predictions; NaN for documents that they are not compared on.
     in_documents : (terms,) number of documents that hold each term.
     """
 
@@ -55,15 +55,15 @@ def read_documents(
     held_out: NDArray[np.bool_],
     progress: Progress | None = None,
 ) -> Documents:
-    """Read texts in batches; memory beyond the result is one batch and the baselines' sample."""
+    """Read texts in batches; memory beyond the result is one batch and the terms of the baselines' documents."""
     n, n_topics = len(texts), len(model.estimator_.components_)
-    baselines = _baselines(model, texts, responses, held_out)
     mass = model.estimator_.components_.sum(axis=1)
     shares = np.empty((n, n_topics), dtype=np.float32)
     eta, unknown = np.empty(n), np.empty(n, dtype=bool)
     words, known = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    predicted = {baseline.name: np.empty(n) for baseline in baselines}
     in_documents = np.zeros(len(model.vectorizer_.terms_), dtype=np.int64)
+    compared = _sample(~np.isnan(responses) & ~held_out) | _sample(~np.isnan(responses) & held_out)
+    matrices = []
     for start in range(0, n, BATCH):
         rows = slice(start, min(start + BATCH, n))
         X = sp.csr_array(model.vectorizer_.transform(texts[rows]))
@@ -74,22 +74,32 @@ def read_documents(
         words[rows] = [len(text.split()) for text in texts[rows]]
         known[rows] = np.diff(X.indptr)
         in_documents += np.bincount(X.indices, minlength=in_documents.size)
-        for baseline in baselines:
-            predicted[baseline.name][rows] = baseline.predict(model.estimator_.inference.rows(X))
+        matrices.append(X[compared[rows]])
         if progress is not None:
             progress(rows.stop, n)
     mean = model.estimator_.family_.mean(eta)
-    return Documents(responses, held_out, unknown, shares, eta, mean, words, known, predicted, in_documents)
+    baselines = _baselines(model, sp.csr_array(sp.vstack(matrices)), responses, held_out, compared)
+    return Documents(responses, held_out, unknown, shares, eta, mean, words, known, baselines, in_documents)
+
+
+def _sample(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """At most COMPARED of these rows, at random."""
+    chosen = np.flatnonzero(rows)
+    if chosen.size > COMPARED:
+        chosen = np.random.default_rng(0).choice(chosen, COMPARED, replace=False)
+    return np.isin(np.arange(rows.size), chosen)
 
 
 def _baselines(
-    model: FittedModel, texts: Sequence[str], responses: Vector, held_out: NDArray[np.bool_]
-) -> list[Baseline]:
-    """Baselines fitted to the training documents, or to a sample of them."""
-    rows = np.flatnonzero(~held_out & ~np.isnan(responses))
-    if rows.size < FEWEST:
-        return []
-    if rows.size > BASELINE_DOCUMENTS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, BASELINE_DOCUMENTS, replace=False))
-    X = sp.csr_array(model.vectorizer_.transform([texts[row] for row in rows.tolist()]))
-    return fit_baselines(model.estimator_.inference.rows(X), responses[rows])
+    model: FittedModel, X: sp.csr_array, responses: Vector, held_out: NDArray[np.bool_], compared: NDArray[np.bool_]
+) -> dict[str, Vector]:
+    """Predictions of baselines fitted to the training documents among those compared, which are the rows of X."""
+    training = ~held_out[compared]
+    if training.sum() < FEWEST:
+        return {}
+    X = model.estimator_.inference.rows(X)
+    predicted = {}
+    for baseline in fit_baselines(X[training], responses[compared][training]):
+        predicted[baseline.name] = np.full(responses.size, np.nan)
+        predicted[baseline.name][compared] = baseline.predict(X)
+    return predicted

@@ -51,7 +51,7 @@ def fit_baselines(X: sp.csr_array, responses: Vector) -> list[Baseline]:
     X : (documents, terms) as the model's inference takes it; responses : (documents,), none missing.
     """
     ridge = GridSearchCV(Ridge(solver="sparse_cg", tol=1e-3), {"alpha": PENALTIES}, scoring="r2", cv=3)
-    regressors = {"ridge": ridge, "linear": LinearRegression(tol=1e-4), "mean": DummyRegressor()}
+    regressors = {"ridge": ridge, "linear": LinearRegression(tol=1e-6), "mean": DummyRegressor()}
     return [Baseline(name, regressor.fit(X, responses)) for name, regressor in regressors.items()]
 
 
@@ -91,7 +91,8 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
 
 
 def scores(responses: Vector, mean: Vector, eta: Vector, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
-    """Skill on some rows; deviance = mean of 2 (loss - least loss)."""
+    """Skill on those of some rows that have a prediction; deviance = mean of 2 (loss - least loss)."""
+    rows = rows & ~np.isnan(mean)
     if not rows.any():
         return None
     y = family.encode(responses[rows])

@@ -1,0 +1,57 @@
+"""How charts of a report look. Colours are the page's own, so that charts follow light and dark."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import altair as alt
+
+Spec = dict[str, Any]
+#: What Altair says that charts laid over each other are.
+Layers: TypeAlias = alt.LayerChart | alt.FacetChart
+#: Colours that the style sheet defines.
+INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
+#: Pixels of a label beside an axis at most.
+LABEL_WIDTH = 170
+
+
+def rule(color: str, *, dashed: bool = False) -> alt.Chart:
+    """One line across a chart; give it an x or a y."""
+    return alt.Chart(alt.Data(values=[{}])).mark_rule(color=color, strokeDash=[4, 4] if dashed else [])
+
+
+def axis(
+    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, whole: bool = False
+) -> dict[str, Any]:
+    """An axis with a format for its numbers; about so many ticks, at whole numbers alone if so asked."""
+    shown: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
+    shown |= {"format": number} if number else {}
+    shown |= {"tickCount": ticks} if ticks else {}
+    return shown | ({"tickMinStep": 1} if whole else {})
+
+
+def spec_of(chart: alt.Chart | Layers) -> Spec:
+    """A specification as wide as its place on the page, in the page's colours and font."""
+    axes = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": LINE,
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    }
+    config = {
+        "background": None,
+        "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+        "view": {"stroke": None},
+        "axis": axes,
+        "axisY": {"labelColor": INK},
+        "text": {"fontSize": 12},
+    }
+    size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    spec: Spec = chart.to_dict()
+    # Altair's own defaults for a notebook are not ours.
+    return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}
