@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "storage explanation curation report",
         "pipeline",
         "analysis effects search",
-        "studies plots",
+        "studies plots screen",
         "cli",
         "__main__",
     )

@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from textsignal.errors import InputError, TextSignalError, TrainingError
 from textsignal.outputs import whole_file, whole_folder
+from textsignal.screen import skill_table, topic_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from textsignal.analysis import Analysis, Skill
+    from textsignal.analysis import Analysis
     from textsignal.pipeline import TextResponseModel
     from textsignal.report.data import ReportSettings
 
@@ -206,7 +204,7 @@ def topics(
     from textsignal.pipeline import load
 
     if output is None:
-        out.print(_topic_table(load(model), terms))
+        out.print(topic_table(load(model), terms))
         return
     with _csv(output, force) as target:
         table = load(model).topics(terms)
@@ -361,46 +359,8 @@ def _show(analysis: Analysis) -> None:
         _say(f"Without a term the model knows, mean weights used: {_count(summary.without_known_term, 'text')}.")
     iterations = _count(summary.iterations, "iteration")
     _say(f"{_count(summary.terms, 'term')}, {iterations}, stopped: {summary.stop_reason}.\n")
-    out.print(_skill_table(summary.train, summary.held_out))
-    out.print(_topic_table(analysis.model, 8))
-
-
-def _skill_table(train: Skill, held_out: Skill | None) -> Table:
-    table = Table(title="How well the text predicts the response", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("documents")
-    for name in ("number", "R2", "RMSE", "RMSE of the mean"):
-        table.add_column(name, justify="right")
-    for name, skill in (("training", train), ("held out", held_out)):
-        if skill is not None:
-            numbers = (f"{skill.r2:.3f}", f"{skill.rmse:.3f}", f"{skill.mean_baseline_rmse:.3f}")
-            table.add_row(name, f"{skill.documents:,}", *numbers)
-    return table
-
-
-def _topic_table(model: TextResponseModel, n_terms: int) -> Table:
-    table = Table(
-        title="What moves the response",
-        caption="effect: on the linear predictor, per unit of weight, against the average text; "
-        "prevalence: share of all weight",
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    table.add_column("topic", justify="right")
-    table.add_column("effect", justify="right")
-    table.add_column("prevalence", justify="right")
-    table.add_column("coherence", justify="right")
-    table.add_column("terms", overflow="fold")
-    for row in model.topics(n_terms).itertuples():
-        colour = "green" if row.effect > 0 else "red"
-        table.add_row(
-            str(row.topic),
-            Text(f"{row.effect:+.2f}", style=colour),
-            f"{row.prevalence:.1%}",
-            f"{row.coherence:.2f}",
-            Text(", ".join(row.terms)),
-        )
-    return table
+    out.print(skill_table(summary.train, summary.held_out))
+    out.print(topic_table(analysis.model, 8))
 
 
 def _count(number: int, noun: str) -> str:
