@@ -3,9 +3,9 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from small_reviews import REVIEWS
 
 from textsignal import TextResponseModel
 from textsignal.report.data import ReportSettings
@@ -174,10 +174,8 @@ HOSTILE = (
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     """A report in which everything a user gives is hostile."""
-    rng = np.random.default_rng(0)
-    texts = [f"{'lovely staff' if good else 'dirty bathroom'} {HOSTILE} {i % 7}x" for i, good in enumerate([0, 1] * 40)]
-    ratings = np.tile([1.0, 5.0], 40)
-    ratings[rng.integers(0, 80, 9)] = 3
+    texts = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]]
+    ratings = REVIEWS.ratings[:150]
     model = TextResponseModel(2, levels=(1, 5), n_jobs=1).fit(texts, ratings)
     model = model.rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
     file = tmp_path_factory.mktemp("hostile") / "report.html"
