@@ -168,10 +168,12 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         check_is_fitted(self)
         located = self.vectorizer_.locate(text)
         row = sp.csr_array(self.vectorizer_.transform([text]))
+        scaled = self.estimator_.inference.rows(row)
         return explain_text(
             text=text,
             located=located,
             row=row,
+            direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
             said=self.estimator_.predictions(row),
             centred=self._centred_effects(),
             intercept=self.estimator_.intercept_,

@@ -91,3 +91,16 @@ def test_is_stored_and_shown(tmp_path):
 def test_is_off_by_default():
     reviews = ts.datasets.synthetic_reviews(200, seed=0)
     assert ts.TextResponseModel(3).fit(reviews.texts, reviews.ratings).words().empty
+
+
+def test_explanations_add_up_with_it():
+    texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
+    ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
+    model = ts.TextResponseModel(2, supervision=0, word_residual=True).fit(texts, ratings)
+    explanation = model.explain(texts[1])
+    by_topics = explanation.topics["contribution"].sum()
+    assert explanation.beyond != 0
+    assert explanation.baseline + by_topics + explanation.beyond == pytest.approx(
+        explanation.linear_predictor, abs=1e-10
+    )
+    assert explanation.words["contribution"].sum() == pytest.approx(by_topics + explanation.beyond, abs=1e-10)

@@ -182,7 +182,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """Give a new estimator with these topics in place of its own; the record of training stays.
 
         Weights are found from the text alone, as those of new documents are, and effects and intercept are refitted on
-        them.
+        them. Effects of single words belonged to the old topics and are left out.
 
         Parameters
         ----------
@@ -204,6 +204,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         other.components_, other.weights_ = topics, inferred.weights
         other.mean_weights_ = corpus.mean_weights(inferred.weights)
         other.coef_, other.intercept_ = coefficients[:-1].copy(), float(coefficients[-1])
+        other.word_effects_ = np.zeros_like(self.word_effects_)
         return other
 
     def predictions(self, X: Any) -> Predictions:

@@ -34,13 +34,14 @@ class Mark:
 class Explanation:
     """Why the model expects this response of this text.
 
-        linear predictor = baseline + sum of the topics' contributions
+        linear predictor = baseline + sum of the topics' contributions + beyond
         a topic's contribution = sum of what it adds by way of each word
 
     Attributes
     ----------
     text : what is explained.
     baseline : linear predictor of a text of this size that mixes topics as the average text does.
+    beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : that of this text.
     baseline_prediction, prediction : the expected responses at these two.
     probabilities : Series, probability of every level.
@@ -69,6 +70,7 @@ class Explanation:
 
     text: str
     baseline: float
+    beyond: float
     linear_predictor: float
     baseline_prediction: float
     prediction: float
@@ -94,6 +96,7 @@ def explain_text(
     text: str,
     located: LocatedText,
     row: sp.csr_array,
+    direct: Vector,
     said: Predictions,
     centred: CentredEffects,
     intercept: float,
@@ -104,6 +107,7 @@ def explain_text(
     """Put together what is known of one text.
 
     located, row, said : its words, its row of X and what the model says of it, each of one document.
+    direct : (nonzeros of the row,) what its terms add beyond the topics.
     centred, intercept, topics, labels, terms : the model's, in the order of topics and terms.
     """
     weights = said.weights[0] * centred.size
@@ -113,7 +117,7 @@ def explain_text(
     # A text with no known term got the mean weights, and these are due to no word of it.
     shares = word_shares(row.data.astype(float), said.weights[0] * (not said.unknown[0]), used)
     named = [str(terms[j]) for j in row.indices]
-    by_word = contributions @ shares
+    by_word = contributions @ shares + direct
     counts = np.bincount([term.column for term in located.terms], minlength=topics.shape[1])
     by_topic = {
         "topic": np.arange(len(weights)),
@@ -128,6 +132,7 @@ def explain_text(
     return Explanation(
         text=text,
         baseline=baseline,
+        beyond=float(said.beyond[0]),
         linear_predictor=float(said.eta[0]),
         baseline_prediction=float(said.family.mean(np.array([baseline]))[0]),
         prediction=float(said.mean[0]),
