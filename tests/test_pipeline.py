@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -259,12 +260,6 @@ def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_to
     assert ours[["topic", "label", "terms"]].equals(theirs[["topic", "label", "terms"]])
 
 
-def test_prevalence_is_the_share_of_all_weight(model):
-    table = model.topics().sort_values("topic")
-    weights = model.transform(REVIEWS.texts)
-    np.testing.assert_allclose(table["prevalence"], weights.sum(axis=0) / weights.sum(), rtol=1e-3)
-
-
 def test_a_model_of_one_topic_works():
     model = TextResponseModel(1).fit(REVIEWS.texts, REVIEWS.ratings)
     table = model.topics()
@@ -440,3 +435,13 @@ def test_new_texts_are_checked_like_the_first(model):
         model.predict(["one", None])
     with pytest.raises(ValueError, match="0 sample"):
         model.predict([])
+
+
+@pytest.mark.parametrize("training", ["predictive", "joint"])
+def test_prevalence_is_the_share_of_all_text_in_a_topic(training):
+    model = TextResponseModel(5, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
+    rows = model.estimator_.inference.rows(sp.csr_array(model.vectorizer_.transform(REVIEWS.texts))).toarray()
+    W, H = model.transform(REVIEWS.texts), model.estimator_.components_
+    in_topic = np.sum(W * ((rows / (W @ H)) @ H.T), axis=0)
+    found = model.topics().sort_values("topic")["prevalence"]
+    np.testing.assert_allclose(found, in_topic / in_topic.sum(), rtol=1e-3)

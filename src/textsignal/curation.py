@@ -244,4 +244,4 @@ class CurationMixin:
 
     def _centred_effects(self) -> CentredEffects:
         estimator = self.estimator_
-        return centred_effects(estimator.components_, estimator.mean_weights_, estimator.coef_)
+        return centred_effects(estimator.components_, estimator.mean_weights_, estimator.text_weights, estimator.coef_)

@@ -25,8 +25,8 @@ class CentredEffects:
         linear predictor = intercept + centre * sum_k w_k + sum_k w_k effect_k
 
     size : (topics,) what each topic sums to, 1 for a topic that died; w is an estimator's weights times this.
-    prevalence : (topics,) share of all weight.
-    effects : (topics,) per unit of weight w; their mean, weighted by prevalence, is 0.
+    prevalence : (topics,) share of all text.
+    effects : (topics,) per unit of weight w; at the mean weights they add up to 0.
     centre : the mean that was taken off.
     """
 
@@ -36,27 +36,28 @@ class CentredEffects:
     centre: float
 
 
-def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector) -> CentredEffects:
+def centred_effects(topics: Array, mean_weights: Array, text_weights: Array, coefficients: Vector) -> CentredEffects:
     """Bring topics to one scale and effects to a mean of 0.
 
     Texts have nearly constant totals, so a constant added to all coefficients is as good as one added to the
     intercept, and only differences say something.
 
     topics : (topics, terms); mean_weights, coefficients : (topics,).
+    text_weights : (topics,) mean weights as far as the text gives them, for the prevalence.
 
     Examples
     --------
-    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), np.array([1.0, 0.5]), np.array([3.0, 2.0]))
+    >>> weights = np.array([1.0, 0.5])
+    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), weights, weights, np.array([3.0, 2.0]))
     >>> centred.size, centred.prevalence, centred.effects, centred.centre
     (array([1., 2.]), array([0.5, 0.5]), array([ 1., -1.]), 2.0)
     """
     mass = topics.sum(axis=1, dtype=float)
     size = np.where(mass > 0, mass, 1)
-    weight = mean_weights * size
-    prevalence = weight / weight.sum()
     effects = coefficients / size
-    centre = float(np.sum(prevalence * effects))
-    return CentredEffects(size, prevalence, effects - centre, centre)
+    centre = float(np.average(effects, weights=mean_weights * size))
+    in_text = text_weights * size
+    return CentredEffects(size, in_text / in_text.sum(), effects - centre, centre)
 
 
 def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:

@@ -123,11 +123,11 @@ class TextResponseModel(CurationMixin, BaseEstimator):
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
         """One row a topic, strongest positive effect first.
 
-        Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all document
-        weight), coherence, terms.
+        Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all text),
+        coherence, terms.
 
         The effect is on the linear predictor, per unit of weight with every topic summing to 1, and relative to the
-        average text: the mean effect, weighted by prevalence, is 0.
+        average text: at the mean weights of training all effects add up to 0.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)

@@ -73,7 +73,7 @@ def effects(model: TextResponseModel, ax: Axes | None = None) -> Figure:
 
 @styled
 def prevalence(model: TextResponseModel, ax: Axes | None = None) -> Figure:
-    """Share of all document weight in every topic, largest first.
+    """Share of all text in every topic, largest first.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
     table = Table(
         title="What moves the response",
         caption="effect: on the linear predictor, per unit of weight, against the average text; "
-        "prevalence: share of all weight",
+        "prevalence: share of all text",
         title_justify="left",
         caption_justify="left",
         box=box.SIMPLE_HEAD,

@@ -144,6 +144,17 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """How weights are found."""
         return Inference(smoothing=0.0, tol=1e-4, unit_rows=False)
 
+    @property
+    def text_weights(self) -> NDArray[np.float64]:
+        """(topics,) mean weights as far as the text gives them, without what smoothing adds to every topic.
+
+        A document's weights solve  mass_k w_k = w_k pull_k + smoothing,  mass being the topic's sum over terms, and
+        w_k pull_k is the part of its text in topic k.
+        """
+        check_is_fitted(self)
+        mass = self.components_.sum(axis=1, dtype=float)
+        return np.maximum(self.mean_weights_ - self.smoothing_ / np.where(mass > 0, mass, 1), 0.0)
+
     @with_callbacks
     def fit(
         self,

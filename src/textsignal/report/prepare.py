@@ -97,7 +97,7 @@ def _plain(settings: ReportSettings) -> ReportSettings:
 
 def _centred(model: FittedModel) -> CentredEffects:
     estimator = model.estimator_
-    return centred_effects(estimator.components_, estimator.mean_weights_, estimator.coef_)
+    return centred_effects(estimator.components_, estimator.mean_weights_, estimator.text_weights, estimator.coef_)
 
 
 def _expected(model: FittedModel) -> float:
