@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from textsignal import evaluate, evidence
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
-from textsignal.explain import CentredEffects, centred_effects
 from textsignal.revise import Labels, Revision, Topic, dropped, merged, renamed, topic_number
 from textsignal.text.vectorise import TextVectorizer, checked_texts
 from textsignal.validation import check_number
@@ -101,7 +100,7 @@ class CurationMixin:
         if high is not None and np.isnan(given.responses).all():
             raise InputError("none of these texts has a response; give responses, or high=None to do without")
         said = self.predictions(given.texts)
-        weights = said.weights * self._centred_effects().size
+        weights = said.weights * self.estimator_.centred_effects.size
         return evidence.find_documents(
             topic=topic_number(topic, self._shown_labels()),
             n=int(n),
@@ -241,7 +240,3 @@ class CurationMixin:
         """What every topic is called, in the order of their numbers."""
         labels: list[str] = self.topics().sort_values("topic")["label"].tolist()
         return labels
-
-    def _centred_effects(self) -> CentredEffects:
-        estimator = self.estimator_
-        return centred_effects(estimator.components_, estimator.mean_weights_, estimator.text_weights, estimator.coef_)

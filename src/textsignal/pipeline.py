@@ -131,7 +131,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        centred = self._centred_effects()
+        centred = self.estimator_.centred_effects
         return topic_table(
             topics=self.estimator_.components_ / centred.size[:, None],
             effects=centred.effects,
@@ -175,7 +175,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
             row=row,
             direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
             said=self.estimator_.predictions(row),
-            centred=self._centred_effects(),
+            centred=self.estimator_.centred_effects,
             intercept=self.estimator_.intercept_,
             topics=self.estimator_.components_,
             labels=self._shown_labels(),

@@ -20,9 +20,11 @@ from textsignal.engines import Engine
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
+from textsignal.explain import CentredEffects, centred_effects
 from textsignal.families import Family
-from textsignal.inference import InferredWeights, infer_weights
+from textsignal.inference import infer_weights
 from textsignal.kernels import Array, compiled
+from textsignal.training.beginning import text_weights
 from textsignal.training.block import Corpus
 from textsignal.training.joint import (
     Fitted,
@@ -155,6 +157,11 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         mass = self.components_.sum(axis=1, dtype=float)
         return np.maximum(self.mean_weights_ - self.smoothing_ / np.where(mass > 0, mass, 1), 0.0)
 
+    @property
+    def centred_effects(self) -> CentredEffects:
+        """Effects on one scale, against the average text, with each topic's prevalence."""
+        return centred_effects(self.components_, self.mean_weights_, self.text_weights, self.coef_)
+
     @with_callbacks
     def fit(
         self,
@@ -207,13 +214,14 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             raise InputError("no document has a response (all are missing), so effects cannot be refitted")
         rows = self.inference.rows(matrix)
         corpus = Corpus(rows, self.family_.encode(response), check_weight(matrix, sample_weight))
-        inferred = self._infer(rows, topics)
-        inferred.weights[inferred.unknown] = corpus.mean_weights(inferred.weights)
+        found = text_weights(
+            corpus, topics.astype(rows.dtype, copy=False), self.inference.smoothing, self.inference.tol, self.n_jobs
+        )
         with LocalEngine(self.n_jobs) as engine:
-            coefficients = coefficients_for(self._response_model(self.family_, engine), corpus, inferred.weights)
+            coefficients = coefficients_for(self._response_model(self.family_, engine), corpus, found)
         other = copy(self).set_params(n_topics=len(topics))
-        other.components_, other.weights_ = topics, inferred.weights
-        other.mean_weights_ = corpus.mean_weights(inferred.weights)
+        other.components_, other.weights_ = topics, found
+        other.mean_weights_ = corpus.mean_weights(found)
         other.coef_, other.intercept_ = coefficients[:-1].copy(), float(coefficients[-1])
         other.word_effects_ = np.zeros_like(self.word_effects_)
         return other
@@ -223,7 +231,14 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
         rows = self.inference.rows(matrix)
-        inferred = self._infer(rows, self.components_, self.mean_weights_)
+        inferred = infer_weights(
+            rows,
+            self.components_.astype(rows.dtype, copy=False),
+            smoothing=self.inference.smoothing,
+            tol=self.inference.tol,
+            fallback=self.mean_weights_,
+            n_jobs=self.n_jobs,
+        )
         eta = self.intercept_ + np.einsum("ik,k->i", inferred.weights, self.coef_, dtype=np.float64)
         beyond = np.asarray(rows @ self.word_effects_, dtype=np.float64)
         return Predictions(self.family_, eta + beyond, beyond, inferred.weights, inferred.unknown)
@@ -290,16 +305,6 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if np.nanmin(counted) == np.nanmax(counted):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
         return corpus, family
-
-    def _infer(self, rows: sp.csr_array, topics: Array, fallback: Array | None = None) -> InferredWeights:
-        return infer_weights(
-            rows,
-            topics.astype(rows.dtype, copy=False),
-            smoothing=self.inference.smoothing,
-            tol=self.inference.tol,
-            fallback=fallback,
-            n_jobs=self.n_jobs,
-        )
 
     def _start(self, task: Task, n_topics: int) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.

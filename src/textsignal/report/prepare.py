@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.explain import CentredEffects, centred_effects
 from textsignal.palette import topic_colors
 from textsignal.report.browser import browser_model
 from textsignal.report.data import CloudWord, Corpus, FittedModel, ReportData, ReportSettings, Topic, Vector
@@ -75,7 +74,7 @@ def prepare(
         fair_share=1 / len(topics),
         strong=_strong(topics),
         prediction=prediction,
-        browser=browser_model(model, _centred(model)),
+        browser=browser_model(model, model.estimator_.centred_effects),
         corpus=corpus,
         settings=_model_settings(model),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
@@ -93,11 +92,6 @@ def _plain(settings: ReportSettings) -> ReportSettings:
         dropped=one_line(settings.dropped),
         command=visible(settings.command),
     )
-
-
-def _centred(model: FittedModel) -> CentredEffects:
-    estimator = model.estimator_
-    return centred_effects(estimator.components_, estimator.mean_weights_, estimator.text_weights, estimator.coef_)
 
 
 def _expected(model: FittedModel) -> float:
@@ -124,7 +118,7 @@ def _checked(
 def _topics(model: FittedModel, documents: Documents) -> list[Topic]:
     """Topics without evidence, largest effect on the response first."""
     table = model.topics(CARD_TERMS)
-    centred, family = _centred(model), model.estimator_.family_
+    centred, family = model.estimator_.centred_effects, model.estimator_.family_
     change = response_effects(
         family,
         model.estimator_.intercept_,
