@@ -16,6 +16,8 @@ from textsignal.training.block import Block, Corpus, Number, Parameters, Respons
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
+#: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
+LEAST_CURVATURE = 1e-100
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,11 @@ class NewtonStep:
         return fit_coefficients(model, blocks, parameters)
 
     def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
-        """Solve (Hessian + 2 penalty) direction = - gradient; directions without data do not move."""
+        """Solve (Hessian + 2 penalty) direction = - gradient; directions without data or curvature do not move."""
         hessian = sums.hessian.copy()
         n_topics = parameters.beta.size
         hessian[np.arange(n_topics), np.arange(n_topics)] += 2 * model.penalty
-        moving = np.diag(sums.hessian) > 0
+        moving = np.diag(sums.hessian) > LEAST_CURVATURE
         moving[-1] &= model.fit_intercept
         direction = np.zeros(n_topics + 1)
         inside = hessian[np.ix_(moving, moving)]
