@@ -1,0 +1,11 @@
+"""The paper's studies, one file each, and what runs them."""
+
+from textsignal.studies.reproduce import Wanted, reproduce
+from textsignal.studies.samples import Sample
+from textsignal.studies.simulation import SIMULATION
+from textsignal.studies.study import Study
+
+__all__ = ["STUDIES", "Sample", "Study", "Wanted", "reproduce"]
+
+#: Every study by its name.
+STUDIES: dict[str, Study] = {study.name: study for study in (SIMULATION,)}

@@ -1,0 +1,92 @@
+"""Compute cells in parallel and keep each as soon as it is finished, so that a stopped run can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+import textsignal
+from textsignal.errors import StudyError
+from textsignal.studies.study import Cell, Row
+
+#: Called with the number of finished cells and of all cells.
+Progress = Callable[[int, int], None]
+
+
+def run_cells(
+    cells: Sequence[Cell], kept: Path, *, n_jobs: int = -1, progress: Progress | None = None
+) -> dict[str, pd.DataFrame]:
+    """Give the tables of all cells, computing those that `kept` does not hold yet.
+
+    Parameters
+    ----------
+    cells : what to compute; rows come in this order, whatever order cells finish in.
+    kept : file of finished cells, one a line. It is added to; cells in it that were not asked for stay there.
+    n_jobs : processes; -1 for one a core.
+    progress : told after every cell.
+    """
+    finished = finished_cells(kept)
+    todo = [cell for cell in cells if cell.key not in finished]
+    done = len(cells) - len(todo)
+    if progress is not None:
+        progress(done, len(cells))
+    workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    for key, rows in workers(delayed(_computed)(cell) for cell in todo):
+        finished[key] = _keep(key, rows, kept)
+        done += 1
+        if progress is not None:
+            progress(done, len(cells))
+    return _tables((cell.table, finished[cell.key]) for cell in cells)
+
+
+def finished_cells(kept: Path) -> dict[str, list[Row]]:
+    """Rows of each finished cell by its key, of this version of the package; a line cut short by a stop is no cell."""
+    finished = {}
+    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+        try:
+            version, key, rows = json.loads(line)
+        except ValueError:
+            continue
+        if version == textsignal.__version__:
+            finished[key] = rows
+    return finished
+
+
+def _computed(cell: Cell) -> tuple[str, list[Row]]:
+    """A cell's key and rows. Cells are computed side by side, so each has one thread."""
+    try:
+        with threadpool_limits(1):
+            return cell.key, cell.rows()
+    except Exception as error:
+        raise StudyError(f"{cell.table}, {cell.place}: {error}") from error
+
+
+def _keep(key: str, rows: list[Row], kept: Path) -> list[Row]:
+    """Add a line, see it to the disk, and give its rows as a later run will read them."""
+    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
+    line = json.dumps([textsignal.__version__, key, rows], ensure_ascii=False, default=np.generic.item)
+    with kept.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return list(json.loads(line)[2])
+
+
+def _ends_a_line(file: Path) -> bool:
+    with file.open("rb") as opened:
+        opened.seek(-1, os.SEEK_END)
+        return opened.read(1) == b"\n"
+
+
+def _tables(found: Iterable[tuple[str, list[Row]]]) -> dict[str, pd.DataFrame]:
+    gathered: dict[str, list[Row]] = {}
+    for table, rows in found:
+        gathered.setdefault(table, []).extend(rows)
+    return {table: pd.DataFrame(rows) for table, rows in gathered.items()}

@@ -1,0 +1,91 @@
+"""What figures of several studies share: a colour a method, heat maps over topics and alpha, lines and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from textsignal.canvas import COLUMN_WIDTH, STYLE, styled
+from textsignal.studies.methods import METHODS
+
+#: Width of a page's text, in inches.
+PAGE_WIDTH = 2 * COLUMN_WIDTH
+MARKERS = {"mean": "s", "linear": "v", "ridge": "D", "published": "P", "joint": "o", "predictive": "^"}
+
+
+@styled
+def panels(n_rows: int, n_columns: int, height: float, *, sharey: bool = False) -> tuple[Figure, Sequence[Axes]]:
+    """An empty figure of a page's width, and its axes row by row."""
+    figure = Figure(figsize=(PAGE_WIDTH, height), dpi=150, layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharey)
+    return figure, list(axes.flat)
+
+
+def mean_and_sd(table: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
+    """Mean and standard deviation (0 of a single row) of a column within groups, in the order groups appear in."""
+    groups = table.groupby(list(by), sort=False)[value]
+    return groups.agg(
+        mean="mean", sd=lambda values: float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    ).reset_index()
+
+
+@styled
+def heat_map(ax: Axes, grid: pd.DataFrame, *, title: str, limits: tuple[float, float], best_high: bool) -> None:
+    """Numbers over topics (columns) and alpha (rows), written into their fields; the best one is framed."""
+    values = grid.to_numpy()
+    cmap = "viridis" if best_high else "viridis_r"
+    ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto")
+    ax.set_xticks(range(grid.shape[1]), [str(k) for k in grid.columns])
+    ax.set_yticks(range(grid.shape[0]), [f"{alpha:g}" for alpha in grid.index])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("number of topics K")
+    ax.set_ylabel("alpha")
+    ax.set_title(title, loc="left")
+    height = (values - limits[0]) / max(limits[1] - limits[0], 1e-12)
+    dark = height < 0.6 if best_high else height > 0.4
+    for (i, j), value in np.ndenumerate(values):
+        text = f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+        ax.text(j, i, text, ha="center", va="center", fontsize=5.5, color="white" if dark[i, j] else "black")
+    i, j = np.unravel_index(np.nanargmax(values if best_high else -values), values.shape)
+    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=1.5))
+
+
+def write_legend(ax: Axes, n_columns: int = 3) -> None:
+    """A legend above the axes."""
+    with mpl.rc_context(STYLE):
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=n_columns)
+
+
+@styled
+def method_lines(ax: Axes, table: pd.DataFrame, x: str, value: str) -> None:
+    """A line a method: means over seeds along `x`, with a band of a standard deviation to each side."""
+    means = mean_and_sd(table, ["method", x], value)
+    for method in table["method"].unique():
+        line = means[means["method"] == method].sort_values(x)
+        look = METHODS[method]
+        ax.plot(line[x], line["mean"], label=look.label, color=look.color, marker=MARKERS[method])
+        ax.fill_between(
+            line[x], line["mean"] - line["sd"], line["mean"] + line["sd"], color=look.color, alpha=0.15, lw=0
+        )
+
+
+@styled
+def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: dict[str, float] | None = None) -> None:
+    """A bar a method: mean over seeds, with a standard deviation; the paper's number as a black line beside it."""
+    means = mean_and_sd(table, ["method"], value)
+    places = np.arange(len(means))
+    colors = [METHODS[method].color for method in means["method"]]
+    ax.barh(places, means["mean"], xerr=means["sd"], color=colors, height=0.7, error_kw={"linewidth": 0.8})
+    ax.set_yticks(places, [METHODS[method].label for method in means["method"]])
+    ax.set_ylim(len(means) - 0.5, -0.5)
+    ax.axvline(0, color="#666666", linewidth=0.6)
+    for place, method in enumerate(means["method"]):
+        if paper and method in paper:
+            ax.plot([paper[method]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=2)
