@@ -14,21 +14,27 @@ from scipy.optimize import linear_sum_assignment
 from textsignal.datasets import SimulatedCorpus, simulate_corpus
 from textsignal.estimators.base import TopicEstimator
 from textsignal.evaluate import r2_score, rmse
-from textsignal.studies.claims import Claim, mean_and_spread
+from textsignal.studies.claims import mean_and_spread
 from textsignal.studies.figures import heat_map, method_bars, method_lines, panels, write_legend
-from textsignal.studies.methods import METHODS, Settings, chosen, label
+from textsignal.studies.methods import METHODS, Settings, chosen, label, published_model
 from textsignal.studies.page import table_of
 from textsignal.studies.samples import Sample, Split, split_corpus, split_sample
+from textsignal.studies.simulation_claims import (
+    PAPER_R2,
+    PAPER_RMSE,
+    TRUE_TOPICS,
+    WORD_LEVEL,
+    ceiling_like_paper,
+    claims,
+    like_paper,
+)
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
-TRUE_TOPICS = 5
 TOPICS, QUICK_TOPICS = tuple(range(2, 16)), (2, 5, 6, 10, 15)
 ALPHAS, QUICK_ALPHAS = (0.01, 0.03, 0.05, 0.07, 0.1), (0.01, 0.05, 0.1)
+#: Numbers of topics at which starts and learning rates are compared.
+OPEN_TOPICS = (5, 6, 15)
 JOINT = ("published", "joint")
-WORD_LEVEL = ("linear", "ridge")
-#: What the paper found, on a draw of effects that it does not give.
-PAPER_R2 = {"mean": 0.000, "linear": -0.139, "ridge": -0.001, "published": 0.704}
-PAPER_RMSE = {"mean": 1.461, "linear": 1.559, "ridge": 1.461, "published": 0.795}
 
 
 @lru_cache(maxsize=2)
@@ -72,6 +78,21 @@ def fit_scrambled(method: str, seed: int) -> list[Row]:
     return [_skill(split, METHODS[method].fit(scrambled, Settings()).predicted, ceiling)]
 
 
+def fit_started(seed: int, start: str, rate: str, alphas: Sequence[float], topics: Sequence[int]) -> list[Row]:
+    """Skill of Algorithm 1 with another start and learning rate, both of which the paper leaves open."""
+    _, split, ceiling = _draw(seed)
+    rows = []
+    for n_topics in topics:
+        rng = np.random.default_rng(seed)
+        shapes = ((split.X.shape[0], n_topics), (n_topics, split.X.shape[1]))
+        W, H = (rng.random(shape) for shape in shapes) if start == "uniform" else (None, None)
+        for alpha in alphas:
+            model = published_model(Settings(n_topics, alpha, seed), None if rate == "safe" else float(rate))
+            predicted = model.fit(split.X, split.y, W=W, H=H).predict(split.X_test)
+            rows.append({"n_topics": n_topics, "alpha": alpha, **_skill(split, predicted, ceiling)})
+    return rows
+
+
 def recovery(corpus: SimulatedCorpus, model: TopicEstimator) -> Row:
     """How near fitted topics come to the true ones, matched one to one by cosine.
 
@@ -99,6 +120,8 @@ def cells(plan: Plan, tables: Tables) -> list[Cell]:
         for method in plan.methods:
             place: Place = {"method": method, "seed": seed}
             found.append(Cell("simulation-methods", place, partial(fit_once, method, seed, TRUE_TOPICS)))
+            if method == "published":
+                found += _open_cells(seed, alphas)
         for method in WORD_LEVEL:
             found.append(
                 Cell("simulation-scrambled", {"method": method, "seed": seed}, partial(fit_scrambled, method, seed))
@@ -112,6 +135,20 @@ def cells(plan: Plan, tables: Tables) -> list[Cell]:
                 place = {"method": method, "seed": seed, "n_topics": n_topics}
                 found.append(Cell("simulation-topics", place, partial(fit_once, method, seed, n_topics)))
     return found
+
+
+def _open_cells(seed: int, alphas: Sequence[float]) -> list[Cell]:
+    """Algorithm 1 with what the paper leaves open set in other ways, at the ends of the range of alpha."""
+    ends = (min(alphas), max(alphas))
+    return [
+        Cell(
+            "simulation-open",
+            {"method": "published", "seed": seed, "start": start, "learning_rate": rate},
+            partial(fit_started, seed, start, rate, ends, OPEN_TOPICS),
+        )
+        for start in ("scaled", "uniform")
+        for rate in ("safe", "0.001")
+    ]
 
 
 def figures(plan: Plan, tables: Tables) -> dict[str, Figure]:
@@ -197,7 +234,7 @@ def section(plan: Plan, tables: Tables) -> str:
 split, word counts as X. The draw of the effects decides how much can be predicted at all: the R2 of the *true* expected
 ratings, the ceiling, lies between {ceilings.min():.2f} and {ceilings.max():.2f} here (mean {ceilings.mean():.2f}). The
 paper shows one draw and does not give its effects, so its numbers stand beside our draw whose ratings spread most like
-its own (standard deviation 1.461): seed {like_paper(tables)}, ceiling {_ceiling_like_paper(tables):.3f}.
+its own (standard deviation 1.461): seed {like_paper(tables)}, ceiling {ceiling_like_paper(tables):.3f}.
 
 ### Methods at the true number of topics
 
@@ -218,33 +255,31 @@ the paper (compare the paper's linear {PAPER_R2["linear"]:.3f} and ridge {PAPER_
 
 {{figure:topics}}
 
-**Choices the paper leaves open.** Start: random for *joint, as published*, singular vectors for *joint, adaptive*.
-Learning rate: the longest that is safe for the data at hand. Ridge penalty: leave-one-out error on the training side.
+{_open_settings(tables)}
 """
 
 
-def like_paper(tables: Tables) -> int:
-    """The seed whose mean predictor has the RMSE nearest to the paper's."""
-    means = tables["simulation-methods"].query("method == 'mean'").set_index("seed")["rmse"]
-    return int((means - PAPER_RMSE["mean"]).abs().idxmin())
+def _open_settings(tables: Tables) -> str:
+    """What the paper leaves open, and how far the result depends on it."""
+    text = """### What the paper leaves open
 
+Start: random, on the scale of the text, for *joint, as published*; singular vectors for *joint, adaptive*. Learning
+rate: the longest that is safe for the data at hand. Ridge penalty: the one of least leave-one-out error on the training
+side. Representation: word counts."""
+    if "simulation-open" not in tables:
+        return text
+    table = tables["simulation-open"]
+    settings = [(k, alpha) for k in OPEN_TOPICS for alpha in sorted(table["alpha"].unique())]
+    shares = table.set_index(["n_topics", "alpha"]).groupby(["start", "learning_rate"], sort=False)["share"]
+    rows = [
+        [f"{start}, {rate}", *(f"{group.loc[setting].mean():.3f}" for setting in settings)]
+        for (start, rate), group in shares
+    ]
+    header = ["start, learning rate", *(f"K={k}, alpha={alpha:g}" for k, alpha in settings)]
+    return f"""{text} *Joint, as published* with other choices, as a share of the ceiling (mean over draws; *scaled*:
+random numbers on the scale of the text, *uniform*: between 0 and 1; *safe*: the longest step that is safe):
 
-def _ceiling_like_paper(tables: Tables) -> float:
-    methods = tables["simulation-methods"]
-    return float(methods[methods["seed"] == like_paper(tables)]["ceiling"].iloc[0])
-
-
-def claims(plan: Plan, tables: Tables) -> list[Claim]:
-    """Section 3 of the paper."""
-    return [*_comparison_claims(tables), *_sensitivity_claims(tables)]
-
-
-def _comparison_claims(tables: Tables) -> list[Claim]:
-    return []
-
-
-def _sensitivity_claims(tables: Tables) -> list[Claim]:
-    return []
+{table_of(header, rows)}"""
 
 
 SIMULATION = Study(
