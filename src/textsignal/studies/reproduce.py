@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
 
 from textsignal.errors import InputError, OutputError
@@ -106,14 +107,14 @@ def _plan(study: Study, wanted: Wanted) -> Plan:
 def _save_figures(
     study: Study, plan: Plan, tables: Mapping[str, pd.DataFrame], folder: Path, page_file: Path
 ) -> dict[str, str]:
-    """Links from the page to the figures, by their titles."""
+    """Links from the page to the figures, by their names."""
     links = {}
     for name, figure in study.figures(plan, tables).items():
-        for ending in ("png", "svg"):
-            figure.savefig(
-                folder / f"{study.name}-{name}.{ending}", metadata={"Date": None} if ending == "svg" else None
-            )
-        links[name] = os.path.relpath(folder / f"{study.name}-{name}.png", page_file.parent).replace(os.sep, "/")
+        picture = folder / f"{study.name}-{name}.png"
+        figure.savefig(picture)
+        with mpl.rc_context({"svg.hashsalt": name}):  # the same figure has the same bytes
+            figure.savefig(picture.with_suffix(".svg"), metadata={"Date": None})
+        links[name] = os.path.relpath(picture, page_file.parent).replace(os.sep, "/")
     return links
 
 

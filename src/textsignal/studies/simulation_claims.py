@@ -125,7 +125,7 @@ def _sensitivity_claims(tables: Tables) -> list[Claim]:
         statement_claim(
             where,
             "performance is best at the true number of topics, K=5",
-            f"K={by_topics.idxmax()} has {by_topics.max():.3f} of the ceiling on average, K=5 {by_topics[TRUE_TOPICS]:.3f}",
+            f"K={by_topics.idxmax()} has {by_topics.max():.3f} of the ceiling, K=5 {by_topics[TRUE_TOPICS]:.3f}",
             bool(by_topics.max() - by_topics[TRUE_TOPICS] < 0.005),
             agreed=f"With adaptive gamma every K above 5 keeps at least {over:.3f} of the ceiling on average.",
             differed="More topics do no harm here.",

@@ -1,0 +1,89 @@
+"""The simulation: what it measures, and what must stay true of it."""
+
+import numpy as np
+import pytest
+
+from textsignal.datasets import simulate_corpus
+from textsignal.estimators import JBNMF
+from textsignal.evaluate import r2_score
+from textsignal.studies.methods import METHODS, Settings
+from textsignal.studies.samples import split_corpus
+from textsignal.studies.simulation import SIMULATION, fit_scrambled, recovery
+from textsignal.studies.simulation_claims import PAPER_R2
+from textsignal.studies.study import Plan
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def draw(request):
+    """A draw with much to predict, its split and its ceiling on the test side."""
+    corpus = simulate_corpus(random_state=request.param)
+    split, test = split_corpus(corpus)
+    return corpus, split, corpus.ceiling(test)
+
+
+def share(draw, method, n_topics, alpha=0.05):
+    _, split, ceiling = draw
+    predicted = METHODS[method].fit(split, Settings(n_topics, alpha)).predicted
+    return r2_score(split.y_test, predicted) / ceiling
+
+
+class TestStandingClaims:
+    @pytest.mark.parametrize("alpha", [0.01, 0.1])
+    def test_joint_training_with_adaptive_gamma_does_not_fall_above_the_true_number_of_topics(self, draw, alpha):
+        at_truth = share(draw, "joint", 5, alpha)
+        assert at_truth > 0.95
+        assert min(share(draw, "joint", k, alpha) for k in (6, 10, 15)) > at_truth - 0.02
+
+    def test_ridge_regression_comes_close_to_the_ceiling(self, draw):
+        assert share(draw, "ridge", 5) > 0.85
+
+    def test_predictive_training_is_not_behind_joint_training(self, draw):
+        assert share(draw, "predictive", 5) > share(draw, "joint", 5) - 0.01
+
+    def test_word_level_regression_of_ratings_beside_other_texts_gives_the_papers_numbers(self):
+        for method, within in (("linear", 0.06), ("ridge", 0.03)):
+            found = [fit_scrambled(method, seed)[0]["r2"] for seed in range(3)]
+            assert abs(np.mean(found) - PAPER_R2[method]) < within
+
+
+class TestRecovery:
+    def test_the_truth_recovers_itself(self):
+        corpus = simulate_corpus(200, 100, 4, random_state=1)
+        model = JBNMF(4, max_iter=1).fit(corpus.counts, corpus.ratings)
+        order = [2, 0, 3, 1]
+        model.components_, model.coef_ = corpus.topics[order], corpus.effects[order]
+        model.mean_weights_ = corpus.weights.mean(axis=0)[order]
+        found = recovery(corpus, model)
+        assert found["cosine"] == pytest.approx(1)
+        assert found["signs"] == 1
+        assert found["effects"] == pytest.approx(1)
+
+    def test_effects_of_the_wrong_sign_are_seen(self):
+        corpus = simulate_corpus(200, 100, 4, random_state=1)
+        model = JBNMF(4, max_iter=1).fit(corpus.counts, corpus.ratings)
+        model.components_, model.coef_ = corpus.topics, -corpus.effects
+        model.mean_weights_ = corpus.weights.mean(axis=0)
+        found = recovery(corpus, model)
+        assert found["signs"] == 0
+        assert found["effects"] == pytest.approx(-1)
+
+    def test_fewer_topics_than_there_are_cannot_recover_all(self):
+        corpus = simulate_corpus(400, 100, 4, random_state=1)
+        model = JBNMF(2).fit(corpus.counts, corpus.ratings)
+        assert recovery(corpus, model)["cosine"] < 0.6
+
+
+class TestCells:
+    def test_every_cell_has_a_name_of_its_own(self):
+        cells = SIMULATION.stages[0](Plan(2, tuple(METHODS), quick=False), {})
+        assert len({cell.key for cell in cells}) == len(cells)
+
+    @pytest.mark.parametrize("methods", [("mean", "linear", "ridge"), tuple(METHODS)])
+    def test_only_wanted_methods_are_fitted(self, methods):
+        cells = SIMULATION.stages[0](Plan(1, methods, quick=True), {})
+        assert {cell.place["method"] for cell in cells} == set(methods)
+
+    def test_a_grid_of_other_alphas_is_other_cells(self):
+        quick, full = (SIMULATION.stages[0](Plan(1, ("joint",), quick=quick), {}) for quick in (True, False))
+        names = [{cell.key for cell in cells if cell.table == "simulation-sensitivity"} for cells in (quick, full)]
+        assert not names[0] & names[1]
