@@ -20,7 +20,7 @@ Record = dict[str, Any]
 Progress = Callable[[int], None]
 
 #: Bytes of a line that are held at once. A longer line, as of a file without line ends, is read as several.
-LONGEST = 2**24
+LONGEST = 2**20
 #: Lines between two reports of progress.
 EVERY = 10_000
 
