@@ -142,13 +142,16 @@ class TestBrokenFiles:
             assert len(sample.table) == 200
             assert sample.left_out[0].broken_off
 
-    def test_a_damaged_middle_is_told(self, tmp_path):
-        middle = len(PACKED) // 2
+    @pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 0.8])
+    @pytest.mark.parametrize("damage", [bytes(50), b"\xff" * 50, b"textsignal" * 5])
+    def test_a_damaged_middle_is_told(self, tmp_path, damage, share):
+        middle = int(share * len(PACKED))
         path = tmp_path / "review.json.gz"
-        path.write_bytes(PACKED[:middle] + bytes(50) + PACKED[middle + 50 :])
+        path.write_bytes(PACKED[:middle] + damage + PACKED[middle + 50 :])
         sample = read_google_local(path, write(tmp_path / "meta.json", [business(1)]))
         assert sample.left_out[0].broken_off
-        assert set(sample.table["text"][:80]) <= {record["text"] for record in LINES}
+        n_whole = int(share * 200) - 5
+        assert sample.table["text"][:n_whole].tolist() == [record["text"] for record in LINES[:n_whole]]
 
     def test_a_whole_file_is_not_called_broken(self, tmp_path):
         sample = read(tmp_path, [review(1)], [business(1)])
@@ -225,3 +228,11 @@ class TestUnusableFiles:
         other = {"review": business(1), "meta": review(1)}[which]
         missing = {"review": "user_id", "meta": "category"}[which]
         assert f"1 no key '{missing}'" in error_of("swapped.json", line(other))
+
+
+def test_reviews_that_cannot_be_read_are_told_before_the_metadata_are_read(tmp_path):
+    seen = []
+    meta = write(tmp_path / "meta.json", [business(1)])
+    with pytest.raises(InputError, match=r"absent\.json"):
+        read_google_local(tmp_path / "absent.json", meta, progress=seen.append)
+    assert seen == []

@@ -175,12 +175,11 @@ class _Draw:
         """Take one more review."""
         rank = int.from_bytes(blake2b(identity, digest_size=8, key=self._key).digest(), "little")
         self._ranks.append(rank)
-        full = len(self._drawn) == self._limit
-        if rank in self._drawn or (full and rank > -self._highest[0]):
+        if rank in self._drawn:
             return
         self._drawn[rank] = review
         heapq.heappush(self._highest, -rank)
-        if full:
+        if len(self._drawn) > self._limit:
             del self._drawn[-heapq.heappop(self._highest)]
 
     def reviews(self) -> list[_Review]:
