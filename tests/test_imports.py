@@ -13,7 +13,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
         "errors palette canvas _review_aspects",
-        "families kernels text datasets evaluate explain evidence revise validation outputs",
+        "families kernels text evaluate explain evidence revise validation outputs",
+        "datasets",  # reads published files with the readers of text
         "engines",
         "inference",
         "training",

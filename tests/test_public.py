@@ -18,11 +18,11 @@ CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thin
 
 
 def names_of(module):
-    """What a module defines for its users: functions and classes of its own, without a leading underscore."""
+    """What a module or package defines for its users: functions and classes without a leading underscore."""
     return {
         name: thing
         for name, thing in vars(module).items()
-        if not name.startswith("_") and getattr(thing, "__module__", None) == module.__name__
+        if not name.startswith("_") and (getattr(thing, "__module__", None) or "").startswith(module.__name__)
     }
 
 

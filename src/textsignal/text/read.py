@@ -66,10 +66,10 @@ def read_table(path: str | PathLike[str], *, encoding: str | None = None, sheet:
         if value is not None:
             raise InputError(f"{path} has no {name} to choose, but {name}={value!r} was given")
     try:
-        _check_file(path)
+        check_file(path)
         table = file_format.read(path, chosen)
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        raise InputError(f"cannot read {path}: {_one_line(error)}") from error
+        raise InputError(f"cannot read {path}: {one_line(error)}") from error
     if table.empty:
         raise InputError(f"{path} has no rows")
     return table
@@ -116,7 +116,7 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[IO[bytes]]:
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that is plain, gzipped or alone in a zip archive."""
     if path.suffix.lower() == ".gz":
         with gzip.open(path) as stream:
@@ -135,7 +135,7 @@ def _unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 def _encoding_of(path: Path, given: str | None) -> str:
     if given is None:
-        with _unpacked(path) as stream:
+        with unpacked(path) as stream:
             start = stream.read(3)
         return next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "utf-8")
     try:
@@ -148,13 +148,13 @@ def _encoding_of(path: Path, given: str | None) -> str:
 def _read_delimited(path: Path, encoding: str | None, *, separator: str) -> pd.DataFrame:
     encoding = _encoding_of(path, encoding)
     try:
-        with _unpacked(path) as stream:
+        with unpacked(path) as stream:
             # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
             cells = pd.read_csv(stream, sep=separator, header=None, dtype=str, na_filter=False, encoding=encoding)
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, {_misfit(path, encoding)}") from error
     except pd.errors.ParserError as error:
-        raise InputError(f"{path}, {_malformed(path, encoding, separator) or _one_line(error)}") from error
+        raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
     except pd.errors.EmptyDataError as error:
         raise InputError(f"{path} is empty") from error
     return _under_header(cells)
@@ -168,7 +168,7 @@ def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _misfit(path: Path, encoding: str) -> str:
     """Say where a file is not in an encoding."""
-    with _unpacked(path) as stream:
+    with unpacked(path) as stream:
         content = stream.read()
     where = "a byte"
     try:
@@ -181,7 +181,7 @@ def _misfit(path: Path, encoding: str) -> str:
 
 def _malformed(path: Path, encoding: str, separator: str) -> str | None:
     """Say in which line a file is no CSV; pandas counts a cell of several lines as one."""
-    with _unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
+    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
         records = csv.reader(lines, delimiter=separator, strict=True)
         width, start = 0, 1
         try:
@@ -198,7 +198,7 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
 def _read_json_lines(path: Path, encoding: str | None) -> pd.DataFrame:
     encoding = _encoding_of(path, encoding)
     try:
-        with _unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        with unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
             records = [_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, {_misfit(path, encoding)}") from error
@@ -209,7 +209,7 @@ def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number:,} is no JSON: {_one_line(error)}") from error
+        raise InputError(f"{path}, line {number:,} is no JSON: {one_line(error)}") from error
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number:,} is no JSON object; each line must be one, such as {{...}}")
     return record
@@ -219,7 +219,7 @@ def _read_parquet(path: Path, _: None) -> pd.DataFrame:
     try:
         return pq.ParquetFile(path).read().to_pandas(ignore_metadata=True)
     except pa.ArrowException as error:
-        raise InputError(f"{path} is no readable Parquet file: {_one_line(error)}") from error
+        raise InputError(f"{path} is no readable Parquet file: {one_line(error)}") from error
 
 
 def _read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
@@ -233,11 +233,12 @@ def _read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
         except InputError:
             raise
         except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
-            raise InputError(f"{path} is no readable Excel file: {_one_line(error)}") from error
+            raise InputError(f"{path} is no readable Excel file: {one_line(error)}") from error
     return cells if cells.empty else _under_header(cells)
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Put the message of an error on one line; its type where it has none."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -266,7 +267,8 @@ def _format_of(path: Path) -> _Format:
     raise InputError(f"{path} is of no known format; its name must end in {', '.join(_FORMATS)}")
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise unless there is a file that holds something."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; give one file")
     if not path.exists():

@@ -1,0 +1,48 @@
+"""What the data sets share: checks of arguments, seeds, and the ceiling of a known truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.errors import InputError
+
+Array = NDArray[np.float64]
+Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
+Seed = int | np.random.Generator | None
+
+
+def r_squared(observed: NDArray[np.int64], predicted: Array, rows: Rows) -> float:
+    """1 - residual / total sum of squares on the given rows."""
+    chosen = slice(None) if rows is None else rows
+    y, mean = observed[chosen], predicted[chosen]
+    total = np.sum((y - y.mean()) ** 2) if len(y) else 0.0
+    if total == 0:
+        raise InputError(f"rows must select at least two different ratings, got {len(y)} rows of one rating")
+    return float(1 - np.sum((y - mean) ** 2) / total)
+
+
+def check_integer(name: str, value: int, *, at_least: int) -> None:
+    """Raise unless `value` is a whole number of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InputError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+
+
+def check_positive(name: str, value: float, *, or_zero: bool = False) -> None:
+    """Raise unless `value` is a finite number above 0, or 0 where that is allowed."""
+    usable = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not usable or value < 0 or (value == 0 and not or_zero):
+        bound = "of at least 0" if or_zero else "above 0"
+        raise InputError(f"{name} must be a finite number {bound}, got {value!r}")
+
+
+def generator(name: str, seed: Seed) -> np.random.Generator:
+    """Make the generator of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an integer from 0 on, a Generator or None, got {seed!r}") from error

@@ -1,0 +1,168 @@
+"""Corpora simulated as in the paper, together with the truth behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from textsignal.datasets.common import Array, Rows, Seed, check_integer, check_positive, generator, r_squared
+from textsignal.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedCorpus:
+    """A corpus drawn from known topics and effects.
+
+    Attributes
+    ----------
+    counts : csr_array, documents x terms
+        How often each term occurs in each document; a document may be empty.
+    ratings : ndarray of int, documents
+        Observed ratings, 1 to `n_levels`.
+    terms : tuple of str
+        Names of the terms.
+    weights : ndarray, documents x topics
+        True topic proportions W; rows sum to one.
+    topics : ndarray, topics x terms
+        True term distributions H; rows sum to one.
+    effects : ndarray, topics
+        True coefficients beta on the log odds.
+    probability : ndarray, documents
+        True p = sigmoid(W beta), the chance of each level above the first.
+    n_levels : int
+        Number of rating levels.
+    """
+
+    counts: sp.csr_array
+    ratings: NDArray[np.int64]
+    terms: tuple[str, ...]
+    weights: Array
+    topics: Array
+    effects: Array
+    probability: Array
+    n_levels: int
+
+    @property
+    def expected_ratings(self) -> Array:
+        """True mean of each rating, 1 + (n_levels - 1) p."""
+        return 1 + (self.n_levels - 1) * self.probability
+
+    def ceiling(self, rows: Rows = None) -> float:
+        """R2 of the true expected ratings on `rows` (all by default): the most a model can hope for."""
+        return r_squared(self.ratings, self.expected_ratings, rows)
+
+    def texts(self) -> list[str]:
+        """Return the documents as text: each term's name as often as it occurs, in order of the terms."""
+        names = np.array(self.terms, dtype=object)
+        tokens = np.repeat(names[self.counts.indices], self.counts.data.astype(np.int64))
+        ends = np.cumsum(self.counts.sum(axis=1)).astype(np.int64)
+        return [" ".join(document) for document in np.split(tokens, ends[:-1])]
+
+
+def simulate_corpus(
+    n_documents: int = 5000,
+    n_terms: int = 2000,
+    n_topics: int = 5,
+    *,
+    mean_length: float = 30,
+    topic_sparsity: float = 0.05,
+    term_sparsity: float = 0.01,
+    effect_sd: float = 2.0,
+    n_levels: int = 5,
+    random_state: Seed = 0,
+) -> SimulatedCorpus:
+    """Draw a corpus and its ratings from the paper's data-generating process.
+
+    With K topics and V terms, for topic k and document d::
+
+        h_k    ~ Dirichlet(term_sparsity, ..., term_sparsity)       over V terms
+        w_d    ~ Dirichlet(topic_sparsity, ..., topic_sparsity)     over K topics
+        L_d    ~ Poisson(mean_length)
+        x_d    ~ Multinomial(L_d, w_d H)
+        beta_k ~ Normal(0, effect_sd^2)
+        Y_d    ~ Binomial(n_levels - 1, sigmoid(w_d beta)),         rating = Y_d + 1
+
+    The defaults are the paper's baseline. The text is drawn before effects and ratings, so corpora of one
+    `random_state` that differ only in `effect_sd` or `n_levels` have the same text.
+
+    Parameters
+    ----------
+    n_documents, n_terms, n_topics : int
+        Size of the corpus and of its truth, each at least 1.
+    mean_length : float
+        Mean number of tokens of a document, above 0.
+    topic_sparsity, term_sparsity : float
+        Dirichlet concentrations, above 0; the smaller, the fewer topics a document and terms a topic has.
+    effect_sd : float
+        Standard deviation of the effects; 0 makes ratings independent of the text.
+    n_levels : int
+        Number of rating levels, at least 2.
+    random_state : int, Generator or None
+        Seed of the draw; the same seed gives the same corpus.
+
+    Returns
+    -------
+    SimulatedCorpus
+        Counts and ratings together with the truth behind them.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import simulate_corpus
+    >>> corpus = simulate_corpus(n_documents=200, n_terms=50, n_topics=3)
+    >>> corpus.counts.shape, corpus.topics.shape
+    ((200, 50), (3, 50))
+    >>> 0 < corpus.ceiling() < 1
+    True
+    """
+    check_integer("n_documents", n_documents, at_least=1)
+    check_integer("n_terms", n_terms, at_least=1)
+    check_integer("n_topics", n_topics, at_least=1)
+    check_integer("n_levels", n_levels, at_least=2)
+    check_positive("mean_length", mean_length)
+    check_positive("effect_sd", effect_sd, or_zero=True)
+    rng = generator("random_state", random_state)
+
+    topics = _dirichlet(rng, (n_topics, n_terms), "term_sparsity", term_sparsity)
+    weights = _dirichlet(rng, (n_documents, n_topics), "topic_sparsity", topic_sparsity)
+    counts = _draw_counts(rng, rng.poisson(mean_length, n_documents), weights, topics)
+    effects = rng.normal(0, effect_sd, n_topics)
+    probability = expit(weights @ effects)
+    ratings = 1 + rng.binomial(n_levels - 1, probability)
+
+    width = max(4, len(str(n_terms - 1)))
+    terms = tuple(f"term{j:0{width}d}" for j in range(n_terms))
+    return SimulatedCorpus(counts, ratings, terms, weights, topics, effects, probability, n_levels)
+
+
+def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Array:
+    """Rows of a symmetric Dirichlet, refused when double precision cannot hold them."""
+    check_positive(name, concentration)
+    rows = rng.dirichlet(np.full(shape[1], float(concentration)), size=shape[0])
+    if not np.allclose(rows.sum(axis=1), 1):
+        raise InputError(f"{name} must be within double precision, got {concentration!r}; try 1e-4 to 1e4")
+    return rows
+
+
+def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Array, topics: Array) -> sp.csr_array:
+    """Draw Multinomial(length, w H) for each document without ever holding w H.
+
+    A token of w H is a topic drawn from w, then a term drawn from that topic. So it is enough to draw how
+    many tokens each topic gives a document, then their terms: memory is one topic's tokens, not documents x
+    terms.
+    """
+    n_documents, n_terms = len(weights), topics.shape[1]
+    counts = sp.csr_array((n_documents, n_terms))
+    for tokens, topic in zip(rng.multinomial(lengths, weights).T, topics, strict=True):
+        documents = np.repeat(np.arange(n_documents, dtype=np.int32), tokens)
+        drawn = rng.choice(n_terms, size=len(documents), p=topic).astype(np.int32)
+        counts += sp.coo_array((np.ones(len(drawn)), (documents, drawn)), shape=counts.shape).tocsr()
+    return counts
