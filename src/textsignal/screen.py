@@ -1,10 +1,14 @@
-"""Tables that the command line shows."""
+"""What the command line shows: tables, and bars of what takes long."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -51,3 +55,23 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
             Text(", ".join(row.terms)),
         )
     return table
+
+
+@contextmanager
+def study_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar a study on a terminal, and a line for every tenth of its cells elsewhere."""
+    tasks: dict[str, TaskID] = {}
+    tenths: dict[str, int] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+
+        def told(study: str, done: int, total: int) -> None:
+            if study not in tasks:
+                tasks[study] = bar.add_task(study, total=total)
+            bar.update(tasks[study], completed=done, total=total)
+            tenth = 10 * done // max(total, 1)
+            if not console.is_terminal and tenths.get(study) != tenth:
+                tenths[study] = tenth
+                console.print(f"{study}: {done:,} of {total:,} cells finished", markup=False, highlight=False)
+
+        yield told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from textsignal.errors import InputError
 from textsignal.text.read import column, read_table
 from textsignal.text.rows import parse_response
 
+#: Columns of the published file, and common names for them.
+TEXT_COLUMNS, RATING_COLUMNS = ("Review", "review", "text"), ("Rating", "rating", "stars")
 
-def read_tripadvisor(path: str | PathLike[str]) -> ReviewSample:
-    r"""Read the TripAdvisor reviews in the format in which Kaggle publishes them.
+
+def read_tripadvisor(path: str | PathLike[str], *, text: str | None = None, rating: str | None = None) -> ReviewSample:
+    r"""Read the TripAdvisor reviews in the format in which Kaggle publishes them, or reviews from any such table.
 
     That is a CSV file with the columns `Review` and `Rating`; other columns are ignored, and any other format
     of `read_table` will do. Rows are left out if their text is blank, if their rating is no whole number
@@ -25,6 +29,8 @@ def read_tripadvisor(path: str | PathLike[str]) -> ReviewSample:
     ----------
     path : path-like
         The file.
+    text, rating : str, optional
+        Columns, where they are not called as in the published file, or `text` and `rating`.
 
     Returns
     -------
@@ -50,9 +56,10 @@ def read_tripadvisor(path: str | PathLike[str]) -> ReviewSample:
         1  repeated
     """
     cells = read_table(path)
-    text = column(cells, "Review", "text")
-    rows = pd.DataFrame({"text": text, "rating": parse_response(column(cells, "Rating", "rating")).values})
-    no_text = np.array([not isinstance(cell, str) or not cell.strip() for cell in text])
+    texts = column(cells, text or _present(cells, TEXT_COLUMNS), "text")
+    ratings = column(cells, rating or _present(cells, RATING_COLUMNS), "rating")
+    rows = pd.DataFrame({"text": texts, "rating": parse_response(ratings).values})
+    no_text = np.array([not isinstance(cell, str) or not cell.strip() for cell in texts])
     no_rating = ~no_text & ~rows["rating"].isin([1, 2, 3, 4, 5])
     good = rows[~no_text & ~no_rating].astype({"rating": np.int64})
     table = good.drop_duplicates(ignore_index=True)
@@ -66,3 +73,8 @@ def read_tripadvisor(path: str | PathLike[str]) -> ReviewSample:
     if table.empty:
         raise InputError(f"{path} has no row that can be used: {left_out.in_short()}")
     return ReviewSample(table, (left_out,))
+
+
+def _present(table: pd.DataFrame, names: Sequence[str]) -> str:
+    """The first of these names that a column has, and the first of all if none has."""
+    return next((name for name in names if name in table.columns), names[0])

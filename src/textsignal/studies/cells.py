@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,11 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-import textsignal
 from textsignal.errors import StudyError
 from textsignal.studies.study import Cell, Row
 
+#: Finished cells of another version are computed again.
+VERSION = version("textsignal")
 #: Called with the number of finished cells and of all cells.
 Progress = Callable[[int, int], None]
 
@@ -51,10 +53,10 @@ def finished_cells(kept: Path) -> dict[str, list[Row]]:
     finished = {}
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
         try:
-            version, key, rows = json.loads(line)
+            of, key, rows = json.loads(line)
         except ValueError:
             continue
-        if version == textsignal.__version__:
+        if of == VERSION:
             finished[key] = rows
     return finished
 
@@ -71,7 +73,7 @@ def _computed(cell: Cell) -> tuple[str, list[Row]]:
 def _keep(key: str, rows: list[Row], kept: Path) -> list[Row]:
     """Add a line, see it to the disk, and give its rows as a later run will read them."""
     torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
-    line = json.dumps([textsignal.__version__, key, rows], ensure_ascii=False, default=np.generic.item)
+    line = json.dumps([VERSION, key, rows], ensure_ascii=False, default=np.generic.item)
     with kept.open("a", encoding="utf-8") as file:
         file.write(("\n" if torn else "") + line + "\n")
         file.flush()
