@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test chromium check bench skill screenshots clean
+.PHONY: demo test chromium check bench skill reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -31,6 +31,13 @@ bench: $(READY)
 # Our skill beside other packages' on review sets that are not in this repository: make skill SKILL="--data FOLDER"
 skill: $(VENV)/.bench
 	$(BIN)/python benchmarks/skill.py $(SKILL)
+
+# The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
+DATA ?= ../shared/data
+reproduction: $(READY)
+	$(BIN)/textsignal reproduce all -o docs/reproduction --page docs/reproduction.md \
+		--reviews tripadvisor=$(DATA)/hotel_reviews_10k.csv.gz --reviews hotel=$(DATA)/hotel_reviews_long_10k.csv.gz \
+		--reviews fast-food=$(DATA)/short_reviews_10k.csv.gz --reviews cafe=$(DATA)/google_local_4k.csv.gz
 
 $(VENV)/.bench: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'

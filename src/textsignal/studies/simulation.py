@@ -276,8 +276,9 @@ side. Representation: word counts."""
         for (start, rate), group in shares
     ]
     header = ["start, learning rate", *(f"K={k}, alpha={alpha:g}" for k, alpha in settings)]
-    return f"""{text} *Joint, as published* with other choices, as a share of the ceiling (mean over the first
-{table["seed"].nunique()} draws; *scaled*: random numbers on the scale of the text, *uniform*: between 0 and 1; *safe*: the longest step that is safe):
+    n_draws = table["seed"].nunique()
+    return f"""{text} *Joint, as published* with other choices, as a share of the ceiling, mean over draws ({n_draws}).
+*Scaled*: random numbers on the scale of the text, *uniform*: between 0 and 1; *safe*: the longest step that is safe.
 
 {table_of(header, rows)}"""
 
