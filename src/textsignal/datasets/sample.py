@@ -69,6 +69,15 @@ class ReviewSample:
         One row a review, with the columns `text` and `rating` (1 to 5) and those that the reader adds.
     left_out : tuple of LeftOut
         What was left out of each file, the file of reviews first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from textsignal.datasets import LeftOut, ReviewSample
+    >>> table = pd.DataFrame({"text": ["lovely lobby"], "rating": [5]})
+    >>> print(ReviewSample(table, (LeftOut("reviews.csv", 2, {"repeated": 1}),)).describe())
+    reviews.csv: 1 of 2 used
+        1  repeated
     """
 
     table: pd.DataFrame
