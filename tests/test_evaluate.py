@@ -14,7 +14,7 @@ from sklearn import metrics
 from textsignal.errors import InputError
 from textsignal.evaluate import calibration_table, coherence, exclusivity, r2_score, rmse, top_terms
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(max_examples=60)
 numbers = st.floats(-100, 100)
 pairs = st.integers(2, 20).flatmap(
     lambda n: st.tuples(arrays(float, n, elements=numbers), arrays(float, n, elements=numbers))

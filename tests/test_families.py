@@ -9,7 +9,7 @@ from scipy import special, stats
 from textsignal.errors import InputError
 from textsignal.families import WIDEST_LEARNT_SCALE, Binomial, as_family
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(max_examples=60)
 scales = st.builds(Binomial, n=st.integers(1, 20), lowest=st.integers(-5, 5))
 etas = st.lists(st.floats(-30, 30), min_size=1, max_size=8).map(np.array)
 probabilities = st.floats(1e-6, 1 - 1e-6)

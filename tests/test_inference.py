@@ -11,7 +11,7 @@ from textsignal.datasets import simulate_corpus
 from textsignal.inference import infer_weights
 from textsignal.kernels import reference
 
-laws = settings(deadline=None, max_examples=25)
+laws = settings(max_examples=25)
 N_TOPICS, N_TERMS = 4, 30
 
 

@@ -99,7 +99,7 @@ REVIEWS = st.binary(max_size=30) | ANYTHING.map(line) | CHANGES.map(lambda chang
 BUSINESSES = st.binary(max_size=30) | ANYTHING.map(line) | CHANGES.map(lambda changes: line(business(2) | changes))
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(REVIEWS, max_size=6), st.lists(BUSINESSES, max_size=6), st.sampled_from([None, 1, 3]))
 def test_whatever_lines_hold_each_is_used_or_counted(tmp_path, reviews, businesses, limit):
     reviews, businesses = [*reviews, review(1)], [business(1), *businesses]

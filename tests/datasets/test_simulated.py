@@ -18,7 +18,7 @@ def corpus() -> SimulatedCorpus:
     return simulate_corpus(n_documents=3000, n_terms=200, random_state=3)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     n_documents=st.integers(1, 40),
     n_terms=st.integers(1, 60),

@@ -52,7 +52,7 @@ def test_a_row_that_is_left_out_is_counted_with_its_reason(tmp_path, text, ratin
     assert f"1  {reason}" in sample.describe()
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b", "é", " ", ""]), st.sampled_from([None, 0, 1, 2.5, 5])), min_size=1)
 )

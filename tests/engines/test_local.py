@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textsignal.engines.local import BLOCK_DOCUMENTS, MOST_BLOCKS, LocalEngine
 
-laws = settings(deadline=None, max_examples=100)
+laws = settings(max_examples=100)
 sizes = st.tuples(st.integers(1, 10**7), st.integers(0, 10**9), st.integers(1, 10**6))
 any_threads = pytest.mark.parametrize("n_jobs", [1, 2, 3])
 

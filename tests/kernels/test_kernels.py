@@ -15,7 +15,7 @@ N_DOCUMENTS, N_TERMS = 60, 45
 EMPTY, FULL = 5, 7
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 
-laws = settings(deadline=None, max_examples=40)
+laws = settings(max_examples=40)
 dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 topic_numbers = pytest.mark.parametrize("n_topics", [1, 3, 8, 14, 16, 17, 40])
 both_kernels = pytest.mark.parametrize("kernels", [reference, compiled], ids=["reference", "compiled"])

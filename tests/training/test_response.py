@@ -20,7 +20,7 @@ from textsignal.training.response import (
     null_deviance,
 )
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(max_examples=30)
 STARS = Binomial(n=4, lowest=1)
 N_DOCUMENTS, N_TOPICS = 200, 3
 
