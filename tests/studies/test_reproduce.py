@@ -1,5 +1,6 @@
 """Running studies: what is written where, and what is refused."""
 
+import pickle
 import re
 from functools import partial
 
@@ -130,3 +131,10 @@ def test_a_sample_is_drawn_in_its_order_and_named_by_its_content():
     assert drawn.texts == tuple(f"text {i:.0f}" for i in drawn.ratings)
     assert drawn.digest == sample.drawn(10, seed=1).digest != sample.drawn(10, seed=2).digest
     assert sample.drawn(50, seed=0) is sample
+
+
+def test_a_sample_that_has_travelled_is_the_same():
+    copy = pickle.loads(pickle.dumps(SAMPLE))
+    assert copy == SAMPLE
+    assert hash(copy) == hash(SAMPLE)
+    assert Sample("s", SAMPLE.texts, SAMPLE.ratings + 1) != SAMPLE

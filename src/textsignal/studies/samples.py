@@ -37,6 +37,12 @@ class Sample:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and self.digest == other.digest
+
+    def __hash__(self) -> int:  # what was made of a sample is found again when the sample has travelled
+        return hash(self.digest)
+
     @cached_property
     def digest(self) -> str:
         """Names the data: other texts or ratings have another."""
