@@ -170,7 +170,8 @@ def _draw_sensitivity(table: pd.DataFrame) -> Figure:
             max(g.to_numpy().max() for g in grids.values()),
         )
         for row, method in enumerate(methods):
-            heat_map(axes[2 * row + k], grids[method], title=f"{label(method)}: {unit}", limits=limits, best_high=high)
+            title = f"{label(method)}: {unit}, mean of {table['seed'].nunique()} draws"
+            heat_map(axes[2 * row + k], grids[method], title=title, limits=limits, best_high=high)
     return figure
 
 
@@ -251,7 +252,11 @@ the paper (compare the paper's linear {PAPER_R2["linear"]:.3f} and ridge {PAPER_
 
 ### Sensitivity to the number of topics and alpha
 
+A frame marks the best field.
+
 {{figure:sensitivity}}
+
+As a share of the ceiling, with a band of one standard deviation over draws; joint training at the largest alpha:
 
 {{figure:topics}}
 
