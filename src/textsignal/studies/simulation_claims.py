@@ -85,8 +85,8 @@ def _reason(tables: Tables, method: str) -> str:
         return "A matter of the draw."
     adaptive = methods[(methods["method"] == "joint") & (methods["seed"] == like_paper(tables))]["r2"]
     return (
-        f"The draw's ceiling is {ceiling_like_paper(tables):.3f}; over all draws {share} of it, since a random start may "
-        f"leave two true topics in one. *Joint, adaptive* has {mean_and_spread(adaptive)} on this draw."
+        f"The draw's ceiling is {ceiling_like_paper(tables):.3f}; over all draws {share} of it, since a random start "
+        f"may leave two true topics in one. *Joint, adaptive* has {mean_and_spread(adaptive)} on this draw."
     )
 
 
@@ -192,7 +192,7 @@ def _patterns(tables: Tables) -> list[Claim]:
             f"R2 / ceiling falls by {mean_and_spread(falls[0])} from the smallest to the largest alpha, K > 5",
             bool(falls[0].mean() > 0.05),
             agreed=f"*Joint, adaptive* falls by {mean_and_spread(falls[1])}.",
-            differed=f"There is a fall, and a small one; *joint, adaptive*: {mean_and_spread(falls[1])}. Its size depends "
+            differed=f"There is a small fall; *joint, adaptive*: {mean_and_spread(falls[1])}. Its size depends "
             "on start and learning rate, which the paper leaves open (table in the section).",
         ),
     ]
