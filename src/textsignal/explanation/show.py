@@ -110,6 +110,8 @@ def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
     rest = explanation.topics["contribution"][SHOWN:]
     if len(rest):
         yield f"{len(rest)} more topic{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
+    if explanation.beyond:
+        yield "single words, beyond the topics", explanation.beyond, []
 
 
 def _parts(explanation: Explanation) -> Iterator[tuple[str, float, float]]:
