@@ -223,6 +223,17 @@ class Binomial:
 FAMILIES: dict[str, type[Binomial]] = {"binomial": Binomial}
 
 
+def level_probabilities(family: Family, eta: Vector) -> Vector:
+    """(documents, levels) probability of every level at linear predictors `eta` (documents,).
+
+    Examples
+    --------
+    >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
+    array([[0.25, 0.5 , 0.25]])
+    """
+    return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
+
+
 def as_family(family: str | Family) -> Family:
     """Give the family of that name, or the family itself.
 
