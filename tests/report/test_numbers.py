@@ -73,9 +73,10 @@ def test_more_frequent_words_are_never_smaller(counts):
 
 def test_regions_of_the_map():
     assert region(0.1, 0.3, 0.1, 0.3) == "common and strong"
-    assert region(0.09, -0.3, 0.1, 0.3) == "rare and strong"
+    assert region(0.09, -0.3, 0.1, 0.3) == "rarer and strong"
     assert region(0.2, -0.1, 0.1, 0.3) == "common and neutral"
-    assert region(0.0, 0.0, 0.1, 0.3) == "rare and neutral"
+    assert region(0.0, 0.0, 0.1, 0.3) == "rarer and neutral"
+    assert region(0.1, 0.0, 0.1, 0.0) == "common and neutral"
 
 
 @pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])

@@ -40,7 +40,7 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
         assert opened.page.locator(f"#chart-{chart} svg").count() == 1
     headings = opened.page.locator("h2").all_inner_texts()
     assert headings == [
-        "What moves Rating",
+        "What moves the Rating",
         "Effect against prevalence",
         "The topics",
         "How well does it predict?",

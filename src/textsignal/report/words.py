@@ -61,8 +61,8 @@ def region(prevalence: float, effect: float, fair_share: float, strong: float) -
     >>> region(0.2, -0.5, fair_share=0.1, strong=0.3)
     'common and strong'
     """
-    often = "common" if prevalence >= fair_share else "rare"
-    return f"{often} and {'strong' if abs(effect) >= strong else 'neutral'}"
+    often = "common" if prevalence >= fair_share else "rarer"
+    return f"{often} and {'strong' if abs(effect) >= max(strong, NOTHING) else 'neutral'}"
 
 
 def summary(
@@ -79,13 +79,10 @@ def summary(
     ]
     if up is not None:
         change = signed(up.response_effect, settings.unit)
-        says.append(
-            f"What raises {name} most is “{up.label}” "
-            f"({change} when its share of a text rises by 10 percentage points)."
-        )
+        says.append(f"What raises {name} most is “{up.label}”: {change} when another 10% of a text is about it.")
     if down is not None:
-        says.append(f"What lowers it most is “{down.label}” ({signed(down.response_effect, settings.unit)}).")
-    says.append(f"Most of the talk is about “{common.label}” ({common.prevalence:.0%} of all text).")
+        says.append(f"What lowers {name} most is “{down.label}”: {signed(down.response_effect, settings.unit)}.")
+    says.append(f"Talked about most is “{common.label}”: {common.prevalence:.0%} of all text.")
     if prediction is not None:
         says.append(skill_sentence(prediction, name))
     return tuple(says)
