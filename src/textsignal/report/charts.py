@@ -11,7 +11,7 @@ import vl_convert
 
 from textsignal.report.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
 from textsignal.report.data import Bar, Prediction, ReportData, Topic
-from textsignal.report.numbers import name_offsets
+from textsignal.report.numbers import level_ticks, name_offsets
 from textsignal.report.words import signed
 
 #: Pixels of a topic's row, and the width of a chart where no browser measures it.
@@ -103,7 +103,7 @@ def map_chart(report: ReportData) -> Layers:
     """Effect against prevalence; names of regions, points and names of points are the last three layers."""
     rows = [_row(topic) | {"short": _short(topic.label)} for topic in report.topics]
     left, right = _with_room([row["prevalence"] for row in rows])
-    left = max(left, 0)
+    left, right = max(left, 0.0), min(right, 1.1)
     bottom, top = _with_room([*(row["effect"] for row in rows), report.strong, -report.strong])
     places = [
         (
@@ -169,7 +169,7 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Ch
         alt.Chart(alt.Data(values=rows), height=190)
         .mark_bar(color=ACCENT, cornerRadiusEnd=3)
         .encode(
-            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False)),
+            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False) | {"labelOverlap": True}),
             y=alt.Y("value:Q", axis=axis(what, number)),
             tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("value:Q", title=what, format=".1%")],
         )
@@ -181,7 +181,7 @@ def led_chart(topic: Topic, report: ReportData) -> Spec:
     everyone = [{"label": bar.label, "value": bar.value, "of": "all texts"} for bar in report.corpus.responses]
     led = [{"label": bar.label, "value": bar.value, "of": "led by it"} for bar in topic.led_responses]
     labels = [bar.label for bar in report.corpus.responses]
-    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False))
+    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False) | {"labelOverlap": True})
     y = alt.Y("value:Q", axis=axis("", "%", ticks=3))
     back = alt.Chart(alt.Data(values=everyone)).mark_bar(color=QUIET).encode(x=x, y=y)
     front = alt.Chart(alt.Data(values=led)).mark_bar(color=_color(topic), width=alt.RelativeBandSize(0.5))
@@ -211,11 +211,12 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
     low, high = report.levels[0], report.levels[-1]
+    ticks = level_ticks(report.levels)
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.agreement]
     means = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.means]
-    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", whole=True))
-    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", whole=True))
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", values=ticks))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", values=ticks))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)

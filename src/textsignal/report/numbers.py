@@ -66,6 +66,21 @@ def response_bars(responses: Vector, levels: NDArray[np.int64]) -> tuple[Bar, ..
     return _bars(labels, edges, counts)
 
 
+def level_ticks(levels: Sequence[int]) -> list[int]:
+    """Levels to write at an axis, at most 11 of them, at round steps.
+
+    Examples
+    --------
+    >>> level_ticks(range(1, 6)), level_ticks(range(101))
+    ([1, 2, 3, 4, 5], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    """
+    span = levels[-1] - levels[0]
+    rough = max(span / 10, 1)
+    size = 10 ** int(np.floor(np.log10(rough)))
+    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough)
+    return [level for level in range(levels[0], levels[-1] + 1) if level % step == 0]
+
+
 def length_bars(words: NDArray[np.int64]) -> tuple[Bar, ...]:
     """Number of texts by number of words, in equal bins; the last one holds all longer texts too.
 
