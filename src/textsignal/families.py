@@ -143,7 +143,7 @@ class Binomial:
         if n < 1:
             raise InputError(
                 f"the response is constant (always {values[0]:g}), so there is nothing to explain; "
-                "if the scale has other levels that were not seen, say so, e.g. levels=(1, 5)"
+                "check the response column"
             )
         if n > WIDEST_LEARNT_SCALE and self.n is None:
             raise InputError(

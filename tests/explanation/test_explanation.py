@@ -183,6 +183,16 @@ def test_the_html_shows_the_whole_text_with_signs(one):
         assert mark[0][0] == {"+": "+", "−": "-"}[mark[2]]
 
 
+def test_of_a_text_without_end_the_beginning_is_shown_and_all_of_it_counts(one):
+    text = "Friendly staff. " * 2000
+    explanation = one.explain(text + "Dirty bathroom.")
+    shown = html.unescape(re.sub(r"<sup>.</sup>|<[^>]*>", "", explanation._repr_html_()))
+    assert text[: show.TEXT_CAP].rstrip() in shown
+    assert len(shown) < show.TEXT_CAP + 2000
+    assert f"the first {show.TEXT_CAP:,} of {len(explanation.text):,} characters" in shown
+    assert "dirty" in set(explanation.words["word"])
+
+
 def test_hostile_texts_are_shown_as_text(one):
     explanation = one.explain(HOSTILE)
     shown = explanation._repr_html_()
