@@ -137,7 +137,7 @@ def _html_part(part: tuple[str, float, float]) -> str:
     text, contribution, strength = part
     if not strength:
         return _escaped(text)
-    shade = f"{_color(contribution)}{round(30 + 90 * strength):02X}"
+    shade = f"{_color(contribution)}{round(46 + 100 * strength):02X}"
     sign = "+" if contribution > 0 else "−"
     return (
         f'<mark style="background:{shade};color:inherit;padding:0 .15em;border-radius:.2em" '
