@@ -62,7 +62,7 @@ def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
     most = 1.02 * max(abs(topic.response_effect) for topic in topics) or 1.0
     base = alt.Chart().encode(y=_topic_axis(rows))
     bars = base.mark_bar(height=18, cornerRadiusEnd=3).encode(
-        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(_per_step(unit))),
+        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(_per_step(unit), ticks=5)),
         color=alt.Color("color:N", scale=None),
         tooltip=_tooltip(),
     )
