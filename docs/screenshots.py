@@ -24,10 +24,10 @@ from chromium import HOW, find_chromium  # noqa: E402
 TRIED = "The staff were friendly and helpful, but the room was dirty and very noisy."
 #: Name -> width, height and colours of the screen, and the section it shows.
 PICTURES = {
-    "report-desktop": (1280, 1390, "light", "top"),
+    "report-desktop": (1280, 1440, "light", "top"),
     "report-map": (1280, 900, "light", "map"),
     "report-try": (1280, 1080, "light", "try"),
-    "report-dark": (1280, 1390, "dark", "top"),
+    "report-dark": (1280, 1440, "dark", "top"),
     "report-phone": (390, 1700, "light", "top"),
 }
 

@@ -602,7 +602,7 @@ def test_a_report_of_a_stored_model_knows_what_was_held_out(ok, results):
     assert (out, err) == ("", "Written to report.html: open it in a browser\n")
     page = Path("report.html").read_text(encoding="utf-8")
     assert f"{N}: {N * 4 // 5} in training, {N // 5} held out" in page
-    assert "What moves Rating" in page
+    assert "What moves the Rating" in page
     assert "textsignal report" in page
     fitted = (results[0] / "report.html").read_text(encoding="utf-8")
     skill = r'<table class="skill">.*?</table>'

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsignal.explain import LABEL_TERMS, centred_effects, relevance, topic_table, word_shares
+from textsignal.explain import LABEL_CHOICE, LABEL_TERMS, centred_effects, relevance, topic_table, word_shares
 
 TERMS = [f"t{j}" for j in range(30)]
 
@@ -55,7 +55,7 @@ def test_the_table_lists_topics_from_the_strongest_positive_effect_down(parts):
         np.testing.assert_array_equal(table[name], given[table["topic"]])
 
 
-def test_terms_are_the_most_relevant_ones_and_start_the_label(parts):
+def test_terms_are_the_most_relevant_ones(parts):
     ranked = relevance(parts["topics"], parts["prevalence"])
     table = topic_table(**parts, terms=TERMS, n_terms=7)
     for row in table.itertuples():
@@ -63,7 +63,20 @@ def test_terms_are_the_most_relevant_ones_and_start_the_label(parts):
         assert len(scores) == 7
         assert scores == sorted(scores, reverse=True)
         assert scores[-1] >= np.sort(ranked[row.topic])[-7]
-        assert row.label == ", ".join(row.terms[:LABEL_TERMS])
+
+
+def test_a_label_prefers_terms_that_no_other_topic_uses_more(parts):
+    for row in topic_table(**parts, terms=TERMS, n_terms=LABEL_CHOICE).itertuples():
+        own = [term for term in row.terms if parts["topics"][:, TERMS.index(term)].argmax() == row.topic]
+        others = [term for term in row.terms if term not in own]
+        assert row.label.split(", ") == (own + others)[:LABEL_TERMS]
+
+
+def test_topics_that_share_their_most_relevant_terms_are_told_apart():
+    topics = np.array([[0.4, 0.3, 0.1, 0.1, 0.1, 0.0], [0.3, 0.4, 0.0, 0.0, 0.15, 0.15]])
+    numbers = {name: np.array([0.5, 0.5]) for name in ("effects", "prevalence", "coherence")}
+    first, second = topic_table(topics=topics, terms=list("abcdef"), **numbers)["label"]
+    assert not set(first.split(", ")) & set(second.split(", "))
 
 
 def test_a_term_that_a_topic_lacks_is_never_shown(parts):

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textsignal.palette import NEGATIVE, POSITIVE, topic_colors
+from textsignal.palette import NEGATIVE, POSITIVE, contrast_with_white, readable, topic_colors
 
 #: What colour-blind readers see of linear light (Machado, Oliveira and Fernandes, 2009).
 SIGHT = {
@@ -33,6 +33,13 @@ def test_the_first_colours_and_the_signs_are_told_apart_by_every_reader(sight):
     places = [seen(color, sight) for color in topic_colors(7)]
     assert min(np.linalg.norm(a - b) for a, b in combinations(places, 2)) > 0.07
     assert np.linalg.norm(seen(POSITIVE, sight) - seen(NEGATIVE, sight)) > 0.15
+
+
+@pytest.mark.parametrize("color", [*topic_colors(50), "#FFFFFF"])
+def test_letters_in_a_colour_can_be_read_on_white_and_no_darker_than_they_need(color):
+    dark = readable(color)
+    assert contrast_with_white(dark) >= 3
+    assert dark == color if contrast_with_white(color) >= 3 else contrast_with_white(dark) < 3.2
 
 
 def test_fifty_topics_have_fifty_colours():

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ STYLE: dict[Any, Any] = {
 #: Where a label may stand around its point: direction, in the order of liking, and distances in points.
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 DISTANCES = (4, 9, 15)
+#: From a label this near to its point, in points, no line leads there.
+BESIDE = 6
 
 
 P = ParamSpec("P")
@@ -133,11 +136,14 @@ def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -
 
 
 def _write(ax: Axes, label: str, box: Bbox, point: tuple[float, float]) -> None:
-    """Put a label into its box, in pixels, with a thin line to its point."""
+    """Put a label into its box, in pixels, with a thin line to a point that is not beside it."""
     to_data = ax.transData.inverted()
     left, bottom = to_data.transform(box.p0)
-    ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False)
+    halo = [withStroke(linewidth=1.5, foreground="white")]
+    ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False, path_effects=halo)
     near = np.clip(point, box.p0, box.p1)
+    if np.hypot(*(near - point)) <= BESIDE * figure_of(ax).dpi / 72:
+        return
     (x0, y0), (x1, y1) = to_data.transform(np.array([point, near]))
     ax.plot([x0, x1], [y0, y1], color="#999999", linewidth=0.4, zorder=2, scalex=False, scaley=False)
 

@@ -14,8 +14,8 @@ Array = NDArray[np.floating]
 
 #: How much a term's share of the topic counts against its lift over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6
-#: Terms in a default label.
-LABEL_TERMS = 3
+#: Terms in a default label, and the most relevant terms that they are chosen from.
+LABEL_TERMS, LABEL_CHOICE = 3, 10
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def topic_table(
 ) -> pd.DataFrame:
     """One row a topic, strongest positive effect first.
 
-    Columns: topic (its number, the column of `transform`), label (the given one, or else its most distinguishing
-    terms), effect, prevalence, coherence, terms (the most relevant ones, a list).
+    Columns: topic (its number, the column of `transform`), label (the given one, or else its most relevant terms,
+    first those that no other topic uses more), effect, prevalence, coherence, terms (the most relevant ones, a list).
 
     Examples
     --------
@@ -133,17 +133,21 @@ def topic_table(
     1      0  dirty, room    -1.0
     """
     ranked = np.argsort(-relevance(topics, prevalence), axis=1, kind="stable")
-    most = max(n_terms, LABEL_TERMS)
-    names = [[terms[j] for j in row[:most] if topics[k, j] > 0] for k, row in enumerate(ranked)]
-    given = [None] * len(names) if labels is None else labels
+    used = [[j for j in row if topics[k, j] > 0] for k, row in enumerate(ranked[:, : max(n_terms, LABEL_CHOICE)])]
+    given = [None] * len(used) if labels is None else labels
+    most = topics.argmax(axis=0)
+    distinguishing = [sorted(row[:LABEL_CHOICE], key=lambda j: most[j] != k) for k, row in enumerate(used)]
     table = pd.DataFrame(
         {
             "topic": np.arange(len(topics)),
-            "label": [label or ", ".join(row[:LABEL_TERMS]) for label, row in zip(given, names, strict=True)],
+            "label": [
+                label or ", ".join(terms[j] for j in row[:LABEL_TERMS])
+                for label, row in zip(given, distinguishing, strict=True)
+            ],
             "effect": effects,
             "prevalence": prevalence,
             "coherence": coherence,
-            "terms": [row[:n_terms] for row in names],
+            "terms": [[terms[j] for j in row[:n_terms]] for row in used],
         }
     )
     return table.sort_values("effect", ascending=False, kind="stable", ignore_index=True)

@@ -143,7 +143,7 @@ class Binomial:
         if n < 1:
             raise InputError(
                 f"the response is constant (always {values[0]:g}), so there is nothing to explain; "
-                "if the scale has other levels that were not seen, say so, e.g. levels=(1, 5)"
+                "check the response column"
             )
         if n > WIDEST_LEARNT_SCALE and self.n is None:
             raise InputError(
@@ -221,6 +221,17 @@ class Binomial:
 
 
 FAMILIES: dict[str, type[Binomial]] = {"binomial": Binomial}
+
+
+def level_probabilities(family: Family, eta: Vector) -> Vector:
+    """(documents, levels) probability of every level at linear predictors `eta` (documents,).
+
+    Examples
+    --------
+    >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
+    array([[0.25, 0.5 , 0.25]])
+    """
+    return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
 
 
 def as_family(family: str | Family) -> Family:

@@ -27,6 +27,31 @@ def topic_colors(n: int) -> list[str]:
     return [_mixed(_BASE[k % len(_BASE)], _ROUNDS[k // len(_BASE) % len(_ROUNDS)]) for k in range(n)]
 
 
+def readable(color: str) -> str:
+    """The colour, with as much black in it as letters need on a white page: a contrast of 3 (WCAG's for large ones).
+
+    Examples
+    --------
+    >>> readable("#0072B2"), readable("#56B4E9")
+    ('#0072B2', '#4B9DCB')
+    """
+    blacker = (_mixed(color, -percent / 100) for percent in range(100))
+    return next(mixed for mixed in blacker if contrast_with_white(mixed) >= 3)
+
+
+def contrast_with_white(color: str) -> float:
+    """1.05 / (luminance + .05), from 1 for white to 21 for black.
+
+    Examples
+    --------
+    >>> contrast_with_white("#FFFFFF"), contrast_with_white("#000000")
+    (1.0, 21.0)
+    """
+    shares = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    light = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 1.05 / (0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] + 0.05)
+
+
 def _mixed(color: str, share: float) -> str:
     """A colour with a share of white in it, of black if negative."""
     end = 255 if share > 0 else 0

@@ -19,7 +19,7 @@ from wordcloud import WordCloud
 from textsignal import evaluate
 from textsignal.canvas import COLUMN_WIDTH, as_percent, axes, drawable, figure_of, place_labels, plain, styled
 from textsignal.errors import InputError
-from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, topic_colors
+from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
 from textsignal.pipeline import TextResponseModel
 from textsignal.revise import Topic, topic_number
 from textsignal.validation import check_number
@@ -87,7 +87,7 @@ def prevalence(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     ax = axes(ax, _list_height(len(table)))
     _bars(ax, table, "prevalence")
     as_percent(ax.xaxis)
-    ax.set_xlabel("prevalence")
+    ax.set_xlabel("prevalence (share of all text)")
     return figure_of(ax)
 
 
@@ -103,7 +103,7 @@ def effect_map(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
     >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
     >>> ts.plots.effect_map(model).axes[0].get_ylabel()
-    'prevalence'
+    'prevalence (share of all text)'
     """
     table = model.topics()
     ax = axes(ax, 2.8)
@@ -113,7 +113,7 @@ def effect_map(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     ax.margins(0.2, 0.15)
     as_percent(ax.yaxis)
     ax.set_xlabel("effect on the linear predictor")
-    ax.set_ylabel("prevalence")
+    ax.set_ylabel("prevalence (share of all text)")
     importance = table["effect"].abs() * table["prevalence"]
     first = table.loc[importance.sort_values(ascending=False, kind="stable").index]
     place_labels(ax, first[["effect", "prevalence"]].to_numpy(), [plain(label, MAP_LABEL) for label in first["label"]])
@@ -188,7 +188,7 @@ def calibration(
         color=POSITIVE,
         capsize=2,
         linewidth=0.9,
-        label="observed",
+        label="observed, 95% interval",
     )
     ax.set_xlabel("expected response")
     ax.set_ylabel("mean response")
@@ -229,7 +229,7 @@ def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None
     ax.bar((edges[:-1] + edges[1:]) / 2, counts / values.size, width=gap * np.diff(edges), color=POSITIVE)
     as_percent(ax.yaxis)
     ax.set_xlabel("response")
-    ax.set_ylabel(f"share of {values.size:,}")
+    ax.set_ylabel(f"share of {values.size:,} texts")
     return figure_of(ax)
 
 
@@ -237,8 +237,9 @@ def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None
 def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
     """Terms in sizes that go by their share.
 
-    Of one topic: its terms, in its colour. Of all: the most frequent terms, blue where the topics that use them raise
-    the response and orange where they lower it. The same model gives the same picture.
+    Of one topic: its terms, in its colour, darker where white paper would swallow it. Of all: the most frequent terms,
+    blue where the topics that use them raise the response and orange where they lower it. The same model gives the same
+    picture.
 
     Examples
     --------
@@ -259,7 +260,7 @@ def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60
     else:
         k = topic_number(topic, table["label"].tolist())
         sizes = profiles[k]
-        colors = np.full(len(sizes), topic_colors(k + 1)[k])
+        colors = np.full(len(sizes), readable(topic_colors(k + 1)[k]))
     words = [drawable(term) for term in model.vectorizer_.terms_]
     color_of = dict(zip(words, colors.tolist(), strict=True))
     best = [j for j in np.argsort(-sizes, kind="stable")[:n] if sizes[j] > 0]

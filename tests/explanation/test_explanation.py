@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from rich.console import Console
 from sklearn.exceptions import NotFittedError
 
@@ -18,6 +19,7 @@ from textsignal.explanation import show
 REVIEWS = synthetic_reviews(1000, seed=6)
 ESTIMATORS: dict[str, TopicEstimator] = {
     "predictive": GLMNMF(8, training="predictive", max_epochs=3, n_jobs=1),
+    "with single words": GLMNMF(8, word_residual=True, max_epochs=3, n_jobs=1),
     "joint": GLMNMF(8, training="joint", max_iter=30, n_jobs=1),
     "the paper's": JBNMF(8, alpha=0.1, max_iter=30, n_jobs=1),
 }
@@ -45,7 +47,7 @@ def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model
     worst = 0.0
     for text, eta in zip(REVIEWS.texts, said.eta, strict=True):
         explanation = model.explain(text)
-        total = explanation.baseline + explanation.topics["contribution"].sum()
+        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
         worst = max(worst, abs(total - eta), abs(explanation.linear_predictor - eta))
     assert len(said.eta) == 1000
     assert worst < 1e-10
@@ -54,7 +56,7 @@ def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model
 def test_words_and_marks_sum_to_what_the_topics_add(model):
     for text in REVIEWS.texts[:100]:
         explanation = model.explain(text)
-        added = explanation.topics["contribution"].sum()
+        added = explanation.topics["contribution"].sum() + explanation.beyond
         assert explanation.words["contribution"].sum() == pytest.approx(added, abs=1e-10)
         assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added, abs=1e-10)
 
@@ -62,11 +64,12 @@ def test_words_and_marks_sum_to_what_the_topics_add(model):
 def test_words_carry_topics_by_their_share(model):
     text = "Friendly staff, but the bathroom was dirty and dirty again."
     explanation = model.explain(text)
-    x = np.asarray(model.vectorizer_.transform([text]).todense())[0]
+    X = sp.csr_array(model.vectorizer_.transform([text]))
+    x, scaled = (rows.toarray()[0] for rows in (X, model.estimator_.inference.rows(X)))
     w, H = model.transform([text])[0], model.estimator_.components_
     contribution = explanation.topics.set_index("topic")["contribution"].sort_index().to_numpy()
     pull = w[:, None] * H * x / (w @ H)
-    expected = contribution @ (pull / pull.sum(axis=1, keepdims=True))
+    expected = contribution @ (pull / pull.sum(axis=1, keepdims=True)) + scaled * model.estimator_.word_effects_
     for row in explanation.words.itertuples():
         column = model.vectorizer_.vocabulary_[row.word]
         assert row.contribution == pytest.approx(expected[column])
@@ -98,7 +101,7 @@ def test_single_precision_adds_up_too():
     model.fit(REVIEWS.texts, REVIEWS.ratings)
     for text in REVIEWS.texts[:50]:
         explanation = model.explain(text)
-        total = explanation.baseline + explanation.topics["contribution"].sum()
+        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
         assert total == pytest.approx(explanation.linear_predictor, abs=1e-10)
 
 
@@ -178,6 +181,16 @@ def test_the_html_shows_the_whole_text_with_signs(one):
     assert {"<sup>+</sup>", "<sup>−</sup>"} <= set(re.findall(r"<sup>.</sup>", paragraph))
     for mark in re.findall(r'title="(.*?)">(.*?)<sup>(.)</sup>', paragraph):
         assert mark[0][0] == {"+": "+", "−": "-"}[mark[2]]
+
+
+def test_of_a_text_without_end_the_beginning_is_shown_and_all_of_it_counts(one):
+    text = "Friendly staff. " * 2000
+    explanation = one.explain(text + "Dirty bathroom.")
+    shown = html.unescape(re.sub(r"<sup>.</sup>|<[^>]*>", "", explanation._repr_html_()))
+    assert text[: show.TEXT_CAP].rstrip() in shown
+    assert len(shown) < show.TEXT_CAP + 2000
+    assert f"the first {show.TEXT_CAP:,} of {len(explanation.text):,} characters" in shown
+    assert "dirty" in set(explanation.words["word"])
 
 
 def test_hostile_texts_are_shown_as_text(one):

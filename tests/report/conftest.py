@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 from chromium import HOW, find_chromium
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -19,17 +20,20 @@ FLAGS = [
 
 
 def fitted(training: str, vectorizer: TextVectorizer) -> TextResponseModel:
-    model = TextResponseModel(
-        vectorizer=vectorizer, estimator=GLMNMF(6, training=training, levels=(1, 5), max_epochs=5, n_jobs=1)
-    )
+    estimator = GLMNMF(6, training=training, levels=(1, 5), max_epochs=5, n_jobs=1)
+    model = TextResponseModel(vectorizer=vectorizer, estimator=estimator)
     return model.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING])
 
 
 @pytest.fixture(scope="session")
 def models() -> dict[str, TextResponseModel]:
-    """One model of each training, with the text that suits it; the second with terms of several words."""
+    """One model of each training, with the text that suits it; one with effects of words, one with long terms."""
+    with_words = fitted("predictive", TextVectorizer(5000, 2000, weighting="count"))
+    # So few texts teach no effect of a single word, so these are given.
+    with_words.estimator_.word_effects_[::3] = np.linspace(-1, 1, len(with_words.estimator_.word_effects_[::3]))
     return {
         "predictive": fitted("predictive", TextVectorizer(5000, 2000, weighting="count")),
+        "words": with_words,
         "joint": fitted("joint", TextVectorizer(5000, 400, ngram_range=(1, 2), row_norm="l1")),
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -40,7 +41,7 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
         assert opened.page.locator(f"#chart-{chart} svg").count() == 1
     headings = opened.page.locator("h2").all_inner_texts()
     assert headings == [
-        "What moves Rating",
+        "What moves the Rating",
         "Effect against prevalence",
         "The topics",
         "How well does it predict?",
@@ -125,6 +126,26 @@ def test_phone_width_has_no_sideways_scroll(visit, reports):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     for chart in page.locator(".chart:visible").all():
         assert chart.evaluate("chart => (chart.querySelector('svg')?.getBoundingClientRect().right ?? 0) <= innerWidth")
+
+
+def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path):
+    model = models["joint"].rename({0: "x" * 300})
+    settings = ReportSettings(title="y" * 300, response_name="satisfaction_" * 6, unit="units of satisfaction")
+    write_report(model, tmp_path / "report.html", REVIEWS.texts, REVIEWS.ratings, None, settings)
+    page = visit(tmp_path / "report.html", width=390).page
+    page.click("#open-all")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_names_on_the_map_keep_off_each_other_with_scripts_and_without(visit, reports):
+    for scripts in (True, False):
+        page = visit(reports["predictive"], java_script_enabled=scripts).page
+        found = page.locator("#chart-map .mark-text text").all()
+        named = [text.bounding_box() for text in found if text.text_content() and text.is_visible()]
+        boxes = [(box["x"], box["x"] + box["width"], box["y"] + 3, box["y"] + box["height"] - 3) for box in named]
+        assert len(boxes) >= 8
+        for a, b in combinations(boxes, 2):
+            assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
 
 
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])

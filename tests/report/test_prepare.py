@@ -116,6 +116,15 @@ def test_skill_is_that_of_the_model(report, model):
     assert rows["linear"].training.r2 >= rows["ridge"].training.r2 - 0.01
 
 
+def test_skill_of_the_topics_alone_stands_beside_that_of_topics_and_words(models):
+    model = models["words"]
+    prediction = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT).prediction
+    rows = {row.name: row for row in prediction.rows}
+    said = model.predictions(REVIEWS.texts[N_TRAINING:])
+    for name, mean in (("this model", said.mean), ("its topics alone", said.by_topics.mean)):
+        assert rows[name].held_out.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[N_TRAINING:], mean))
+
+
 def test_the_corpus_is_described(report, model):
     corpus = report.corpus
     assert (corpus.documents, corpus.training, corpus.held_out) == (N, N_TRAINING, N - N_TRAINING)

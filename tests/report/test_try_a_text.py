@@ -25,7 +25,7 @@ ODD = [
 TEXTS = [*ODD, *REVIEWS.texts[-(200 - len(ODD)) :]]
 
 
-@pytest.fixture(scope="module", params=["predictive", "joint"])
+@pytest.fixture(scope="module", params=["predictive", "words", "joint"])
 def said(request, browser, reports, models):
     """What the page and Python say of the texts."""
     page = browser.new_page()
@@ -54,7 +54,9 @@ def test_contributions_are_those_of_python_and_add_up(said):
         explained = model.explain(text)
         by_topic = explained.topics.set_index("topic")["contribution"].sort_index()
         np.testing.assert_allclose(found["contributions"], by_topic, rtol=0, atol=1e-6)
-        np.testing.assert_allclose(found["baseline"] + sum(found["contributions"]), found["eta"], atol=1e-9)
+        assert found["beyond"] == pytest.approx(explained.beyond, abs=1e-6)
+        parts = found["baseline"] + sum(found["contributions"]) + found["beyond"]
+        np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
 
 
 def test_words_share_what_their_topics_contribute(said):
@@ -64,7 +66,7 @@ def test_words_share_what_their_topics_contribute(said):
             with_words = np.abs(by_topic) > 0
             np.testing.assert_allclose(by_topic[with_words], np.array(found["contributions"])[with_words], atol=1e-9)
             for term in found["terms"]:
-                assert term["contribution"] == pytest.approx(sum(term["byTopic"]), abs=1e-9)
+                assert term["contribution"] == pytest.approx(sum(term["byTopic"]) + term["direct"], abs=1e-9)
 
 
 def test_words_are_those_of_python(browser, reports):
@@ -86,13 +88,40 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
     assert page.inner_text("#try-mean") == f"{models['predictive'].predict([text])[0]:.2f}"
     assert page.inner_text("#try-marked") == text
     assert {"staff", "friendly"} <= set(page.locator("#try-marked mark.up").all_inner_texts())
-    assert "dirty." in page.locator("#try-marked mark.down").all_inner_texts()
+    assert "dirty" in page.locator("#try-marked mark.down").all_inner_texts()
     assert page.locator("#try-rows tr").count() == 6
+    assert "dirty (−" in page.inner_text("#try-rows")
     page.wait_for_selector("#chart-levels svg")
     page.wait_for_selector("#chart-contributions svg")
     page.fill("#try-text", "xylophone")
     page.wait_for_selector("#try-words:has-text('no term')")
     assert page.inner_text("#try-mean") == f"{models['predictive'].predict([''])[0]:.2f}"
+
+
+def test_marks_hold_known_words_without_the_signs_around_them(browser, reports, models):
+    page = browser.new_page()
+    page.goto(reports["predictive"].as_uri())
+    page.wait_for_selector("body[data-ready]")
+    model, texts = (
+        models["predictive"],
+        [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]],
+    )
+    marked = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
+    for text, pieces in zip(texts, page.evaluate(marked, texts), strict=True):
+        assert "".join(piece["text"] for piece in pieces) == text
+        known = [word for piece in pieces if piece["known"] for word in words(piece["text"])]
+        assert set(model.vectorizer_.terms_) & set(words(text)) <= set(known)
+        assert not any(set(piece["text"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
+    page.close()
+
+
+def test_what_single_words_add_is_shown(visit, reports, models):
+    page = visit(reports["words"]).page
+    strongest = models["words"].words()["term"][0]
+    page.fill("#try-text", f"The {strongest} again.")
+    page.wait_for_selector("#try-result:visible")
+    assert page.inner_text("#try-beyond") != "0.00"
+    assert strongest in page.inner_text("#try-direct")
 
 
 def test_a_tokenizer_of_the_users_own_is_left_to_python():

@@ -21,7 +21,7 @@ from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
 from textsignal.explain import CentredEffects, centred_effects
-from textsignal.families import Family
+from textsignal.families import Family, level_probabilities
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array, compiled
 from textsignal.training.beginning import text_weights
@@ -109,7 +109,7 @@ class Predictions:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """(documents, levels) probability of every level."""
-        return np.asarray(self.family.distribution(self.eta[:, None]).pmf(self.family.levels[None, :]))
+        return level_probabilities(self.family, self.eta)
 
 
 class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

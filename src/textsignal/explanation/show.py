@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Topics, words and unknown words that are shown.
 SHOWN = 8
+#: Characters of a text that are shown.
+TEXT_CAP = 20_000
 #: Contributions below this share of the largest are not marked in the text.
 FAINT = 0.05
 #: Scales of more levels are not shown as bars; how long a bar is for a probability of 1.
@@ -110,27 +112,32 @@ def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
     rest = explanation.topics["contribution"][SHOWN:]
     if len(rest):
         yield f"{len(rest)} more topic{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
+    if explanation.beyond:
+        yield "single words, beyond the topics", explanation.beyond, []
 
 
 def _parts(explanation: Explanation) -> Iterator[tuple[str, float, float]]:
     """The text cut into parts: each with its contribution, and that relative to the largest, 0 where it is faint."""
-    text = _visible(explanation.text)
+    text = _visible(explanation.text[:TEXT_CAP])
     largest = max((abs(mark.contribution) for mark in explanation.marks), default=0.0)
     done = 0
     for mark in explanation.marks:
+        if mark.end > len(text):
+            break
         strength = abs(mark.contribution) / largest if largest else 0.0
         if strength >= FAINT and mark.end > mark.start:
             yield text[done : mark.start], 0.0, 0.0
             yield text[mark.start : mark.end], mark.contribution, strength
             done = mark.end
-    yield text[done:], 0.0, 0.0
+    cut = f" … (the first {TEXT_CAP:,} of {len(explanation.text):,} characters)"
+    yield text[done:] + (cut if len(explanation.text) > TEXT_CAP else ""), 0.0, 0.0
 
 
 def _html_part(part: tuple[str, float, float]) -> str:
     text, contribution, strength = part
     if not strength:
         return _escaped(text)
-    shade = f"{_color(contribution)}{round(30 + 90 * strength):02X}"
+    shade = f"{_color(contribution)}{round(46 + 100 * strength):02X}"
     sign = "+" if contribution > 0 else "−"
     return (
         f'<mark style="background:{shade};color:inherit;padding:0 .15em;border-radius:.2em" '

@@ -25,8 +25,6 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
         return Browser(None, "The model was fitted with a tokenizer of its user's own, which runs in Python alone.")
     if estimator.family_.name not in FAMILIES:
         return Browser(None, f"The page cannot compute the {estimator.family_.name} family; Python can.")
-    if np.any(estimator.word_effects_):
-        return Browser(None, "The model adds effects of single words beyond its topics; Python computes them.")
     topics = np.asarray(estimator.components_, dtype=np.float64)
     return Browser(
         {
@@ -45,6 +43,7 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
             "epsilon": EPSILON,
             "topics": _numbers(topics.T),
             "meanWeights": np.asarray(estimator.mean_weights_, dtype=float).tolist(),
+            "wordEffects": _numbers(estimator.word_effects_) if np.any(estimator.word_effects_) else None,
             "effects": np.asarray(estimator.coef_, dtype=float).tolist(),
             "intercept": float(estimator.intercept_),
             "centre": centred.centre,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -21,13 +22,13 @@ def rule(color: str, *, dashed: bool = False) -> alt.Chart:
 
 
 def axis(
-    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, whole: bool = False
+    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, values: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """An axis with a format for its numbers; about so many ticks, at whole numbers alone if so asked."""
+    """An axis with a format for its numbers; about so many ticks, or ticks at these values."""
     shown: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
     shown |= {"format": number} if number else {}
     shown |= {"tickCount": ticks} if ticks else {}
-    return shown | ({"tickMinStep": 1} if whole else {})
+    return shown | ({"values": list(values)} if values else {})
 
 
 def spec_of(chart: alt.Chart | Layers) -> Spec:

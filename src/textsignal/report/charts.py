@@ -11,12 +11,15 @@ import vl_convert
 
 from textsignal.report.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
 from textsignal.report.data import Bar, Prediction, ReportData, Topic
+from textsignal.report.numbers import level_ticks, name_offsets
 from textsignal.report.words import signed
 
 #: Pixels of a topic's row, and the width of a chart where no browser measures it.
 ROW, STATIC_WIDTH = 34, 560
-#: Characters of a label on the map.
-SHORT_LABEL = 26
+#: Characters of a label on the map; its width there is about so many pixels each.
+SHORT_LABEL, LETTER = 26, 7
+#: Height of the map.
+MAP_HEIGHT = 440
 
 
 def chart_specs(report: ReportData) -> dict[str, Spec]:
@@ -43,9 +46,10 @@ def static_svg(name: str, spec: Spec, width: int = STATIC_WIDTH) -> str:
     """A chart drawn beforehand, for readers that run no scripts.
 
     It is silent, for what it says is said around it, and its ids are of its own name: Vega counts them from the start
-    of the program.
+    of the program. On the left there is room for letters wider than those it was measured with.
     """
-    drawn = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", vl_convert.vegalite_to_svg(spec | {"width": width}))
+    placed = spec | {"width": width, "padding": {"left": width // 20, "top": 5, "right": 5, "bottom": 5}}
+    drawn = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", vl_convert.vegalite_to_svg(placed))
     ids = dict.fromkeys(re.findall(r'id="(clip\d+)"', drawn))
     for number, found in enumerate(ids):
         drawn = re.sub(rf"\b{found}\b", f"{name}-{number}", drawn)
@@ -58,7 +62,7 @@ def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
     most = 1.02 * max(abs(topic.response_effect) for topic in topics) or 1.0
     base = alt.Chart().encode(y=_topic_axis(rows))
     bars = base.mark_bar(height=18, cornerRadiusEnd=3).encode(
-        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(_per_step(unit))),
+        x=alt.X("effect:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(_per_step(unit), ticks=5)),
         color=alt.Color("color:N", scale=None),
         tooltip=_tooltip(),
     )
@@ -99,20 +103,31 @@ def map_chart(report: ReportData) -> Layers:
     """Effect against prevalence; names of regions, points and names of points are the last three layers."""
     rows = [_row(topic) | {"short": _short(topic.label)} for topic in report.topics]
     left, right = _with_room([row["prevalence"] for row in rows])
+    left, right = max(left, 0.0), min(right, 1.1)
     bottom, top = _with_room([*(row["effect"] for row in rows), report.strong, -report.strong])
+    places = [
+        (
+            (row["prevalence"] - left) / (right - left) * STATIC_WIDTH,
+            (top - row["effect"]) / (top - bottom) * MAP_HEIGHT,
+        )
+        for row in rows
+    ]
+    for row, dy in zip(rows, name_offsets(places, [LETTER * len(row["short"]) for row in rows]), strict=True):
+        row |= {"dy": dy, "named": row["short"] if dy else ""}
     x = alt.X(
         "prevalence:Q",
-        scale=alt.Scale(domain=[max(left, 0), right], nice=False, zero=False),
+        scale=alt.Scale(domain=[left, right], nice=False, zero=False),
         axis=axis("share of all text", "%", grid=False, ticks=6),
     )
     y = alt.Y(
         "effect:Q",
         scale=alt.Scale(domain=[bottom, top], nice=False),
-        axis=axis(_per_step(report.unit), "+.2~f", grid=False),
+        axis=axis(_per_step(report.unit), "+.2f", grid=False),
     )
     points = alt.Chart().mark_circle(size=260, opacity=0.92, stroke="var(--paper)", strokeWidth=1.5, cursor="pointer")
     points = points.encode(x=x, y=y, color=alt.Color("color:N", scale=None), tooltip=_tooltip())
-    names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK, dy=-16).encode(x=x, y=y, text="short:N")
+    names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK, dy=alt.ExprRef("datum.dy"))
+    names = names.encode(x=x, y=y, text="named:N")
     lines = [
         rule(QUIET, dashed=True).encode(y=alt.datum(report.strong)),
         rule(QUIET, dashed=True).encode(y=alt.datum(-report.strong)),
@@ -120,13 +135,13 @@ def map_chart(report: ReportData) -> Layers:
         rule(MUTED).encode(y=alt.datum(0)),
     ]
     corners = [
-        _corner("rare and strong", max(left, 0), top),
+        _corner("rarer and strong", left, top),
         _corner("common and strong", right, top),
-        _corner("rare and strong", max(left, 0), bottom),
+        _corner("rarer and strong", left, bottom),
         _corner("common and strong", right, bottom),
         _corner("common and neutral", right, 0.0),
     ]
-    return alt.layer(*lines, *corners, points, names, data=alt.Data(values=rows)).properties(height=440)
+    return alt.layer(*lines, *corners, points, names, data=alt.Data(values=rows)).properties(height=MAP_HEIGHT)
 
 
 def labels_apart(spec: Spec) -> Spec:
@@ -136,11 +151,12 @@ def labels_apart(spec: Spec) -> Spec:
     fixed = names["encode"]["update"]
     kept = {name: fixed[name] for name in ("fill", "fontSize", "fontWeight")}
     corners = [mark["name"] for mark in vega["marks"][:-2] if mark["type"] == "text"]
-    label = {"type": "label", "size": {"signal": "[max(width, 1), max(height, 1)]"}, "offset": [4], "padding": 8}
+    label = {"type": "label", "size": {"signal": "[max(width, 1), max(height, 1)]"}, "padding": 8}
+    sides = {"anchor": ["top", "bottom", "right", "left", "top-right", "top-left", "bottom-right", "bottom-left"]}
     names |= {
         "from": {"data": points["name"]},
         "encode": {"update": kept | {"text": {"field": "datum.short"}}},
-        "transform": [label | {"avoidMarks": corners}],
+        "transform": [label | sides | {"offset": [3], "avoidMarks": corners}],
     }
     return vega
 
@@ -153,7 +169,7 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Ch
         alt.Chart(alt.Data(values=rows), height=190)
         .mark_bar(color=ACCENT, cornerRadiusEnd=3)
         .encode(
-            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False)),
+            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False) | {"labelOverlap": True}),
             y=alt.Y("value:Q", axis=axis(what, number)),
             tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("value:Q", title=what, format=".1%")],
         )
@@ -165,7 +181,7 @@ def led_chart(topic: Topic, report: ReportData) -> Spec:
     everyone = [{"label": bar.label, "value": bar.value, "of": "all texts"} for bar in report.corpus.responses]
     led = [{"label": bar.label, "value": bar.value, "of": "led by it"} for bar in topic.led_responses]
     labels = [bar.label for bar in report.corpus.responses]
-    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False))
+    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False) | {"labelOverlap": True})
     y = alt.Y("value:Q", axis=axis("", "%", ticks=3))
     back = alt.Chart(alt.Data(values=everyone)).mark_bar(color=QUIET).encode(x=x, y=y)
     front = alt.Chart(alt.Data(values=led)).mark_bar(color=_color(topic), width=alt.RelativeBandSize(0.5))
@@ -179,7 +195,9 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
         alt.Chart(alt.Data(values=rows), height=190)
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("low:Q", bin="binned", axis=axis("words in a text", grid=False, ticks=6)),
+            x=alt.X(
+                "low:Q", bin="binned", axis=axis(f"words in a text; last bar: {bars[-1].label}", grid=False, ticks=6)
+            ),
             x2="high:Q",
             y=alt.Y("value:Q", axis=axis("texts")),
             tooltip=[
@@ -193,11 +211,12 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
     low, high = report.levels[0], report.levels[-1]
+    ticks = level_ticks(report.levels)
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.agreement]
     means = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.means]
-    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", whole=True))
-    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", whole=True))
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", values=ticks))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", values=ticks))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)
@@ -256,7 +275,7 @@ def contributions_chart() -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=None, axis=axis("", grid=False)))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
-        x=alt.X("value:Q", axis=axis("contribution to the linear predictor", "+~g")),
+        x=alt.X("value:Q", axis=axis("contribution to the linear predictor", "+.1f", ticks=4)),
         color=alt.Color("color:N", scale=None),
         tooltip=[
             alt.Tooltip("label:N", title="topic"),
@@ -271,9 +290,9 @@ def contributions_chart() -> Layers:
 def _corner(words: str, x: float, y: float) -> alt.Chart:
     """The name of a part of the map, in its corner."""
     mark = alt.Chart(alt.Data(values=[{}])).mark_text(
-        align="left" if words.startswith("rare") else "right",
+        align="left" if words.startswith("rarer") else "right",
         baseline="top" if y > 0 else "bottom",
-        dx=6 if words.startswith("rare") else -6,
+        dx=6 if words.startswith("rarer") else -6,
         dy=4 if y > 0 else -4,
         color=MUTED,
         fontSize=11,
@@ -322,7 +341,7 @@ def _short(label: str) -> str:
 
 
 def _per_step(unit: str) -> str:
-    return f"{unit} for 10 percentage points more"
+    return f"{unit} for another 10% of the text"
 
 
 def _topic_axis(rows: Sequence[dict[str, Any]]) -> alt.Y:

@@ -53,7 +53,7 @@ class ReportSettings:
     @property
     def subject(self) -> str:
         """The response as sentences name it."""
-        return "the response" if self.response_name == "response" else self.response_name
+        return f"the {self.response_name}"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class CloudWord:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The documents of a report."""
+    """The documents of a report; `mean_response` is None where none has a response."""
 
     documents: int
     training: int
@@ -210,6 +210,7 @@ class Corpus:
     dropped: str
     terms: int
     median_words: float
+    mean_response: float | None
     responses: tuple[Bar, ...]
     lengths: tuple[Bar, ...]
     cloud: tuple[CloudWord, ...]
@@ -228,7 +229,8 @@ class ReportData:
     """All that a report says, in the order of the page.
 
     response_name, subject : the response as charts and as sentences name it.
-    summary : the report in some sentences.
+    expected : response of the average text.
+    summary : the report in some sentences, the first on the data, each further one a finding.
     topics : largest absolute effect on the response first.
     fair_share, strong : prevalence and absolute response effect from which a topic is common and strong.
     settings : name and value of what makes the model; versions : of what computed it.

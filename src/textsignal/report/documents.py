@@ -26,6 +26,7 @@ class Documents:
     held_out, unknown : (documents,) whether training has not seen it; whether it has no known term.
     shares : (documents, topics) share of each topic in the weight.
     eta, mean : (documents,) linear predictor and expected response.
+    beyond : (documents,) the part of eta that single words add beyond the topics.
     words, known : (documents,) number of words; number of different known terms.
     baselines : name -> (documents,) predictions; NaN for documents that they are not compared on.
     in_documents : (terms,) number of documents that hold each term.
@@ -37,6 +38,7 @@ class Documents:
     shares: NDArray[np.float32]
     eta: Vector
     mean: Vector
+    beyond: Vector
     words: NDArray[np.int64]
     known: NDArray[np.int64]
     baselines: dict[str, Vector]
@@ -59,7 +61,7 @@ def read_documents(
     n, n_topics = len(texts), len(model.estimator_.components_)
     mass = model.estimator_.components_.sum(axis=1)
     shares = np.empty((n, n_topics), dtype=np.float32)
-    eta, unknown = np.empty(n), np.empty(n, dtype=bool)
+    eta, beyond, unknown = np.empty(n), np.empty(n), np.empty(n, dtype=bool)
     words, known = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     in_documents = np.zeros(len(model.vectorizer_.terms_), dtype=np.int64)
     compared = _sample(~np.isnan(responses) & ~held_out) | _sample(~np.isnan(responses) & held_out)
@@ -70,7 +72,7 @@ def read_documents(
         said = model.estimator_.predictions(X)
         weights = said.weights * mass
         shares[rows] = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        eta[rows], unknown[rows] = said.eta, said.unknown
+        eta[rows], beyond[rows], unknown[rows] = said.eta, said.beyond, said.unknown
         words[rows] = [len(text.split()) for text in texts[rows]]
         known[rows] = np.diff(X.indptr)
         in_documents += np.bincount(X.indices, minlength=in_documents.size)
@@ -79,7 +81,7 @@ def read_documents(
             progress(rows.stop, n)
     mean = model.estimator_.family_.mean(eta)
     baselines = _baselines(model, sp.csr_array(sp.vstack(matrices)), responses, held_out, compared)
-    return Documents(responses, held_out, unknown, shares, eta, mean, words, known, baselines, in_documents)
+    return Documents(responses, held_out, unknown, shares, eta, mean, beyond, words, known, baselines, in_documents)
 
 
 def _sample(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

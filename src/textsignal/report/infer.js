@@ -9,6 +9,7 @@ function textsignalModel(given) {
   };
   const topics = decode(given.topics); // terms x topics
   const idf = given.idf === null ? null : decode(given.idf);
+  const wordEffects = given.wordEffects === null ? null : decode(given.wordEffects);
   const K = given.effects.length;
   const column = new Map(given.terms.map((term, j) => [term, j]));
   const stop = new Set(given.stopWords);
@@ -162,12 +163,14 @@ function textsignalModel(given) {
   };
   const family = families[given.family.name](given.family);
 
-  // Everything the model says of a text. Contributions and baseline add up to eta; a topic's words share its
-  // contribution in proportion to w_k H_kj x_j / (wH)_j.
+  // Everything the model says of a text. Contributions, what single words add beyond them, and baseline add up to
+  // eta; a topic's words share its contribution in proportion to w_k H_kj x_j / (wH)_j.
   function predict(string) {
     const text = row(string);
     const { w, unknown } = weights(text);
-    const eta = w.reduce((sum, weight, k) => sum + weight * given.effects[k], given.intercept);
+    const direct = text.columns.map((j, p) => (wordEffects === null ? 0 : text.values[p] * wordEffects[j]));
+    const beyond = direct.reduce((a, b) => a + b, 0);
+    const eta = w.reduce((sum, weight, k) => sum + weight * given.effects[k], given.intercept + beyond);
     const contributions = w.map((weight, k) => weight * (given.effects[k] - given.centre * mass[k]));
     const d = reconstruct(text, w);
     const shares = range(K).map((k) => {
@@ -177,7 +180,8 @@ function textsignalModel(given) {
     });
     const found = text.columns.map((j, p) => ({
       term: given.terms[j],
-      contribution: unknown ? 0 : contributions.reduce((sum, value, k) => sum + value * shares[k][p], 0),
+      contribution: direct[p] + (unknown ? 0 : contributions.reduce((sum, value, k) => sum + value * shares[k][p], 0)),
+      direct: direct[p],
       byTopic: range(K).map((k) => (unknown ? 0 : contributions[k] * shares[k][p])),
     }));
     const weighed = w.map((weight, k) => weight * mass[k]);
@@ -190,15 +194,18 @@ function textsignalModel(given) {
       shares: weighed.map((weight) => weight / total),
       unknown,
       contributions,
-      baseline: eta - contributions.reduce((a, b) => a + b, 0),
+      beyond,
+      baseline: eta - contributions.reduce((a, b) => a + b, beyond),
       terms: found,
     };
   }
 
-  // The text in pieces; those that are part of known terms carry their contribution.
+  // The text in pieces, cut at spaces and at signs that are in no word; those that are part of known terms carry
+  // their contribution.
   function marked(string, terms) {
     const value = new Map(terms.map((term) => [term.term, term.contribution]));
-    const pieces = string.split(/(\s+)/u).map((piece) => ({ text: piece, contribution: 0, known: false }));
+    const between = /([\s!-&(-/:-@[-^`{-~“”…–—]+)/u;
+    const pieces = string.split(between).map((piece) => ({ text: piece, contribution: 0, known: false }));
     const placed = pieces.flatMap((piece) => words(piece.text).map((word) => ({ word, piece })));
     const kept = placed.filter(({ word }) => !stop.has(word));
     const [shortest, longest] = given.ngrams;
@@ -216,5 +223,5 @@ function textsignalModel(given) {
     return pieces;
   }
 
-  return { predict, words, marked };
+  return { predict, words, marked, direct: wordEffects !== null };
 }

@@ -58,6 +58,7 @@
   function narrow(spec) {
     if (spec === null || typeof spec !== "object") return;
     if (typeof spec.labelLimit === "number") spec.labelLimit = 115;
+    if (typeof spec.tickCount === "number") spec.tickCount = Math.min(spec.tickCount, 4);
     if (["words", "below"].includes(spec.text?.field)) spec.text.field += "_narrow";
     Object.values(spec).forEach(narrow);
   }
@@ -166,6 +167,15 @@
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };
+  // The words that a value is mostly made of.
+  const behind = (terms, valueOf) =>
+    terms
+      .map((term) => ({ term: term.term, value: valueOf(term) }))
+      .filter((term) => Math.abs(term.value) >= 0.005)
+      .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+      .slice(0, 5)
+      .map((term) => `${term.term} (${signed(term.value)})`)
+      .join(", ");
   function tryText(text) {
     const said = model.predict(text);
     say("try-mean", said.mean.toFixed(2));
@@ -193,22 +203,21 @@
     contributions.height = 24 * contributions.data.values.length;
     draw("contributions", contributions);
     const rows = order.map((topic) => {
-      const best = said.terms
-        .map((term) => ({ term: term.term, value: term.byTopic[topic.topic] }))
-        .filter((term) => Math.abs(term.value) >= 0.005)
-        .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
-        .slice(0, 5)
-        .map((term) => `${term.term} (${signed(term.value)})`);
       const row = document.createElement("tr");
+      const name = make("th", `${topic.label} `, { scope: "row" });
+      name.append(make("small", behind(said.terms, (term) => term.byTopic[topic.topic])));
       row.append(
-        make("th", topic.label, { scope: "row" }),
+        name,
         make("td", `${(100 * topic.share).toFixed(0)}%`, { class: "number" }),
         make("td", signed(topic.value), { class: "number" }),
-        make("td", best.join(", ") || "–"),
       );
       return row;
     });
     document.getElementById("try-rows").replaceChildren(...rows);
+    if (model.direct) {
+      say("try-beyond", signed(said.beyond));
+      say("try-direct", behind(said.terms, (term) => term.direct));
+    }
     say("try-constant", signed(said.baseline));
     say("try-eta", signed(said.eta));
     const largest = Math.max(...said.terms.map((term) => Math.abs(term.contribution)), 1e-9);

@@ -173,6 +173,7 @@ def _unique(table: pd.DataFrame) -> dict[int, str]:
 
 def _corpus(model: FittedModel, documents: Documents, dropped: str) -> Corpus:
     held_out = int(documents.held_out.sum())
+    answered = bool((~np.isnan(documents.responses)).any())
     return Corpus(
         documents=documents.eta.size,
         training=documents.eta.size - held_out,
@@ -182,6 +183,7 @@ def _corpus(model: FittedModel, documents: Documents, dropped: str) -> Corpus:
         dropped=dropped,
         terms=len(model.vectorizer_.terms_),
         median_words=float(np.median(documents.words)),
+        mean_response=float(np.nanmean(documents.responses)) if answered else None,
         responses=response_bars(documents.responses, model.estimator_.family_.levels),
         lengths=length_bars(documents.words),
         cloud=_cloud(model, documents),

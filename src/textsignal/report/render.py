@@ -177,6 +177,7 @@ def _template() -> Any:
         "signed_number": lambda value, digits: f"{value:+z.{digits}f}".replace("-", "−"),
         "percent": lambda value, digits=0: f"{value:.{digits}%}",
         "change": signed,
+        "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from textsignal import evaluate
-from textsignal.families import Family
+from textsignal.families import Family, level_probabilities
 from textsignal.report.data import Agreement, Bar, Prediction, Reliability, Scores, SkillRow, Vector
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ MOST_MEASURED, BINS = 20_000, 10
 INTERVAL = 0.8
 NOTES = {
     "this model": "topics found from the text alone",
+    "its topics alone": "the same, without the single words",
     "ridge": "every term its own coefficient, penalised; penalty by cross-validation",
     "linear": "every term its own coefficient, not penalised",
     "mean": "the mean response of training, whatever the text says",
@@ -64,18 +65,21 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
     measured = np.flatnonzero(seen & (documents.held_out == held_out))
     measured = measured[:: -(-measured.size // MOST_MEASURED)]
     responses, eta = documents.responses[measured], documents.eta[measured]
-    said, happened = level_probabilities(family, responses, eta)
+    happened = (responses[:, None] == family.levels[None, :]).astype(float)
     meant, held = coverage(family, responses, eta)
-    ways = {"this model": documents.eta} | {
-        name: family.link(predicted) for name, predicted in documents.baselines.items()
-    }
-    means = {"this model": documents.mean} | documents.baselines
+    ways = {"this model": documents.eta}
+    notes = NOTES
+    if documents.beyond.any():
+        ways["its topics alone"] = documents.eta - documents.beyond
+        notes = NOTES | {"this model": "topics, and what single words add beyond them"}
+    means = {name: family.mean(eta) for name, eta in ways.items()} | documents.baselines
+    ways |= {name: family.link(predicted) for name, predicted in documents.baselines.items()}
     return Prediction(
         held_out=held_out,
         rows=tuple(
             SkillRow(
                 name,
-                NOTES[name],
+                notes[name],
                 scores(documents.responses, means[name], ways[name], family, seen & ~documents.held_out),
                 scores(documents.responses, means[name], ways[name], family, seen & documents.held_out),
             )
@@ -83,7 +87,7 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
         ),
         agreement=agreement(responses, documents.mean[measured], family),
         means=mean_agreement(responses, documents.mean[measured]),
-        reliability=reliability(said, happened),
+        reliability=reliability(level_probabilities(family, eta), happened),
         pit=pit(family, responses, eta),
         interval_meant=meant,
         interval_held=held,
@@ -101,14 +105,10 @@ def scores(responses: Vector, mean: Vector, eta: Vector, family: Family, rows: N
     return Scores(int(rows.sum()), r2, rmse, deviance)
 
 
-def level_probabilities(family: Family, responses: Vector, eta: Vector) -> tuple[Vector, Vector]:
-    """(documents, levels) probability of every level, and 1 where it is the one that happened."""
-    said = np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
-    return said, (responses[:, None] == family.levels[None, :]).astype(float)
-
-
 def reliability(said: Vector, happened: Vector) -> tuple[Reliability, ...]:
     """Probabilities in equal bins from 0 to 1, beside how often what they were given to happened.
+
+    said, happened : (documents, levels) probability of every level; 1 at the level that happened, else 0.
 
     Examples
     --------
@@ -163,5 +163,5 @@ def agreement(responses: Vector, mean: Vector, family: Family) -> tuple[Agreemen
 
 def mean_agreement(responses: Vector, mean: Vector) -> tuple[Agreement, ...]:
     """Mean prediction and mean response of tenths of the documents, by prediction."""
-    order = np.array_split(np.argsort(mean, kind="stable"), BINS)
-    return tuple(Agreement(float(mean[at].mean()), float(responses[at].mean()), at.size) for at in order if at.size)
+    tenths = evaluate.calibration_table(responses, mean, BINS).itertuples()
+    return tuple(Agreement(tenth.predicted, tenth.observed, tenth.documents) for tenth in tenths)

@@ -53,6 +53,17 @@ def signed(value: float, unit: str) -> str:
     return f"{number} {unit}"
 
 
+def quoted(label: str) -> str:
+    r"""A label inside a sentence; one that is written from right to left leaves the sentence as it is.
+
+    Examples
+    --------
+    >>> quoted("staff")
+    '“\u2068staff\u2069”'
+    """
+    return f"“\N{FIRST STRONG ISOLATE}{label}\N{POP DIRECTIONAL ISOLATE}”"
+
+
 def region(prevalence: float, effect: float, fair_share: float, strong: float) -> str:
     """Where a topic stands on the map.
 
@@ -61,8 +72,8 @@ def region(prevalence: float, effect: float, fair_share: float, strong: float) -
     >>> region(0.2, -0.5, fair_share=0.1, strong=0.3)
     'common and strong'
     """
-    often = "common" if prevalence >= fair_share else "rare"
-    return f"{often} and {'strong' if abs(effect) >= strong else 'neutral'}"
+    often = "common" if prevalence >= fair_share else "rarer"
+    return f"{often} and {'strong' if abs(effect) >= max(strong, NOTHING) else 'neutral'}"
 
 
 def summary(
@@ -73,19 +84,15 @@ def summary(
     up = next((topic for topic in topics if topic.response_effect >= NOTHING), None)
     down = next((topic for topic in topics if topic.response_effect <= -NOTHING), None)
     common = max(topics, key=lambda topic: topic.prevalence)
-    says = [
-        f"{corpus.documents:,} texts were read as a mixture of {len(topics)} topics, "
-        f"and each topic’s pull on {name} was measured."
-    ]
+    texts = "1 text was" if corpus.documents == 1 else f"{corpus.documents:,} texts were"
+    mixture = "one topic" if len(topics) == 1 else f"a mixture of {len(topics)} topics"
+    says = [f"{texts} read as {mixture}, and each topic’s pull on {name} was measured."]
     if up is not None:
         change = signed(up.response_effect, settings.unit)
-        says.append(
-            f"What raises {name} most is “{up.label}” "
-            f"({change} when its share of a text rises by 10 percentage points)."
-        )
+        says.append(f"What raises {name} most is {quoted(up.label)}: {change} when another 10% of a text is about it.")
     if down is not None:
-        says.append(f"What lowers it most is “{down.label}” ({signed(down.response_effect, settings.unit)}).")
-    says.append(f"Most of the talk is about “{common.label}” ({common.prevalence:.0%} of all text).")
+        says.append(f"What lowers {name} most is {quoted(down.label)}: {signed(down.response_effect, settings.unit)}.")
+    says.append(f"Talked about most is {quoted(common.label)}: {common.prevalence:.0%} of all text.")
     if prediction is not None:
         says.append(skill_sentence(prediction, name))
     return tuple(says)
