@@ -12,7 +12,7 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "errors palette canvas _review_aspects",
+        "errors palette canvas cloud _review_aspects",
         "families kernels text datasets evaluate explain evidence revise validation outputs",
         "engines",
         "inference",
