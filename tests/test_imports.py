@@ -12,8 +12,8 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "errors palette canvas cloud _review_aspects",
-        "families kernels text datasets evaluate explain evidence revise validation outputs",
+        "errors palette canvas _review_aspects",
+        "families kernels text datasets evaluate explain evidence revise validation outputs cloud",
         "engines",
         "inference",
         "training",

@@ -38,6 +38,13 @@ class Sample:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        """The same for copies in other processes, so that what is made of a sample can be kept there."""
+        return hash(self.digest)
+
     @cached_property
     def digest(self) -> str:
         """Names the data: other texts or ratings have another."""
