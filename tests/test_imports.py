@@ -13,7 +13,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
         "errors palette canvas _review_aspects",
-        "families kernels text evaluate explain evidence revise validation outputs",
+        "families kernels text evaluate explain evidence revise validation outputs cloud",
         "datasets",  # reads published files with the readers of text
         "engines",
         "inference",

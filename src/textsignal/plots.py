@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
-from wordcloud import WordCloud
 
 from textsignal import evaluate
-from textsignal.canvas import COLUMN_WIDTH, as_percent, axes, drawable, figure_of, place_labels, plain, styled
+from textsignal.canvas import COLUMN_WIDTH, as_percent, axes, figure_of, place_labels, plain, styled
+from textsignal.cloud import PAGE_HEIGHT, draw_cloud
 from textsignal.errors import InputError
 from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
 from textsignal.pipeline import TextResponseModel
@@ -41,8 +40,6 @@ __all__ = [
 LINE, AROUND = 0.17, 0.6
 #: Longest label in a list, in a map, and of a term, in characters.
 LIST_LABEL, MAP_LABEL, TERM_LABEL = 30, 24, 20
-#: A cloud's size in pixels, and of its largest word.
-CLOUD_WIDTH, CLOUD_HEIGHT, LARGEST_WORD = 1360, 840, 190
 #: Levels up to this number get a bar each; more are binned.
 MOST_LEVELS = 25
 #: Effects below this are rounding.
@@ -261,27 +258,11 @@ def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60
         k = topic_number(topic, table["label"].tolist())
         sizes = profiles[k]
         colors = np.full(len(sizes), readable(topic_colors(k + 1)[k]))
-    words = [drawable(term) for term in model.vectorizer_.terms_]
-    color_of = dict(zip(words, colors.tolist(), strict=True))
     best = [j for j in np.argsort(-sizes, kind="stable")[:n] if sizes[j] > 0]
     if not best:
         raise InputError(f"topic {topic!r} has no terms: it died in training")
-    cloud = WordCloud(
-        width=CLOUD_WIDTH,
-        height=CLOUD_HEIGHT,
-        max_font_size=LARGEST_WORD,
-        relative_scaling=0.5,
-        margin=5,
-        background_color="white",
-        prefer_horizontal=1.0,
-        random_state=0,
-        font_path=findfont(FontProperties()),
-        color_func=lambda word, **_: color_of[word],
-    )
-    cloud.generate_from_frequencies({words[j]: float(sizes[j]) for j in best})
-    ax = axes(ax, COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH + 0.2)
-    ax.imshow(cloud.to_array(), interpolation="antialiased")
-    ax.axis("off")
+    ax = axes(ax, PAGE_HEIGHT + 0.2)
+    draw_cloud(ax, model.vectorizer_.terms_[best].tolist(), sizes[best], colors[best].tolist())
     if topic is None:
         for x, side, color, key in ((0, "left", POSITIVE, "+ raises"), (1, "right", NEGATIVE, "− lowers")):
             ax.text(x, -0.02, f"{key} the response", color=color, ha=side, va="top", transform=ax.transAxes)

@@ -1,5 +1,6 @@
 """The paper's studies, one file each, and what runs them."""
 
+from textsignal.studies.hotels import HOTELS
 from textsignal.studies.reproduce import Wanted, reproduce
 from textsignal.studies.samples import Sample
 from textsignal.studies.simulation import SIMULATION
@@ -8,4 +9,4 @@ from textsignal.studies.study import Study
 __all__ = ["STUDIES", "Sample", "Study", "Wanted", "reproduce"]
 
 #: Every study by its name.
-STUDIES: dict[str, Study] = {study.name: study for study in (SIMULATION,)}
+STUDIES: dict[str, Study] = {study.name: study for study in (SIMULATION, HOTELS)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,7 +41,8 @@ class Sample:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sample) and self.digest == other.digest
 
-    def __hash__(self) -> int:  # what was made of a sample is found again when the sample has travelled
+    def __hash__(self) -> int:
+        """The same for copies in other processes, so that what is made of a sample can be kept there."""
         return hash(self.digest)
 
     @cached_property
@@ -55,6 +57,11 @@ class Sample:
     def median_words(self) -> float:
         """Median number of words."""
         return float(np.median([len(text.split()) for text in self.texts]))
+
+    def training_side(self, seed: int) -> Sample:
+        """The documents that `split_sample` trains on, as a sample of their own: to choose settings within them."""
+        rows, _ = split_rows(len(self), seed)
+        return Sample(self.name, tuple(self.texts[i] for i in rows), self.ratings[rows])
 
     def drawn(self, n: int, seed: int) -> Sample:
         """`n` reviews drawn without replacement, in their order; all of them where there are no more."""
@@ -83,12 +90,14 @@ class Split:
     terms: NDArray[np.str_]
 
 
-def split_sample(sample: Sample, seed: int, max_terms: int = MAX_TERMS) -> Split:
+def split_sample(
+    sample: Sample, seed: int, max_terms: int = MAX_TERMS, stop_words: str | Iterable[str] | None = "english"
+) -> Split:
     """The sample's split of this seed: 80% training, terms and document frequencies from the training side alone."""
     train, test = split_rows(len(sample), seed)
     sides = [[sample.texts[i] for i in rows] for rows in (train, test)]
-    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, weighting="tfidf").fit(sides[0])
-    count = TextVectorizer(MAX_RAW_TERMS, max_terms, weighting="count").fit(sides[0])
+    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="tfidf").fit(sides[0])
+    count = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="count").fit(sides[0])
     return Split(
         X=tfidf.transform(sides[0]),
         X_test=tfidf.transform(sides[1]),
