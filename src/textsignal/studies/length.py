@@ -14,7 +14,7 @@ from textsignal.studies.figures import label_lines, method_lines, panels
 from textsignal.studies.length_claims import PAPER_GAPS, PAPER_WORDS, SUBSETS, claims, gaps
 from textsignal.studies.methods import chosen, label
 from textsignal.studies.page import table_of
-from textsignal.studies.sample_size import choice_cells, fit_method
+from textsignal.studies.sample_size import DEFAULT_CHOICES, Choices, choice_cells, fit_method, seeds_of
 from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS, Sample
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
@@ -29,7 +29,7 @@ def fit_subset(sample: Sample, size: int, method: str, seed: int, max_terms: int
     return [{"words": sample.median_words, **row} for row in fit_method(sample, size, method, seed, max_terms)]
 
 
-def cells(reviews: int, quick_reviews: int, plan: Plan, tables: Tables) -> list[Cell]:
+def cells(reviews: int, quick_reviews: int, choices: Choices, plan: Plan, tables: Tables) -> list[Cell]:
     """Every subset, method and seed; on few seeds all terms, and other settings."""
     found = []
     for seed in range(plan.seeds):
@@ -46,7 +46,7 @@ def cells(reviews: int, quick_reviews: int, plan: Plan, tables: Tables) -> list[
                     where = place | {"max_terms": max_terms, "method": method, "seed": seed}
                     found.append(Cell(table, where, compute, sample.digest))
             if seed < FEW:
-                found += choice_cells("length", place, sample, plan, seed)
+                found += choice_cells("length", place, sample, seed, choices, plan)
     return found
 
 
@@ -68,16 +68,16 @@ def figures(plan: Plan, tables: Tables) -> dict[str, Figure]:
         label="JBNMF in the paper, its subsets",
     )
     for ax, title in zip(axes, ("test R2", "test R2 of ridge regression - test R2"), strict=True):
-        _draw_words(ax, words)
-        ax.set_title(title, loc="left")
+        _draw_words(ax, words, title)
         ax.axhline(0, color="#666666", linewidth=0.6)
     label_lines(figure, *axes)
-    return {"r2": figure}
+    return {"words": figure}
 
 
 @styled
-def _draw_words(ax: Axes, words: pd.Series) -> None:
+def _draw_words(ax: Axes, words: pd.Series, title: str) -> None:
     """An axis of words on which the subsets are named."""
+    ax.set_title(title, loc="left")
     ax.set_xscale("log")
     ax.minorticks_off()
     names = [f"{SUBSETS[role]}: {count:.0f}" for role, count in words.items()]
@@ -93,7 +93,7 @@ def section(plan: Plan, tables: Tables) -> str:
     splits = "on the first split" if few == 1 else f"on the first {few} splits"
     return f"""
 Four subsets of at most {table["size"].max():,} reviews: {names}.
-{plan.seeds} splits each (seeds 0 to {plan.seeds - 1}), 80/20, the paper's 500 terms, K=14 and alpha=.05.
+Each is split 80/20 {seeds_of(plan)}. The paper's 500 terms, K=14 and alpha=.05.
 
 {_by_subset(table, "r2")}
 
@@ -103,7 +103,7 @@ Test R2 of ridge regression less a method's own, on the same splits, beside the 
 
 Bands are one standard deviation over splits.
 
-{{figure:r2}}
+{{figure:words}}
 
 Predictive training's own choice is not 500 terms but up to {MAX_RAW_TERMS:,}. Test R2 with these, and of ridge
 regression on the same terms (as TF-IDF), {splits}:
@@ -160,15 +160,17 @@ def _choice_table(tables: Tables) -> str:
     )
 
 
-def length_study(*, reviews: int = REVIEWS, quick_reviews: int = QUICK_REVIEWS) -> Study:
-    """The study of length on at most so many reviews of each subset."""
+def length_study(
+    *, reviews: int = REVIEWS, quick_reviews: int = QUICK_REVIEWS, choices: Choices = DEFAULT_CHOICES
+) -> Study:
+    """The study of length on at most so many reviews of each subset, with these settings tried beside the paper's."""
     return Study(
         name="length",
         title="Length of reviews",
         needs=tuple(SUBSETS),
         seeds=5,
         quick_seeds=1,
-        stages=(partial(cells, reviews, quick_reviews),),
+        stages=(partial(cells, reviews, quick_reviews, choices),),
         figures=figures,
         section=section,
         claims=claims,

@@ -121,7 +121,7 @@ def _joint_claims(behind: Behind) -> list[Claim]:
         ),
         (
             behind.shown(LONG, both),
-            max(mean[role] for role in LONG) <= competitive,
+            round(max(mean[role] for role in LONG), 3) <= competitive,
             f"The gap is at most {competitive:g}, the larger of the paper's on long reviews.",
             f"The gap is above {competitive:g}, the larger of the paper's on long reviews: closer, not close.",
         ),

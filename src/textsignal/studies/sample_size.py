@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -21,14 +22,29 @@ from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
 SIZES, QUICK_SIZES = (500, 1_000, 2_000, 5_000, 10_000), (500, 2_000)
 COMPARED = ("linear", "ridge", "published", "joint", "predictive")
-#: What the paper does not say that it held fixed; joint training and ridge regression are fitted with each.
-TOPICS, ALPHAS, PENALTIES = (5, 14, 30), (0.01, 0.05, 0.2), (0.1, 1.0, 10.0)
 #: Columns of the tables, what they are, and the part of each that a figure shows.
 VALUES = (
     ("train_r2", "training R2", (-0.25, 1.05)),
     ("r2", "test R2", (-0.25, 1.05)),
     ("gap", "training R2 - test R2", (-0.1, 1.2)),
 )
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Settings that the paper leaves open: joint training and ridge regression are fitted with each."""
+
+    topics: tuple[int, ...] = (5, 14, 30)
+    alphas: tuple[float, ...] = (0.01, 0.05, 0.2)
+    penalties: tuple[float, ...] = (0.1, 1.0, 10.0)
+
+
+DEFAULT_CHOICES = Choices()
+
+
+def seeds_of(plan: Plan) -> str:
+    """The seeds of a plan in words."""
+    return "once (seed 0)" if plan.seeds == 1 else f"{plan.seeds} times (seeds 0 to {plan.seeds - 1})"
 
 
 def sizes_of(sample: Sample, sizes: Sequence[int]) -> list[int]:
@@ -49,44 +65,48 @@ def fit_method(sample: Sample, size: int, method: str, seed: int, max_terms: int
     return [scores(split, METHODS[method].fit(split, Settings(seed=seed)))]
 
 
-def fit_choices(
-    sample: Sample, size: int, method: str, seed: int, topics: Sequence[int], alphas: Sequence[float]
-) -> list[Row]:
+def fit_choices(sample: Sample, size: int, method: str, seed: int, choices: Choices) -> list[Row]:
     """Skill of joint training over numbers of topics and alpha."""
     split = split_sample(sample.drawn(size, seed), seed)
     return [
         {"n_topics": k, "alpha": alpha, **scores(split, METHODS[method].fit(split, Settings(k, alpha, seed)))}
-        for k in topics
-        for alpha in alphas
+        for k in choices.topics
+        for alpha in choices.alphas
     ]
 
 
-def fit_penalties(sample: Sample, size: int, seed: int, penalties: Sequence[float]) -> list[Row]:
+def fit_penalties(sample: Sample, size: int, seed: int, choices: Choices) -> list[Row]:
     """Skill of ridge regression with penalties that are given, not chosen from the data."""
     split = split_sample(sample.drawn(size, seed), seed)
     rows = []
-    for penalty in penalties:
+    for penalty in choices.penalties:
         model = Ridge(penalty).fit(split.X.toarray(), split.y)
         outcome = Outcome(model.predict(split.X.toarray()), model.predict(split.X_test.toarray()))
         rows.append({"penalty": penalty, **scores(split, outcome)})
     return rows
 
 
-def choice_cells(table: str, place: Place, sample: Sample, plan: Plan, seed: int) -> list[Cell]:
-    """Cells of `TABLE-choices` and `TABLE-penalties`: what the paper leaves open, set in other ways."""
-    size = int(place["size"])
+def choice_cells(table: str, place: Place, sample: Sample, seed: int, choices: Choices, plan: Plan) -> list[Cell]:
+    """Cells of `TABLE-choices` and `TABLE-penalties` on as many reviews as their place says."""
+    size, place = int(place["size"]), place | {"seed": seed}
     found = []
     for method in chosen(plan.methods, ("published", "joint")):
-        grid: Place = {"method": method, "seed": seed, "topics": str(TOPICS), "alphas": str(ALPHAS)}
-        compute = partial(fit_choices, sample, size, method, seed, TOPICS, ALPHAS)
+        grid: Place = {"method": method, "topics": str(choices.topics), "alphas": str(choices.alphas)}
+        compute = partial(fit_choices, sample, size, method, seed, choices)
         found.append(Cell(f"{table}-choices", place | grid, compute, sample.digest))
-    grid = {"seed": seed, "penalties": str(PENALTIES)}
-    compute = partial(fit_penalties, sample, size, seed, PENALTIES)
+    compute = partial(fit_penalties, sample, size, seed, choices)
+    grid = {"penalties": str(choices.penalties)}
     return [*found, Cell(f"{table}-penalties", place | grid, compute, sample.digest)]
 
 
 def cells(
-    name: str, role: str, sizes: Sequence[int], quick_sizes: Sequence[int], plan: Plan, tables: Tables
+    name: str,
+    role: str,
+    sizes: Sequence[int],
+    quick_sizes: Sequence[int],
+    choices: Choices,
+    plan: Plan,
+    tables: Tables,
 ) -> list[Cell]:
     """Every size, method and seed; other settings at the smallest size, where they matter most."""
     sample = plan.samples[role]
@@ -97,7 +117,7 @@ def cells(
             for method in chosen(plan.methods, COMPARED):
                 compute = partial(fit_method, sample, size, method, seed)
                 found.append(Cell(name, {"size": size, "method": method, "seed": seed}, compute, sample.digest))
-        found += choice_cells(name, {"size": known[0]}, sample, plan, seed)
+        found += choice_cells(name, {"size": known[0]}, sample, seed, choices, plan)
     return found
 
 
@@ -107,17 +127,17 @@ def figures(name: str, plan: Plan, tables: Tables) -> dict[str, Figure]:
     figure, axes = panels(1, 3, 2.7)
     for ax, (value, unit, limits) in zip(axes, VALUES, strict=True):
         method_lines(ax, table, "size", value)
-        _draw_sizes(ax, sorted(table["size"].unique()))
-        ax.set_title(unit, loc="left")
+        _draw_sizes(ax, sorted(table["size"].unique()), unit)
         ax.axhline(0, color="#666666", linewidth=0.6)
         ax.set_ylim(limits)
         _name_hidden(ax, mean_and_sd(table, ["method", "size"], value), limits)
     label_lines(figure, axes[0])
-    return {"r2": figure}
+    return {"training-and-test": figure}
 
 
 @styled
-def _draw_sizes(ax: Axes, sizes: Sequence[int]) -> None:
+def _draw_sizes(ax: Axes, sizes: Sequence[int], title: str) -> None:
+    ax.set_title(title, loc="left")
     ax.set_xscale("log")
     ax.set_xticks(sizes, [f"{size / 1000:g}k" if size >= 1000 else str(size) for size in sizes])
     ax.minorticks_off()
@@ -135,14 +155,13 @@ def _name_hidden(ax: Axes, means: pd.DataFrame, limits: tuple[float, float]) -> 
         for place, row in enumerate(hidden.itertuples()):
             low, right = edge == limits[0], row.size > middle
             ax.annotate(
-                f"{label(row.method)}\n{row.mean:.2f} ± {row.sd:.2f}",
+                f"{label(row.method)}, M={row.size:,}:\n{row.mean:.2f} ± {row.sd:.2f}",
                 (row.size, edge),
                 xytext=(-6 if right else 6, (1 if low else -1) * (4 + 18 * place)),
                 textcoords="offset points",
                 ha="right" if right else "left",
                 va="bottom" if low else "top",
                 fontsize=6,
-                color=METHODS[row.method].color,
             )
 
 
@@ -154,16 +173,16 @@ def section(name: str, role: str, plan: Plan, tables: Tables) -> str:
     whole = " All of them are not drawn but only split anew." if sizes[-1] == len(plan.samples[role]) else ""
     return f"""
 {plan.samples[role].name}: M = {", ".join(f"{size:,}" for size in sizes)} reviews drawn without replacement,
-{plan.seeds} times each (seeds 0 to {plan.seeds - 1}; the seed also draws the 80/20 split and the start).{whole} Terms
-and their document frequencies come from the training side alone. A size above that of the sample is left out; the whole
-sample stands in its place. As in the paper, training R2 of joint training is taken with the weights that training left,
-which have seen the ratings; test R2 with weights from text alone.
+{seeds_of(plan)}; a seed also draws the 80/20 split and the start.{whole}
+Terms and their document frequencies come from the training side alone. A size above that of the sample is left out; the
+whole sample stands in its place. As in the paper, training R2 of joint training is taken with the weights that training
+left, which have seen the ratings; test R2 with weights from text alone.
 
 {shown}
 
 Lines are means, bands one standard deviation over draws. Means beyond an axis are written at its edge.
 
-{{figure:r2}}
+{{figure:training-and-test}}
 
 ### What the paper leaves open
 
@@ -206,6 +225,7 @@ def size_study(
     *,
     sizes: Sequence[int] = SIZES,
     quick_sizes: Sequence[int] = QUICK_SIZES,
+    choices: Choices = DEFAULT_CHOICES,
 ) -> Study:
     """A study of sample size on the reviews of a role.
 
@@ -214,6 +234,7 @@ def size_study(
     name, title, role : of the study and of the sample that it reads.
     claims : from the study's name, plan and tables.
     sizes, quick_sizes : numbers of reviews.
+    choices : settings to try at the smallest of them.
     """
     return Study(
         name=name,
@@ -221,7 +242,7 @@ def size_study(
         needs=(role,),
         seeds=10,
         quick_seeds=2,
-        stages=(partial(cells, name, role, sizes, quick_sizes),),
+        stages=(partial(cells, name, role, sizes, quick_sizes, choices),),
         figures=partial(figures, name),
         section=partial(section, name, role),
         claims=partial(claims, name),
