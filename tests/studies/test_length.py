@@ -93,9 +93,9 @@ class TestClaims:
 
 def test_rows_are_the_same_again_and_carry_the_median_length(samples):
     sample = samples["cafe"]
-    (row,) = fit_subset(sample, 60, "predictive", 0, 500)
+    (row,) = fit_subset(sample, 60, ["predictive"], 0, 500)
     assert row["words"] == sample.median_words
-    assert fit_subset(sample, 60, "predictive", 0, 500) == [row]
+    assert fit_subset(sample, 60, ["predictive"], 0, 500) == [row]
 
 
 def test_every_cell_has_its_own_name_and_knows_its_data(samples):
@@ -111,6 +111,7 @@ def test_the_study_writes_tables_figures_and_its_part_of_the_page(tmp_path, samp
     page = reproduce([study], tmp_path / "out", wanted, n_jobs=1).read_text()
     table = pd.read_csv(tmp_path / "out" / "length.csv")
     assert table.columns[:6].tolist() == ["subset", "size", "max_terms", "method", "seed", "words"]
+    assert not table.duplicated(["subset", "method", "seed"]).any()
     assert set(table["subset"]) == set(SUBSETS)
     terms = pd.read_csv(tmp_path / "out" / "length-terms.csv")
     assert set(terms["method"]) == {"ridge", "predictive"}

@@ -12,7 +12,7 @@ from textsignal.studies.sample_size import (
     SAMPLE_SIZE,
     Choices,
     fit_choices,
-    fit_method,
+    fit_methods,
     fit_penalties,
     size_study,
     sizes_of,
@@ -51,19 +51,23 @@ PLAN = Plan(1, ("linear", "ridge", "published"), False)
 
 class TestCells:
     def test_a_row_has_every_score(self, sample):
-        (row,) = fit_method(sample, 100, "ridge", 0)
-        assert list(row) == COLUMNS
-        assert row["gap"] == pytest.approx(row["train_r2"] - row["r2"])
+        rows = fit_methods(sample, 100, ["linear", "ridge"], 0)
+        assert [row["method"] for row in rows] == ["linear", "ridge"]
+        for row in rows:
+            assert list(row) == ["method", *COLUMNS]
+            assert row["gap"] == pytest.approx(row["train_r2"] - row["r2"])
 
     @pytest.mark.parametrize("method", ["linear", "ridge", "published", "joint", "predictive"])
     def test_a_seed_gives_the_same_rows_and_another_seed_others(self, sample, method):
-        assert fit_method(sample, 80, method, 1) == fit_method(sample, 80, method, 1)
-        assert fit_method(sample, 80, method, 1) != fit_method(sample, 80, method, 2)
+        once, again, other = (fit_methods(sample, 80, [method], seed) for seed in (1, 1, 2))
+        assert once == again
+        assert once != other
 
     def test_choices_hold_what_was_chosen_for_the_study(self, sample):
         rows = fit_choices(sample, 80, "joint", 0, Choices((3, 14), (0.05, 0.1)))
         assert [(row["n_topics"], row["alpha"]) for row in rows] == [(3, 0.05), (3, 0.1), (14, 0.05), (14, 0.1)]
-        assert {name: rows[2][name] for name in COLUMNS} == fit_method(sample, 80, "joint", 0)[0]
+        (usual,) = fit_methods(sample, 80, ["joint"], 0)
+        assert {name: rows[2][name] for name in COLUMNS} == {name: usual[name] for name in COLUMNS}
 
     def test_larger_penalties_fit_the_training_side_less(self, sample):
         rows = fit_penalties(sample, 100, 0, Choices(penalties=(0.1, 1.0, 10.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -14,7 +15,7 @@ from textsignal.studies.figures import label_lines, method_lines, panels
 from textsignal.studies.length_claims import PAPER_GAPS, PAPER_WORDS, SUBSETS, claims, gaps
 from textsignal.studies.methods import chosen, label
 from textsignal.studies.page import table_of
-from textsignal.studies.sample_size import DEFAULT_CHOICES, Choices, choice_cells, fit_method, seeds_of
+from textsignal.studies.sample_size import DEFAULT_CHOICES, Choices, choice_cells, fit_methods, seeds_of
 from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS, Sample
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
@@ -24,30 +25,31 @@ COMPARED = ("ridge", "published", "joint", "predictive")
 FEW = 2
 
 
-def fit_subset(sample: Sample, size: int, method: str, seed: int, max_terms: int) -> list[Row]:
-    """Skill of a method on a split of the subset, and the subset's median number of words."""
-    return [{"words": sample.median_words, **row} for row in fit_method(sample, size, method, seed, max_terms)]
+def fit_subset(sample: Sample, size: int, methods: Sequence[str], seed: int, max_terms: int) -> list[Row]:
+    """Skill of methods on a split of the subset, and the subset's median number of words."""
+    return [{"words": sample.median_words, **row} for row in fit_methods(sample, size, methods, seed, max_terms)]
 
 
 def cells(reviews: int, quick_reviews: int, choices: Choices, plan: Plan, tables: Tables) -> list[Cell]:
-    """Every subset, method and seed; on few seeds all terms, and other settings."""
+    """Every subset and seed; on few seeds all terms, and other settings."""
     found = []
     for seed in range(plan.seeds):
         for role in SUBSETS:
             sample = plan.samples[role]
             size = min(quick_reviews if plan.quick else reviews, len(sample))
             place: Place = {"subset": role, "size": size}
-            for table, max_terms, methods in (
-                ("length", MAX_TERMS, COMPARED),
-                ("length-terms", MAX_RAW_TERMS, ("ridge", "predictive") if seed < FEW else ()),
-            ):
-                for method in chosen(plan.methods, methods):
-                    compute = partial(fit_subset, sample, size, method, seed, max_terms)
-                    where = place | {"max_terms": max_terms, "method": method, "seed": seed}
-                    found.append(Cell(table, where, compute, sample.digest))
+            found.append(_cell("length", place, sample, seed, MAX_TERMS, chosen(plan.methods, COMPARED)))
             if seed < FEW:
+                wide = chosen(plan.methods, ("ridge", "predictive"))
+                found.append(_cell("length-terms", place, sample, seed, MAX_RAW_TERMS, wide))
                 found += choice_cells("length", place, sample, seed, choices, plan)
     return found
+
+
+def _cell(table: str, place: Place, sample: Sample, seed: int, max_terms: int, methods: Sequence[str]) -> Cell:
+    compute = partial(fit_subset, sample, int(place["size"]), methods, seed, max_terms)
+    named: Place = {"max_terms": max_terms, "method": " ".join(methods), "seed": seed}
+    return Cell(table, place | named, compute, sample.digest)
 
 
 def figures(plan: Plan, tables: Tables) -> dict[str, Figure]:

@@ -59,10 +59,10 @@ def sizes_of(sample: Sample, sizes: Sequence[int]) -> list[int]:
     return sorted({min(size, len(sample)) for size in sizes})
 
 
-def fit_method(sample: Sample, size: int, method: str, seed: int, max_terms: int = MAX_TERMS) -> list[Row]:
-    """Skill of a method on a split of `size` reviews; the seed draws the reviews, the split and the start."""
+def fit_methods(sample: Sample, size: int, methods: Sequence[str], seed: int, max_terms: int = MAX_TERMS) -> list[Row]:
+    """Skill of methods on one split of `size` reviews; the seed draws the reviews, the split and the start."""
     split = split_sample(sample.drawn(size, seed), seed, max_terms)
-    return [scores(split, METHODS[method].fit(split, Settings(seed=seed)))]
+    return [{"method": method, **scores(split, METHODS[method].fit(split, Settings(seed=seed)))} for method in methods]
 
 
 def fit_choices(sample: Sample, size: int, method: str, seed: int, choices: Choices) -> list[Row]:
@@ -108,15 +108,14 @@ def cells(
     plan: Plan,
     tables: Tables,
 ) -> list[Cell]:
-    """Every size, method and seed; other settings at the smallest size, where they matter most."""
-    sample = plan.samples[role]
+    """Every size and seed; other settings at the smallest size, where they matter most."""
+    sample, methods = plan.samples[role], chosen(plan.methods, COMPARED)
     known = sizes_of(sample, quick_sizes if plan.quick else sizes)
     found = []
     for seed in range(plan.seeds):
         for size in known:
-            for method in chosen(plan.methods, COMPARED):
-                compute = partial(fit_method, sample, size, method, seed)
-                found.append(Cell(name, {"size": size, "method": method, "seed": seed}, compute, sample.digest))
+            place: Place = {"size": size, "method": " ".join(methods), "seed": seed}
+            found.append(Cell(name, place, partial(fit_methods, sample, size, methods, seed), sample.digest))
         found += choice_cells(name, {"size": known[0]}, sample, seed, choices, plan)
     return found
 
