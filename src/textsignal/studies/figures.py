@@ -89,3 +89,10 @@ def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: dict[str, f
     for place, method in enumerate(means["method"]):
         if paper and method in paper:
             ax.plot([paper[method]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=2)
+
+
+def label_lines(figure: Figure, *axes: Axes) -> None:
+    """One legend above all panels, of the lines of these axes."""
+    shown = {label: line for ax in axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    with mpl.rc_context(STYLE):
+        figure.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=len(shown))
