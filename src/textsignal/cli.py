@@ -328,11 +328,10 @@ def reproduce(
     samples = samples_from_google(google, state) if google is not None else {}
     samples |= samples_from_files(reviews or [], text=text, rating=response)
     every = StudyName.all in names
-    chosen = [study for study in STUDIES.values() if every or study.name in names]
-    for study in chosen if every else ():
-        if not set(study.needs) <= samples.keys():
+    chosen = [study for study in STUDIES.values() if study.name in names or (every and study.can_read(samples))]
+    for study in STUDIES.values():
+        if every and study not in chosen:
             _say(f"{study.name} is left out: it reads {', '.join(study.needs)}; see --reviews.")
-    chosen = [study for study in chosen if not every or set(study.needs) <= samples.keys()]
     wanted = Wanted(seeds, training.value, quick, samples, shlex.join(["textsignal", *sys.argv[1:]]))
     with study_progress(err) as progress:
         written = run(chosen, output, wanted, page_file=page, n_jobs=jobs, progress=progress)

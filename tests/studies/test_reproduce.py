@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from textsignal.errors import InputError, OutputError
-from textsignal.studies import Sample, Study, Wanted, reproduce
+from textsignal.studies import STUDIES, Sample, Study, Wanted, reproduce
 from textsignal.studies.claims import number_claim
 from textsignal.studies.study import Cell
 
@@ -138,3 +138,9 @@ def test_a_sample_that_has_travelled_is_the_same():
     assert copy == SAMPLE
     assert hash(copy) == hash(SAMPLE)
     assert Sample("s", SAMPLE.texts, SAMPLE.ratings + 1) != SAMPLE
+
+
+def test_studies_that_can_be_run_are_those_whose_samples_are_there():
+    assert [study.name for study in STUDIES.values() if study.can_read({})] == ["simulation"]
+    found = [study.name for study in STUDIES.values() if study.can_read({"tripadvisor": SAMPLE})]
+    assert found == ["simulation", "hotels", "sample-size"]

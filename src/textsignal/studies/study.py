@@ -82,3 +82,7 @@ class Study:
     figures: Callable[[Plan, Tables], dict[str, Figure]]
     section: Callable[[Plan, Tables], str]
     claims: Callable[[Plan, Tables], Sequence[Claim]]
+
+    def can_read(self, samples: Mapping[str, Sample]) -> bool:
+        """Whether all samples that it needs are there."""
+        return set(self.needs) <= samples.keys()
