@@ -24,9 +24,9 @@ SIZES, QUICK_SIZES = (500, 1_000, 2_000, 5_000, 10_000), (500, 2_000)
 COMPARED = ("linear", "ridge", "published", "joint", "predictive")
 #: Columns of the tables, what they are, and the part of each that a figure shows.
 VALUES = (
-    ("train_r2", "training R2", (-0.25, 1.05)),
-    ("r2", "test R2", (-0.25, 1.05)),
-    ("gap", "training R2 - test R2", (-0.1, 1.2)),
+    ("train_r2", "training R2", (-0.5, 1.05)),
+    ("r2", "test R2", (-0.5, 1.05)),
+    ("gap", "training R2 - test R2", (-0.1, 1.5)),
 )
 
 
@@ -145,23 +145,14 @@ def _draw_sizes(ax: Axes, sizes: Sequence[int], title: str) -> None:
 
 @styled
 def _name_hidden(ax: Axes, means: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Write means beyond the limits at the edge that hides them, one above the other where there are several."""
-    middle = (means["size"].min() * means["size"].max()) ** 0.5
+    """Write means beyond the limits into the corner on the right, where large samples have come together."""
     for edge, hidden in (
-        (limits[0], means[means["mean"] < limits[0]]),
-        (limits[1], means[means["mean"] > limits[1]]),
+        ("bottom", means[means["mean"] < limits[0]]),
+        ("top", means[means["mean"] > limits[1]]),
     ):
-        for place, row in enumerate(hidden.itertuples()):
-            low, right = edge == limits[0], row.size > middle
-            ax.annotate(
-                f"{label(row.method)}, M={row.size:,}:\n{row.mean:.2f} ± {row.sd:.2f}",
-                (row.size, edge),
-                xytext=(-6 if right else 6, (1 if low else -1) * (4 + 18 * place)),
-                textcoords="offset points",
-                ha="right" if right else "left",
-                va="bottom" if low else "top",
-                fontsize=6,
-            )
+        lines = [f"{label(row.method)}, M={row.size:,}:\n{row.mean:.2f} ± {row.sd:.2f}" for row in hidden.itertuples()]
+        height = 0.03 if edge == "bottom" else 0.97
+        ax.text(0.98, height, "\n".join(lines), transform=ax.transAxes, ha="right", va=edge, fontsize=6)
 
 
 def section(name: str, role: str, plan: Plan, tables: Tables) -> str:
@@ -169,17 +160,18 @@ def section(name: str, role: str, plan: Plan, tables: Tables) -> str:
     table = tables[name]
     sizes = sorted(table["size"].unique())
     shown = "\n\n".join(f"{unit[0].upper()}{unit[1:]}:\n\n{_by_size(table, value)}" for value, unit, _ in VALUES)
-    whole = " All of them are not drawn but only split anew." if sizes[-1] == len(plan.samples[role]) else ""
+    whole = " The whole sample is not drawn, only split anew." if sizes[-1] == len(plan.samples[role]) else ""
     return f"""
 {plan.samples[role].name}: M = {", ".join(f"{size:,}" for size in sizes)} reviews drawn without replacement,
 {seeds_of(plan)}; a seed also draws the 80/20 split and the start.{whole}
 Terms and their document frequencies come from the training side alone. A size above that of the sample is left out; the
 whole sample stands in its place. As in the paper, training R2 of joint training is taken with the weights that training
-left, which have seen the ratings; test R2 with weights from text alone.
+left, which have seen the ratings; test R2 with weights from text alone. Predictive training reads counts with rows of
+norm 1, the others TF-IDF; the study of length says how much of its lead over ridge regression the rows alone explain.
 
 {shown}
 
-Lines are means, bands one standard deviation over draws. Means beyond an axis are written at its edge.
+Lines are means, bands one standard deviation over draws. Means beyond an axis are written in its corner.
 
 {{figure:training-and-test}}
 
