@@ -189,14 +189,26 @@ def test_verdicts_follow_from_the_tables(joint, predictive):
         assert verdict_of(plan, changed, "modest loss") == verdict
 
 
-def test_the_best_point_is_judged_by_where_it_lies(joint):
+def with_best_at(tables, n_topics, alpha):
+    """Tables in which the search is best at one point."""
+    search = tables["hotels-search"].copy()
+    at = (search["n_topics"] == n_topics) & (search["alpha"] == alpha)
+    search["r2"] = np.where(at, 0.9, 0.1)
+    return {**tables, "hotels-search": search}
+
+
+@pytest.mark.parametrize(
+    ("words", "agreeing", "differing"),
+    [
+        ("best of the grid", (14, 0.05), (5, 0.1)),
+        ("moderate numbers of topics", (14, 0.1), (5, 0.05)),
+        ("larger alpha often", (14, 0.05), (14, 0.1)),
+    ],
+)
+def test_a_search_is_judged_by_where_it_is_best(joint, words, agreeing, differing):
     plan, tables = joint
-    search = tables["hotels-search"]
-    for place, verdict in (((14, 0.05), Verdict.agrees), ((5, 0.1), Verdict.differs)):
-        changed = search.copy()
-        at = (changed["n_topics"] == place[0]) & (changed["alpha"] == place[1])
-        changed["r2"] = np.where(at, 0.9, 0.1)
-        assert verdict_of(plan, {**tables, "hotels-search": changed}, "best of the grid") == verdict
+    assert verdict_of(plan, with_best_at(tables, *agreeing), words) == Verdict.agrees
+    assert verdict_of(plan, with_best_at(tables, *differing), words) == Verdict.differs
 
 
 def test_themes_must_be_more_at_home_in_topics_of_their_sign(joint):

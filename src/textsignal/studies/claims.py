@@ -85,8 +85,8 @@ def mean_and_spread(values: ArrayLike) -> str:
     """
     found = np.atleast_1d(np.asarray(values, dtype=float))
     if found.size == 1:
-        return f"{found[0]:.3f}"
-    return f"{found.mean():.3f} ± {found.std(ddof=1):.3f}"
+        return f"{found[0]:z.3f}"
+    return f"{found.mean():z.3f} ± {found.std(ddof=1):.3f}"
 
 
 def claim_table(claims: Iterable[Claim]) -> str:

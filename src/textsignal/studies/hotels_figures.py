@@ -11,14 +11,14 @@ from textsignal.canvas import as_percent, axes, figure_of, plain, styled
 from textsignal.cloud import PAGE_HEIGHT, draw_cloud
 from textsignal.palette import NEUTRAL, topic_colors
 from textsignal.studies.figures import heat_map, mean_and_sd, method_lines, panels, write_legend
-from textsignal.studies.hotels_results import COARSE, JOINT, PAPER_R2, PAPER_RMSE, performance, ranked
+from textsignal.studies.hotels_results import CLOUD_WORDS, COARSE, JOINT, PAPER_R2, PAPER_RMSE, performance, ranked
 from textsignal.studies.methods import ALPHA, METHODS, chosen, label
 from textsignal.studies.study import Plan, Tables
 
 #: Height of one line of a list, and of all else around it, in inches.
 LINE, AROUND = 0.19, 0.55
-#: Words in the cloud, and terms that name a topic.
-CLOUD_WORDS, LABEL_TERMS = 60, 4
+#: Terms that name a topic.
+LABEL_TERMS = 4
 #: How far below the best value colours of a heat map reach; worse ones have the last colour.
 REACH = 0.15
 
@@ -119,11 +119,11 @@ def _draw_rankings(topics: pd.DataFrame, title: str) -> Figure:
     figure, (left, right) = panels(1, 2, AROUND + 0.2 + LINE * min(len(topics), 8))
     _bars(left, ranked(topics, "effect"), "effect")
     left.axvline(0, color="black", linewidth=0.6)
-    left.set_xlabel("effect on the linear predictor (log odds)")
+    left.set_xlabel("effect (log odds)")
     left.set_title(f"{title}: strongest", loc="left")
     _bars(right, ranked(topics, "prevalence"), "prevalence")
     as_percent(right.xaxis)
-    right.set_xlabel("prevalence (share of all text)")
+    right.set_xlabel("share of all text")
     right.set_title("most prevalent", loc="left")
     return figure
 

@@ -14,6 +14,8 @@ JOINT = ("published", "joint")
 #: Numbers of topics that are searched first, and strengths of supervision.
 COARSE, QUICK_COARSE = (2, 5, 8, 11, 14, 17, 20, 30), (5, 14)
 ALPHAS, QUICK_ALPHAS = (0.01, 0.03, 0.05, 0.07, 0.1), (0.01, 0.05, 0.1)
+#: Words in the cloud.
+CLOUD_WORDS = 60
 #: The paper's Table 1.
 PAPER_R2 = {"mean": 0.000, "linear": 0.564, "ridge": 0.569, "published": 0.551}
 PAPER_RMSE = {"mean": 1.239, "linear": 0.816, "ridge": 0.812, "published": 0.830}
