@@ -58,7 +58,7 @@ def claims(plan: Plan, tables: Tables) -> list[Claim]:
 
 
 def _comparison_claims(tables: Tables) -> list[Claim]:
-    """Figure 2: every method's R2 and RMSE."""
+    """Figure 3: every method's R2 and RMSE."""
     methods = tables["simulation-methods"]
     seed, number, found = like_paper(tables), draw_claim(tables), []
     for method in chosen(methods["method"].unique().tolist(), list(PAPER_R2)):
@@ -67,7 +67,7 @@ def _comparison_claims(tables: Tables) -> list[Claim]:
         for value, name, paper in (("r2", "R2", PAPER_R2), ("rmse", "RMSE", PAPER_RMSE)):
             statement = f"{label(method)}: test {name} (draw {seed})"
             within = LIKE if method == "mean" else WITHIN
-            found.append(number("Section 3.4, Figure 2", statement, paper[method], here[value], within, reason, reason))
+            found.append(number("Section 3.4, Figure 3", statement, paper[method], here[value], within, reason, reason))
     return found
 
 
@@ -91,7 +91,7 @@ def _reason(tables: Tables, method: str) -> str:
 
 
 def _conclusions(tables: Tables) -> list[Claim]:
-    """What the paper concludes from Figure 2."""
+    """What the paper concludes from Figure 3."""
     methods = tables["simulation-methods"]
     share = methods.pivot(index="seed", columns="method", values="share")
     best = share[list(WORD_LEVEL)].max(axis=1)
@@ -126,9 +126,9 @@ def _conclusions(tables: Tables) -> list[Claim]:
 
 
 def _sensitivity_claims(tables: Tables) -> list[Claim]:
-    """Figure 1: numbers at K = 2, 5 and 6."""
+    """Figure 2: numbers at K = 2, 5 and 6."""
     table = tables["simulation-sensitivity"]
-    seed, number, where = like_paper(tables), draw_claim(tables), "Section 3.3, Figure 1"
+    seed, number, where = like_paper(tables), draw_claim(tables), "Section 3.3, Figure 2"
     here = table[(table["method"] == "published") & (table["seed"] == seed)].set_index(["n_topics", "alpha"])
     few = "Which themes two topics tell apart, and so what they predict, depends on the draw and the start."
     start = "Depends on start and learning rate, which the paper leaves open (table in the section)."
@@ -149,8 +149,8 @@ def _sensitivity_claims(tables: Tables) -> list[Claim]:
 
 
 def _patterns(tables: Tables) -> list[Claim]:
-    """What the paper sees in Figure 1."""
-    table, where = tables["simulation-sensitivity"], "Section 3.3, Figure 1"
+    """What the paper sees in Figure 2."""
+    table, where = tables["simulation-sensitivity"], "Section 3.3, Figure 2"
     ours, adaptive = (table[table["method"] == method] for method in ("published", "joint"))
     spans = ours[ours["n_topics"] == TRUE_TOPICS].groupby("seed")["r2"].agg(lambda r2: r2.max() - r2.min())
     by_topics, steady = (part.groupby("n_topics")["share"].mean() for part in (ours, adaptive))
