@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -35,7 +34,7 @@ def page(parts: Sequence[Part], samples: Mapping[str, Sample], command: str) -> 
         _about(),
         _samples(samples),
         "## Every claim\n",
-        _count(claims),
+        _count(parts),
         claim_table(claims) + "\n",
         *(_section(part) for part in parts),
     ]
@@ -75,9 +74,13 @@ def _samples(samples: Mapping[str, Sample]) -> str:
     return table_of(header, rows) + "\n"
 
 
-def _count(claims: Sequence[Claim]) -> str:
-    counts = Counter(claim.verdict for claim in claims)
-    return ", ".join(f"{counts[verdict]} × {verdict.value}" for verdict in Verdict if counts[verdict]) + ".\n"
+def _count(parts: Sequence[Part]) -> str:
+    """How many claims of each study have each verdict."""
+    rows = [
+        [part.title, *(str(sum(claim.verdict == verdict for claim in part.claims)) for verdict in Verdict)]
+        for part in parts
+    ]
+    return table_of(["study", *(verdict.value for verdict in Verdict)], rows) + "\n"
 
 
 def _section(part: Part) -> str:
