@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, evaluate, plots
+    from textsignal import datasets, errors, evaluate, plots, studies
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.explanation import Explanation
     from textsignal.families import Binomial
@@ -34,6 +34,7 @@ __all__ = [
     "load",
     "plots",
     "read_table",
+    "studies",
 ]
 
 _HOMES = {

@@ -3,7 +3,7 @@
 from textsignal.studies.hotels import HOTELS
 from textsignal.studies.length import LENGTH
 from textsignal.studies.overfitting import OVERFITTING
-from textsignal.studies.reproduce import Wanted, reproduce
+from textsignal.studies.run import Wanted, reproduce
 from textsignal.studies.sample_size import SAMPLE_SIZE
 from textsignal.studies.samples import Sample
 from textsignal.studies.simulation import SIMULATION

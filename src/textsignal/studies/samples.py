@@ -29,6 +29,13 @@ class Sample:
 
     name : what the sample is called on the page, such as the name of its file.
     texts, ratings : (documents,) each.
+
+    Examples
+    --------
+    >>> from textsignal.studies import Sample
+    >>> sample = Sample("reviews.csv", ("a fine stay", "cold soup"), np.array([4.0, 2.0]))
+    >>> len(sample), sample.median_words
+    (2, 2.5)
     """
 
     name: str

@@ -71,6 +71,12 @@ class Study:
     figures : names and figures.
     section : Markdown that says what was done and found, figures and claims apart.
     claims : what the paper says, beside what was found.
+
+    Examples
+    --------
+    >>> from textsignal.studies import STUDIES
+    >>> STUDIES["length"].needs
+    ('fast-food', 'cafe', 'hotel', 'tripadvisor')
     """
 
     name: str

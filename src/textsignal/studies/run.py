@@ -32,6 +32,12 @@ class Wanted:
     quick : whether small grids and few seeds will do.
     samples : review samples by role.
     command : how to make the page again, as it will stand there.
+
+    Examples
+    --------
+    >>> from textsignal.studies import Wanted
+    >>> Wanted(quick=True).training
+    'both'
     """
 
     seeds: int | None = None
@@ -67,6 +73,16 @@ def reproduce(
     -------
     Path
         The page.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(200, seed=0)
+    >>> sample = ts.studies.Sample("synthetic", tuple(reviews.texts), reviews.ratings.astype(float))
+    >>> wanted = ts.studies.Wanted(seeds=1, training="predictive", quick=True, samples={"hotel": sample})
+    >>> page = ts.studies.reproduce([ts.studies.STUDIES["overfitting"]], getfixture("tmp_path"), wanted, n_jobs=1)
+    >>> page.name, (page.parent / "overfitting.csv").exists()
+    ('reproduction.md', True)
     """
     _check_folder(folder)
     _check_samples(studies, wanted.samples)
