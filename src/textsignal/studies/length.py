@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,6 +26,8 @@ REVIEWS, QUICK_REVIEWS = 10_000, 2_000
 COMPARED = ("ridge", "published", "joint", "predictive")
 #: Splits on which costly extras are computed: all 2,000 terms, and settings that the paper leaves open.
 FEW = 2
+#: Share of an axis' length that a name needs for itself.
+LABEL_ROOM = 0.08
 
 
 def fit_subset(sample: Sample, size: int, methods: Sequence[str], seed: int, max_terms: int) -> list[Row]:
@@ -95,9 +98,27 @@ def _draw_words(ax: Axes, words: pd.Series, title: str) -> None:
     ax.set_title(title, loc="left")
     ax.set_xscale("log")
     ax.minorticks_off()
-    names = [f"{SUBSETS[role]}: {count:.0f}" for role, count in words.items()]
-    ax.set_xticks(list(words), names, rotation=40, ha="right", rotation_mode="anchor")
+    places, names = tick_names(words)
+    ax.set_xticks(places, names, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_xlabel("subset: median number of words (log scale)")
+
+
+def tick_names(words: pd.Series) -> tuple[list[float], list[str]]:
+    """Where subsets are named on the axis, and how: one tick names all whose own names would lie on each other.
+
+    Examples
+    --------
+    >>> tick_names(pd.Series({"cafe": 13.0, "fast-food": 14.0, "hotel": 61.0}))[1]
+    ['cafe: 13, fast food: 14', 'hotel: 61']
+    """
+    ordered = words.sort_values()
+    room = LABEL_ROOM * np.log(ordered.iloc[-1] / ordered.iloc[0])
+    groups = (np.diff(np.log(ordered), prepend=np.log(ordered.iloc[0])) > room).cumsum()
+    places, names = [], []
+    for _, near in ordered.groupby(groups):
+        places.append(float(np.exp(np.log(near).mean())))
+        names.append(", ".join(f"{SUBSETS[str(role)]}: {count:.0f}" for role, count in near.items()))
+    return places, names
 
 
 def section(plan: Plan, tables: Tables) -> str:
