@@ -114,7 +114,7 @@ def test_whatever_lines_hold_each_is_used_or_counted(tmp_path, reviews, business
 
 #: Lines that hardly compress, so that a share of the bytes is a share of the lines.
 LINES = [review(n, text=f"{random.Random(n).getrandbits(2000):x}") for n in range(200)]
-PACKED = gzip.compress(b"".join(line(record) + b"\n" for record in LINES))
+PACKED = gzip.compress(b"".join(line(record) + b"\n" for record in LINES), mtime=0)
 
 
 class TestBrokenFiles:
@@ -196,7 +196,7 @@ class TestUnusableFiles:
         assert "folder.json is a directory" in error_of("folder.json", None)
 
     @pytest.mark.parametrize(
-        ("name", "content"), [("e.json", b""), ("e.json.gz", b""), ("e.json.gz", gzip.compress(b""))]
+        ("name", "content"), [("e.json", b""), ("e.json.gz", b""), ("e.json.gz", gzip.compress(b"", mtime=0))]
     )
     def test_an_empty_file(self, error_of, name, content):
         assert f"{name} is empty" in error_of(name, content)
