@@ -1,6 +1,7 @@
 """The simulation: what it measures, and what must stay true of it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from textsignal.datasets import simulate_corpus
@@ -87,3 +88,54 @@ class TestCells:
         quick, full = (SIMULATION.stages[0](Plan(1, ("joint",), quick=quick), {}) for quick in (True, False))
         names = [{cell.key for cell in cells if cell.table == "simulation-sensitivity"} for cells in (quick, full)]
         assert not names[0] & names[1]
+
+
+class TestPage:
+    @pytest.fixture
+    def tables(self):
+        """Made-up results: published training falls with alpha above five topics, adaptive training has 0.9 there."""
+        grid = [
+            {
+                "method": method,
+                "seed": seed,
+                "n_topics": k,
+                "alpha": alpha,
+                "share": share,
+                "r2": share / 2,
+                "rmse": 1.0,
+            }
+            for seed in (0, 1)
+            for k in (2, 5, 6, 15)
+            for alpha in (0.01, 0.1)
+            for method, share in (("published", 0.95 - 3 * alpha * (k > 5)), ("joint", 0.9 if k > 5 else 0.97))
+        ]
+        methods = [
+            {"method": name, "seed": seed, "r2": 0.5, "rmse": 1.45, "share": 0.9, "ceiling": 0.6}
+            | {"cosine": 1.0, "signs": 1.0, "effects": 1.0}
+            for name in METHODS
+            for seed in (0, 1)
+        ]
+        mixed = [{"method": name, "seed": 0, "r2": -0.1, "rmse": 1.5, "share": -0.2} for name in ("linear", "ridge")]
+        rows = {"methods": methods, "sensitivity": grid, "scrambled": mixed}
+        return {f"simulation-{name}": pd.DataFrame(found) for name, found in rows.items()}
+
+    def test_verdicts_follow_the_tables(self, tables):
+        claims = SIMULATION.claims(Plan(2, tuple(METHODS), quick=True), tables)
+        verdicts = {claim.statement.split(" (draw")[0]: claim for claim in claims}
+        assert verdicts["ridge regression: test R2"].verdict == "differs"
+        assert verdicts["mean: test RMSE"].verdict == "agrees"
+        assert verdicts["models with too many topics deteriorate under larger alpha"].verdict == "agrees"
+        best = verdicts["performance is best at the true number of topics, K=5"]
+        assert best.verdict == "agrees"
+        assert "0.970 at K=5 and at least 0.900 above" in best.reason
+
+    def test_numbers_of_another_draw_are_not_compared(self, tables):
+        methods = tables["simulation-methods"].assign(rmse=1.0)
+        claims = SIMULATION.claims(Plan(2, tuple(METHODS), quick=True), {**tables, "simulation-methods": methods})
+        numbers = [claim for claim in claims if claim.paper]
+        assert {claim.verdict for claim in numbers} == {"cannot be checked"}
+
+    def test_no_number_is_missing_from_page_and_claims(self, tables):
+        plan = Plan(2, tuple(METHODS), quick=True)
+        said = SIMULATION.section(plan, tables) + "".join(map(str, SIMULATION.claims(plan, tables)))
+        assert "nan" not in said

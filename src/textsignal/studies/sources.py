@@ -14,6 +14,8 @@ from textsignal.studies.samples import Sample
 
 #: The paper's main sample is of this size, and no study reads more.
 MOST_REVIEWS = 10_000
+#: Fewer reviews cannot be split into parts that say something.
+LEAST_REVIEWS = 50
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ def samples_from_files(
     Examples
     --------
     >>> path = getfixture("tmp_path") / "reviews.csv"
-    >>> _ = path.write_text("Review,Rating\nlovely lobby,5\ncold soup,2\n")
-    >>> samples_from_files([f"hotel={path}"])["hotel"].texts
-    ('lovely lobby', 'cold soup')
+    >>> _ = path.write_text("Review,Rating\n" + "".join(f"room {i} was fine,{1 + i % 5}\n" for i in range(60)))
+    >>> samples_from_files([f"hotel={path}"])["hotel"].texts[:2]
+    ('room 0 was fine', 'room 1 was fine')
     """
     found: dict[str, Sample] = {}
     for item in given:
@@ -59,7 +61,7 @@ def samples_from_files(
             role, file = "tripadvisor", item
         if role in found:
             raise InputError(f"two files were given for {role}: {found[role].name} and {Path(file).name}")
-        found[role] = _sample(read_tripadvisor(file, text=text, rating=rating))
+        found[role] = _sample(ROLES[role], read_tripadvisor(file, text=text, rating=rating))
     return found
 
 
@@ -77,6 +79,7 @@ def samples_from_google(
     reviews, metadata = (folder / f"{kind}-{state}.json.gz" for kind in ("review", "meta"))
     return {
         name: _sample(
+            role,
             read_google_local(
                 reviews,
                 metadata,
@@ -84,14 +87,23 @@ def samples_from_google(
                 min_words=role.min_words,
                 limit=MOST_REVIEWS,
                 progress=progress,
-            )
+            ),
         )
         for name, role in ROLES.items()
         if role.category is not None
     }
 
 
-def _sample(read: ReviewSample) -> Sample:
+def _sample(role: Role, read: ReviewSample) -> Sample:
     """Texts and ratings, at most as many as the paper's main sample has."""
+    file = read.left_out[0].file
     texts, ratings = tuple(read.table["text"].tolist()), read.table["rating"].to_numpy(dtype=np.float64)
-    return Sample(read.left_out[0].file, texts, ratings).drawn(MOST_REVIEWS, seed=0)
+    if len(texts) < LEAST_REVIEWS:
+        left_out = read.left_out[0].in_short() or "nothing"
+        raise InputError(
+            f"{file} gives {len(texts)} reviews for {role.title}, and a study needs at least {LEAST_REVIEWS}; "
+            f"left out: {left_out}"
+        )
+    if np.ptp(ratings) == 0:
+        raise InputError(f"every review of {file} has the rating {ratings[0]:g}, so there is nothing to explain")
+    return Sample(file, texts, ratings).drawn(MOST_REVIEWS, seed=0)
