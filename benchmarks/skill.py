@@ -11,7 +11,6 @@ a finished cell is not computed again unless `--redo` asks for it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sys
@@ -31,6 +30,7 @@ from skill_page import page
 from threadpoolctl import threadpool_limits
 
 from textsignal.evaluate import coherence, exclusivity, r2_score, rmse
+from textsignal.studies.cells import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Predictions are moved this share of the scale away from its ends before their deviance is taken.
@@ -124,23 +124,8 @@ def machine() -> str:
 
 def read_results(path: Path) -> dict[tuple[str, int | None, int, str], Result]:
     """Finished cells; of a cell that was computed again, the last. A line cut short by a stop is not finished."""
-    finished = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            result = Result(**json.loads(line))
-        except json.JSONDecodeError:
-            print(f"{path}: a line that was cut short is left out", file=sys.stderr)
-            continue
-        finished[result.key] = result
-    return finished
-
-
-def append(result: Result, path: Path) -> None:
-    """Add a line, with one write, so that two runs may share the file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torn = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
-    with path.open("a") as file:
-        file.write(("\n" if torn else "") + json.dumps(asdict(result)) + "\n")
+    results = (Result(**line) for line in kept_lines(path))
+    return {result.key: result for result in results}
 
 
 def results_of(cells: list[Cell], folder: Path, n_jobs: int) -> Iterator[Result]:
@@ -170,8 +155,9 @@ def run(options: argparse.Namespace) -> None:
     redone = {cell.key for cell in wanted if any(fnmatch(cell.method.name, pattern) for pattern in options.redo)}
     todo = [cell for cell in wanted if cell.key not in finished or cell.key in redone]
     print(f"{len(todo)} of {len(wanted)} cells to compute", flush=True)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
     for number, result in enumerate(results_of(todo, options.data, options.jobs), 1):
-        append(result, options.results)
+        keep_line(asdict(result), options.results)
         name = " ".join(map(str, result.key))
         print(f"{number}/{len(todo)} {name}: R2 {result.r2:.3f}, {result.seconds:.1f} s", flush=True)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +43,8 @@ def run_cells(
         progress(done, len(cells))
     workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     for key, rows in workers(delayed(_computed)(cell) for cell in todo):
-        finished[key] = _keep(key, rows, kept)
+        # Rows are taken as a later run will read them.
+        finished[key] = json.loads(keep_line([VERSION, key, rows], kept))[2]
         done += 1
         if progress is not None:
             progress(done, len(cells))
@@ -51,14 +54,28 @@ def run_cells(
 def finished_cells(kept: Path) -> dict[str, list[Row]]:
     """Rows of each finished cell by its key, of this version of the package; a line cut short by a stop is no cell."""
     finished = {}
-    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
-        try:
-            of, key, rows = json.loads(line)
-        except ValueError:
-            continue
+    for of, key, rows in kept_lines(kept):
         if of == VERSION:
             finished[key] = rows
     return finished
+
+
+def kept_lines(kept: Path) -> Iterator[Any]:
+    """What lines of a file hold, in JSON; a line cut short by a stop is left out."""
+    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def keep_line(value: Any, kept: Path) -> str:
+    """Add a line, with one write, and see it to the disk; give it."""
+    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
+    line = json.dumps(value, ensure_ascii=False, default=np.generic.item)
+    with kept.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return line
 
 
 def _computed(cell: Cell) -> tuple[str, list[Row]]:
@@ -68,17 +85,6 @@ def _computed(cell: Cell) -> tuple[str, list[Row]]:
             return cell.key, cell.rows()
     except Exception as error:
         raise StudyError(f"{cell.table}, {cell.place}: {error}") from error
-
-
-def _keep(key: str, rows: list[Row], kept: Path) -> list[Row]:
-    """Add a line, see it to the disk, and give its rows as a later run will read them."""
-    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
-    line = json.dumps([VERSION, key, rows], ensure_ascii=False, default=np.generic.item)
-    with kept.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + line + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    return list(json.loads(line)[2])
 
 
 def _ends_a_line(file: Path) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
@@ -77,18 +78,34 @@ def method_lines(ax: Axes, table: pd.DataFrame, x: str, value: str) -> None:
 
 
 @styled
-def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: dict[str, float] | None = None) -> None:
+def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: Mapping[str, float]) -> None:
     """A bar a method: mean over seeds, with a standard deviation; the paper's number as a black line beside it."""
-    means = mean_and_sd(table, ["method"], value)
-    places = np.arange(len(means))
-    colors = [METHODS[method].color for method in means["method"]]
-    ax.barh(places, means["mean"], xerr=means["sd"], color=colors, height=0.7, error_kw={"linewidth": 0.8})
-    ax.set_yticks(places, [METHODS[method].label for method in means["method"]])
-    ax.set_ylim(len(means) - 0.5, -0.5)
+    groups = [(str(method), METHODS[str(method)], rows) for method, rows in table.groupby("method", sort=False)]
+    bars = [Bar(look.label, look.color, rows, paper.get(method)) for method, look, rows in groups]
+    draw_bars(ax, bars, value)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """label, color : of the bar; rows : a row a seed; paper : the paper's number, if it gives one."""
+
+    label: str
+    color: str
+    rows: pd.DataFrame
+    paper: float | None
+
+
+def draw_bars(ax: Axes, bars: Sequence[Bar], value: str) -> None:
+    """Bars from top to bottom: means with standard deviations, the paper's numbers as black lines."""
+    for place, bar in enumerate(bars):
+        (found,) = mean_and_sd(bar.rows, ["method"], value).itertuples()
+        ax.barh(place, found.mean, xerr=found.sd, color=bar.color, height=0.7, error_kw={"linewidth": 0.8})
+        if bar.paper is not None:
+            ax.plot([bar.paper] * 2, [place - 0.42, place + 0.42], color="black", linewidth=2)
+    ax.set_yticks(range(len(bars)), [bar.label for bar in bars])
+    ax.set_ylim(len(bars) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
     ax.axvline(0, color="#666666", linewidth=0.6)
-    for place, method in enumerate(means["method"]):
-        if paper and method in paper:
-            ax.plot([paper[method]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=2)
 
 
 def label_lines(figure: Figure, *axes: Axes) -> None:

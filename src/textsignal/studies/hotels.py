@@ -13,17 +13,18 @@ from textsignal.evaluate import r2_score, rmse
 from textsignal.explain import relevance
 from textsignal.studies.hotels_claims import claims
 from textsignal.studies.hotels_figures import figures
-from textsignal.studies.hotels_results import ALPHAS, COARSE, JOINT, QUICK_ALPHAS, QUICK_COARSE, best_points
+from textsignal.studies.hotels_results import COARSE, QUICK_COARSE, best_points
 from textsignal.studies.hotels_section import section
 from textsignal.studies.methods import (
     ALPHA,
+    ALPHAS,
     BASELINES,
     METHODS,
-    N_TOPICS,
-    Outcome,
+    QUICK_ALPHAS,
+    TRAININGS,
     Settings,
     chosen,
-    published_model,
+    fit_published,
     scores,
 )
 from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, Split, split_sample
@@ -35,7 +36,7 @@ ROLE = "tripadvisor"
 N_DOCUMENTS, QUICK_DOCUMENTS = 10_000, 2_000
 #: Terms of a topic and words of the corpus that are kept.
 TOPIC_TERMS, FREQUENT_WORDS = 10, 100
-TOPIC_METHODS = (*JOINT, "predictive")
+TOPIC_METHODS = TRAININGS["both"]
 #: What the paper leaves open, and how it is set: starts (the first is the one of all other tables), learning rates and
 #: lists of stop words.
 OPEN = {
@@ -80,18 +81,16 @@ def fit_open(sample: Sample, setting: str, value: str) -> list[Row]:
     listed = {"scikit-learn": ENGLISH_STOP_WORDS, "none": None}
     split = split_sample(sample, 0, stop_words=listed[value]) if setting == "stop words" else _split(sample, 0)
     seed = int(value.removeprefix("seed ")) if value.startswith("seed") else 0
-    model = published_model(Settings(seed=seed), float(value) if setting == "learning rate" else None)
-    W, H = _uniform_start(split) if value == "uniform" else (None, None)
-    model.fit(split.X, split.y, W=W, H=H)
-    outcome = Outcome(model.family_.mean(model.weights_ @ model.coef_), model.predict(split.X_test), model)
+    outcome = fit_published(
+        split,
+        Settings(seed=seed),
+        learning_rate=float(value) if setting == "learning rate" else None,
+        uniform_start=value == "uniform",
+    )
+    assert outcome.model is not None
     ridge = METHODS["ridge"].fit(split, Settings()).predicted
-    return [{**scores(split, outcome), "ridge_r2": r2_score(split.y_test, ridge), "iterations": model.n_iter_}]
-
-
-def _uniform_start(split: Split) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and topics drawn between 0 and 1, whatever the scale of the text."""
-    rng = np.random.default_rng(0)
-    return rng.random((split.X.shape[0], N_TOPICS)), rng.random((N_TOPICS, split.X.shape[1]))
+    iterations = outcome.model.n_iter_
+    return [{**scores(split, outcome), "ridge_r2": r2_score(split.y_test, ridge), "iterations": iterations}]
 
 
 def fit_topics(method: str, sample: Sample) -> list[Row]:

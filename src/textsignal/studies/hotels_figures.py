@@ -10,9 +10,9 @@ from matplotlib.ticker import MaxNLocator
 from textsignal.canvas import as_percent, axes, figure_of, plain, styled
 from textsignal.cloud import PAGE_HEIGHT, draw_cloud
 from textsignal.palette import NEUTRAL, topic_colors
-from textsignal.studies.figures import heat_map, mean_and_sd, method_lines, panels, write_legend
-from textsignal.studies.hotels_results import CLOUD_WORDS, COARSE, JOINT, PAPER_R2, PAPER_RMSE, performance, ranked
-from textsignal.studies.methods import ALPHA, METHODS, chosen, label
+from textsignal.studies.figures import Bar, draw_bars, heat_map, method_lines, panels, write_legend
+from textsignal.studies.hotels_results import CLOUD_WORDS, COARSE, PAPER_R2, PAPER_RMSE, performance, ranked
+from textsignal.studies.methods import ALPHA, JOINT, METHODS, chosen, label
 from textsignal.studies.study import Plan, Tables
 
 #: Height of one line of a list, and of all else around it, in inches.
@@ -69,14 +69,8 @@ def _draw_performance(tables: Tables) -> Figure:
     for ax, value, unit, paper in zip(
         both, ("r2", "rmse"), ("test R2", "test RMSE (stars)"), (PAPER_R2, PAPER_RMSE), strict=True
     ):
-        for place, entry in enumerate(entries):
-            (found,) = mean_and_sd(entry.rows, ["method"], value).itertuples()
-            ax.barh(place, found.mean, xerr=found.sd, color=METHODS[entry.method].color, height=0.7)
-            if entry.name in paper:
-                ax.plot([paper[entry.name]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=2)
-        ax.set_yticks(range(len(entries)), [entry.label for entry in entries])
-        ax.set_ylim(len(entries) - 0.5, -0.5)
-        ax.tick_params(axis="y", length=0)
+        bars = [Bar(entry.label, METHODS[entry.method].color, entry.rows, paper.get(entry.name)) for entry in entries]
+        draw_bars(ax, bars, value)
         ax.set_xlabel(unit)
     return figure
 

@@ -10,10 +10,8 @@ from textsignal.studies.methods import ALPHA, N_TOPICS, label
 from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS
 from textsignal.studies.study import Tables
 
-JOINT = ("published", "joint")
-#: Numbers of topics that are searched first, and strengths of supervision.
+#: Numbers of topics that are searched first.
 COARSE, QUICK_COARSE = (2, 5, 8, 11, 14, 17, 20, 30), (5, 14)
-ALPHAS, QUICK_ALPHAS = (0.01, 0.03, 0.05, 0.07, 0.1), (0.01, 0.05, 0.1)
 #: Words in the cloud.
 CLOUD_WORDS = 60
 #: The paper's Table 1.

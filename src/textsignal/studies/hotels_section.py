@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from textsignal.studies.claims import mean_and_spread
-from textsignal.studies.hotels_results import JOINT, PAPER_R2, PAPER_RMSE, best_points, performance, ranked
-from textsignal.studies.methods import ALPHA, N_TOPICS, chosen, label
+from textsignal.studies.hotels_results import PAPER_R2, PAPER_RMSE, best_points, performance, ranked
+from textsignal.studies.methods import ALPHA, JOINT, N_TOPICS, chosen, label
 from textsignal.studies.page import table_of
 from textsignal.studies.study import Plan, Tables
 

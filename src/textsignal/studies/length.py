@@ -16,9 +16,9 @@ from textsignal.canvas import styled
 from textsignal.studies.claims import mean_and_spread
 from textsignal.studies.figures import label_lines, method_lines, panels
 from textsignal.studies.length_claims import PAPER_GAPS, PAPER_WORDS, SUBSETS, claims, gaps, with_predictive
-from textsignal.studies.methods import METHODS, Settings, chosen, label, scores
+from textsignal.studies.methods import JOINT, METHODS, Settings, chosen, label, scores
 from textsignal.studies.page import table_of
-from textsignal.studies.sample_size import DEFAULT_CHOICES, Choices, choice_cells, fit_methods, seeds_of
+from textsignal.studies.sample_size import DEFAULT_CHOICES, Choices, choice_cells, fit_methods, seeds_of, settings_tried
 from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, split_sample
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
@@ -51,7 +51,7 @@ def cells(reviews: int, quick_reviews: int, choices: Choices, plan: Plan, tables
             size = min(quick_reviews if plan.quick else reviews, len(sample))
             place: Place = {"subset": role, "size": size}
             found.append(_cell("length", place, sample, seed, MAX_TERMS, chosen(plan.methods, COMPARED)))
-            alike = chosen(plan.methods, ("ridge", "published", "joint"))
+            alike = chosen(plan.methods, ("ridge", *JOINT))
             named: Place = {"method": " ".join(alike), "seed": seed}
             compute = partial(fit_same_rows, sample, size, alike, seed)
             found.append(Cell("length-rows", place | named, compute, sample.digest))
@@ -182,23 +182,11 @@ def _behind_table(table: pd.DataFrame) -> str:
 
 
 def _choice_table(tables: Tables) -> str:
-    penalties = tables["length-penalties"].assign(
-        setting=lambda t: t["penalty"].map("ridge regression, penalty {:g}".format)
-    )
-    parts = [penalties]
-    if "length-choices" in tables:
-        joint = tables["length-choices"]
-        names = [
-            f"{label(m)}, K={k}, alpha={a:g}"
-            for m, k, a in zip(joint["method"], joint["n_topics"], joint["alpha"], strict=True)
-        ]
-        parts.append(joint.assign(setting=names))
-    settings = pd.concat(parts).groupby(["setting", "subset"], sort=False)["r2"]
-    shown = settings.apply(mean_and_spread).unstack()
-    names = list(dict.fromkeys(setting for part in parts for setting in part["setting"]))
-    return table_of(
-        ["setting", *SUBSETS.values()], [[name, *(shown.loc[name, role] for role in SUBSETS)] for name in names]
-    )
+    rows = []
+    for setting, found in settings_tried("length", tables):
+        groups = found.groupby("subset")["r2"]
+        rows.append([setting, *(mean_and_spread(groups.get_group(role)) for role in SUBSETS)])
+    return table_of(["setting", *SUBSETS.values()], rows)
 
 
 def length_study(

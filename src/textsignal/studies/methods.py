@@ -18,6 +18,8 @@ Vector = NDArray[np.float64]
 
 #: The paper's choice for its main sample.
 N_TOPICS, ALPHA = 14, 0.05
+#: Strengths of supervision that it tries, and fewer of them.
+ALPHAS, QUICK_ALPHAS = (0.01, 0.03, 0.05, 0.07, 0.1), (0.01, 0.05, 0.1)
 #: What the paper fixes. It leaves the learning rate, the start and the ridge penalty open.
 GAMMA, LAM, MAX_ITER, TOL = 400, 0.1, 500, 1e-4
 #: Ridge penalties, of which leave-one-out error on the training side chooses.
@@ -69,9 +71,15 @@ def fit_ridge(split: Split, settings: Settings) -> Outcome:
     return Outcome(model.predict(split.X.toarray()), model.predict(split.X_test.toarray()))
 
 
-def published_model(settings: Settings, learning_rate: float | None = None) -> JBNMF:
-    """The paper's Algorithm 1, step for step; it leaves the learning rate open, and None is one safe for the data."""
-    return JBNMF(
+def fit_published(
+    split: Split, settings: Settings, *, learning_rate: float | None = None, uniform_start: bool = False
+) -> Outcome:
+    """The paper's Algorithm 1, step for step.
+
+    It leaves two things open. learning_rate : None is one that is safe for the data. uniform_start : whether weights
+    and topics are drawn between 0 and 1 and not on the scale of the text.
+    """
+    model = JBNMF(
         settings.n_topics,
         alpha=settings.alpha,
         lam=LAM,
@@ -85,11 +93,11 @@ def published_model(settings: Settings, learning_rate: float | None = None) -> J
         random_state=settings.seed,
         n_jobs=1,
     )
-
-
-def fit_published(split: Split, settings: Settings) -> Outcome:
-    """The paper's model, trained as it says."""
-    return _outcome(published_model(settings).fit(split.X, split.y), split.X_test)
+    W = H = None
+    if uniform_start:
+        rng = np.random.default_rng(settings.seed)
+        W, H = rng.random((split.X.shape[0], settings.n_topics)), rng.random((settings.n_topics, split.X.shape[1]))
+    return _outcome(model.fit(split.X, split.y, W=W, H=H), split.X_test)
 
 
 def fit_joint(split: Split, settings: Settings) -> Outcome:
@@ -127,13 +135,9 @@ METHODS = {
     "joint": Method("joint, adaptive", "#0072B2", fit_joint),
     "predictive": Method("predictive", "#D55E00", fit_predictive),
 }
-BASELINES = ("mean", "linear", "ridge")
+BASELINES, JOINT, PREDICTIVE = ("mean", "linear", "ridge"), ("published", "joint"), ("predictive",)
 #: Our methods by what the user asks for.
-TRAININGS = {
-    "joint": ("published", "joint"),
-    "predictive": ("predictive",),
-    "both": ("published", "joint", "predictive"),
-}
+TRAININGS = {"joint": JOINT, "predictive": PREDICTIVE, "both": JOINT + PREDICTIVE}
 
 
 def methods_for(training: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from textsignal.canvas import styled
 from textsignal.studies.claims import Claim, mean_and_spread
 from textsignal.studies.figures import label_lines, mean_and_sd, method_lines, panels
-from textsignal.studies.methods import METHODS, Outcome, Settings, chosen, label, scores
+from textsignal.studies.methods import JOINT, METHODS, Outcome, Settings, chosen, label, scores
 from textsignal.studies.page import table_of
 from textsignal.studies.samples import MAX_TERMS, Sample, split_sample
 from textsignal.studies.size_claims import claims
@@ -90,7 +90,7 @@ def choice_cells(table: str, place: Place, sample: Sample, seed: int, choices: C
     """Cells of `TABLE-choices` and `TABLE-penalties` on as many reviews as their place says."""
     size, place = int(place["size"]), place | {"seed": seed}
     found = []
-    for method in chosen(plan.methods, ("published", "joint")):
+    for method in chosen(plan.methods, JOINT):
         grid: Place = {"method": method, "topics": str(choices.topics), "alphas": str(choices.alphas)}
         compute = partial(fit_choices, sample, size, method, seed, choices)
         found.append(Cell(f"{table}-choices", place | grid, compute, sample.digest))
@@ -181,7 +181,7 @@ It does not say how reviews were drawn (anew for each M and seed here), whether 
 (K=14 and alpha=.05, its choice for 10,000 reviews, here), nor the ridge penalty (leave-one-out error on the training
 side chooses it here). With M = {sizes[0]:,}, where this matters most, and other settings:
 
-{choice_table(tables[f"{name}-penalties"], tables.get(f"{name}-choices"))}
+{_choice_table(name, tables)}
 """
 
 
@@ -194,17 +194,21 @@ def _by_size(table: pd.DataFrame, value: str) -> str:
     return table_of(["method", *(f"M = {size:,}" for size in sizes)], rows)
 
 
-def choice_table(penalties: pd.DataFrame, choices: pd.DataFrame | None) -> str:
-    """Test R2 and gap under settings that the paper leaves open."""
+def settings_tried(name: str, tables: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Settings that the paper leaves open, as people read them, and the rows of each."""
+    for penalty, rows in tables[f"{name}-penalties"].groupby("penalty"):
+        yield f"ridge regression, penalty {penalty:g}", rows
+    if f"{name}-choices" in tables:
+        joint = tables[f"{name}-choices"].groupby(["method", "n_topics", "alpha"], sort=False)
+        for (method, n_topics, alpha), rows in joint:
+            yield f"{label(method)}, K={n_topics}, alpha={alpha:g}", rows
+
+
+def _choice_table(name: str, tables: Tables) -> str:
     rows = [
-        [f"ridge regression, penalty {penalty:g}", mean_and_spread(group["r2"]), mean_and_spread(group["gap"])]
-        for penalty, group in penalties.groupby("penalty")
+        [setting, mean_and_spread(found["r2"]), mean_and_spread(found["gap"])]
+        for setting, found in settings_tried(name, tables)
     ]
-    if choices is not None:
-        rows += [
-            [f"{label(m)}, K={k}, alpha={alpha:g}", mean_and_spread(group["r2"]), mean_and_spread(group["gap"])]
-            for (m, k, alpha), group in choices.groupby(["method", "n_topics", "alpha"], sort=False)
-        ]
     return table_of(["method and setting", "test R2", "training R2 - test R2"], rows)
 
 

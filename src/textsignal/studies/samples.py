@@ -68,13 +68,15 @@ class Sample:
     def training_side(self, seed: int) -> Sample:
         """The documents that `split_sample` trains on, as a sample of their own: to choose settings within them."""
         rows, _ = split_rows(len(self), seed)
-        return Sample(self.name, tuple(self.texts[i] for i in rows), self.ratings[rows])
+        return self._at(rows)
 
     def drawn(self, n: int, seed: int) -> Sample:
         """`n` reviews drawn without replacement, in their order; all of them where there are no more."""
         if n >= len(self):
             return self
-        rows = np.sort(np.random.default_rng(seed).choice(len(self), n, replace=False))
+        return self._at(np.sort(np.random.default_rng(seed).choice(len(self), n, replace=False)))
+
+    def _at(self, rows: NDArray[np.int64]) -> Sample:
         return Sample(self.name, tuple(self.texts[i] for i in rows), self.ratings[rows])
 
 
@@ -103,12 +105,12 @@ def split_sample(
     """The sample's split of this seed: 80% training, terms and document frequencies from the training side alone."""
     train, test = split_rows(len(sample), seed)
     sides = [[sample.texts[i] for i in rows] for rows in (train, test)]
-    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="tfidf").fit(sides[0])
-    count = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="count").fit(sides[0])
+    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="tfidf")
+    count = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="count")
     return Split(
-        X=tfidf.transform(sides[0]),
+        X=tfidf.fit_transform(sides[0]),
         X_test=tfidf.transform(sides[1]),
-        counts=count.transform(sides[0]),
+        counts=count.fit_transform(sides[0]),
         counts_test=count.transform(sides[1]),
         y=sample.ratings[train],
         y_test=sample.ratings[test],

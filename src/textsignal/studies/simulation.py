@@ -16,7 +16,7 @@ from textsignal.estimators.base import TopicEstimator
 from textsignal.evaluate import r2_score, rmse
 from textsignal.studies.claims import mean_and_spread
 from textsignal.studies.figures import heat_map, method_bars, method_lines, panels, write_legend
-from textsignal.studies.methods import METHODS, Settings, chosen, label, published_model
+from textsignal.studies.methods import ALPHAS, JOINT, METHODS, QUICK_ALPHAS, Settings, chosen, fit_published, label
 from textsignal.studies.page import table_of
 from textsignal.studies.samples import Sample, Split, split_corpus, split_sample
 from textsignal.studies.simulation_claims import (
@@ -31,10 +31,8 @@ from textsignal.studies.simulation_claims import (
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 
 TOPICS, QUICK_TOPICS = tuple(range(2, 16)), (2, 5, 6, 10, 15)
-ALPHAS, QUICK_ALPHAS = (0.01, 0.03, 0.05, 0.07, 0.1), (0.01, 0.05, 0.1)
 #: Numbers of topics, and of draws, at which starts and learning rates are compared.
 OPEN_TOPICS, OPEN_SEEDS = (5, 6, 15), 3
-JOINT = ("published", "joint")
 
 
 @lru_cache(maxsize=2)
@@ -83,13 +81,14 @@ def fit_started(seed: int, start: str, rate: str, alphas: Sequence[float], topic
     _, split, ceiling = _draw(seed)
     rows = []
     for n_topics in topics:
-        rng = np.random.default_rng(seed)
-        shapes = ((split.X.shape[0], n_topics), (n_topics, split.X.shape[1]))
-        W, H = (rng.random(shape) for shape in shapes) if start == "uniform" else (None, None)
         for alpha in alphas:
-            model = published_model(Settings(n_topics, alpha, seed), None if rate == "safe" else float(rate))
-            predicted = model.fit(split.X, split.y, W=W, H=H).predict(split.X_test)
-            rows.append({"n_topics": n_topics, "alpha": alpha, **_skill(split, predicted, ceiling)})
+            outcome = fit_published(
+                split,
+                Settings(n_topics, alpha, seed),
+                learning_rate=None if rate == "safe" else float(rate),
+                uniform_start=start == "uniform",
+            )
+            rows.append({"n_topics": n_topics, "alpha": alpha, **_skill(split, outcome.predicted, ceiling)})
     return rows
 
 
