@@ -25,9 +25,9 @@ from textsignal.engines.local import LocalEngine
 from textsignal.families import Binomial
 from textsignal.kernels import compiled, pad
 from textsignal.kernels.reference import EPSILON
-from textsignal.training.block import Block, Corpus, Parameters, ResponseSums, Sums, place
+from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
+from textsignal.training.glm import NewtonStep, ResponseModel
 from textsignal.training.joint import AdaptiveGamma, Joint
-from textsignal.training.response import NewtonStep, ResponseModel
 from textsignal.training.start import random_start
 
 N_DOCUMENTS, N_TERMS, N_TOPICS, NONZEROS_A_ROW = 16_000, 500, 14, 47.2

@@ -9,14 +9,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, evaluate, plots, studies
+    from textsignal import datasets, errors, evaluate, studies
     from textsignal.estimators import GLMNMF, JBNMF
-    from textsignal.explanation import Explanation
     from textsignal.families import Binomial
+    from textsignal.figures import plots
     from textsignal.inference import infer_weights
-    from textsignal.pipeline import TextResponseModel, load
-    from textsignal.text.read import read_table
+    from textsignal.model import TextResponseModel, load
+    from textsignal.tables.read import read_table
     from textsignal.text.vectorise import TextVectorizer
+    from textsignal.topics.explanation import Explanation
 
 __version__ = "0.1.0.dev0"
 
@@ -41,20 +42,23 @@ _HOMES = {
     "GLMNMF": "estimators",
     "JBNMF": "estimators",
     "Binomial": "families",
-    "Explanation": "explanation",
-    "TextResponseModel": "pipeline",
+    "Explanation": "topics.explanation",
+    "TextResponseModel": "model",
     "TextVectorizer": "text.vectorise",
     "infer_weights": "inference",
-    "load": "pipeline",
-    "read_table": "text.read",
+    "load": "model",
+    "read_table": "tables.read",
 }
+#: Public modules that do not lie where their name says.
+_MODULES = {"plots": "figures.plots"}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'textsignal' has no attribute {name!r}")
-    home = importlib.import_module(f"textsignal.{_HOMES.get(name, name)}")
-    return getattr(home, name) if name in _HOMES else home
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"textsignal.{_HOMES[name]}"), name)
+    return importlib.import_module(f"textsignal.{_MODULES.get(name, name)}")
 
 
 def __dir__() -> list[str]:

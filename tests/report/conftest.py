@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import GLMNMF, TextResponseModel, TextVectorizer
-from textsignal.report.render import write_report
+from textsignal.report.page.render import write_report
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),

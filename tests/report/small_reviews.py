@@ -3,7 +3,7 @@
 import numpy as np
 
 from textsignal.datasets import synthetic_reviews
-from textsignal.report.data import ReportSettings
+from textsignal.report.values.data import ReportSettings
 
 N, N_TRAINING = 400, 300
 REVIEWS = synthetic_reviews(N, seed=11)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.families import Binomial
-from textsignal.report.numbers import (
+from textsignal.report.values.numbers import (
     STEP,
     length_bars,
     level_ticks,
@@ -17,7 +17,7 @@ from textsignal.report.numbers import (
     response_effects,
     sizes,
 )
-from textsignal.report.words import region, signed, visible
+from textsignal.report.values.words import region, signed, visible
 
 STARS = Binomial(4, 1)
 NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3), min_size=n, max_size=n), st.just(n)))

@@ -9,8 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 from small_reviews import REVIEWS
 
 from textsignal import TextResponseModel
-from textsignal.report.data import ReportSettings
-from textsignal.report.render import write_report
+from textsignal.report.page.render import write_report
+from textsignal.report.values.data import ReportSettings
 
 FOCUSABLE = "a[href], button, input, textarea, summary, [tabindex='0']"
 

@@ -6,9 +6,9 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 
 from textsignal import JBNMF, TextResponseModel, evaluate
 from textsignal.errors import InputError
-from textsignal.report.data import ReportSettings
-from textsignal.report.evidence import TEXT_CAP, excerpt, segments, topic_marks
-from textsignal.report.prepare import prepare
+from textsignal.report.values.data import ReportSettings
+from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic_marks
+from textsignal.report.values.prepare import prepare
 
 
 @pytest.fixture(scope="module", params=["predictive", "joint"])
@@ -149,7 +149,7 @@ def test_the_summary_names_what_matters(report):
 
 def test_the_report_is_the_same_for_any_size_of_batch(model, monkeypatch):
     whole = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT)
-    monkeypatch.setattr("textsignal.report.documents.BATCH", 37)
+    monkeypatch.setattr("textsignal.report.values.documents.BATCH", 37)
     told = []
     settings = ReportSettings(progress=lambda done, total: told.append((done, total)))
     parts = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT, settings)

@@ -8,8 +8,8 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import load
 from textsignal.errors import InputError, OutputError
-from textsignal.report.prepare import prepare
-from textsignal.report.render import check_no_texts, library, render, write_report
+from textsignal.report.page.render import check_no_texts, library, render, write_report
+from textsignal.report.values.prepare import prepare
 
 
 def test_a_report_without_texts_holds_none(models, tmp_path):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from textsignal.families import Binomial, level_probabilities
-from textsignal.report import skill
+from textsignal.report.values import skill
 
 STARS = Binomial(4, 1)
 RNG = np.random.default_rng(0)

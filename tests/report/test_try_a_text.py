@@ -5,7 +5,7 @@ import pytest
 from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel, TextVectorizer
-from textsignal.report.prepare import prepare
+from textsignal.report.values.prepare import prepare
 from textsignal.text.tokenise import words
 
 ODD = [

@@ -10,8 +10,8 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.studies import STUDIES, Sample
 from textsignal.studies.cells import run_cells
 from textsignal.studies.claims import Verdict
-from textsignal.studies.hotels import HOTELS, count_ratings, count_words, fit_points, topic_rows
-from textsignal.studies.hotels_results import QUICK_COARSE, best_points, by_name, performance, ranked
+from textsignal.studies.hotels.results import QUICK_COARSE, best_points, by_name, performance, ranked
+from textsignal.studies.hotels.study import HOTELS, count_ratings, count_words, fit_points, topic_rows
 from textsignal.studies.methods import METHODS, Settings, methods_for
 from textsignal.studies.samples import split_rows, split_sample
 from textsignal.studies.study import Plan

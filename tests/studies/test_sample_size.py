@@ -7,8 +7,9 @@ import pytest
 from textsignal.datasets import synthetic_reviews
 from textsignal.studies import STUDIES, Sample, Wanted, reproduce
 from textsignal.studies.claims import Verdict
-from textsignal.studies.overfitting import OVERFITTING
-from textsignal.studies.sample_size import (
+from textsignal.studies.sample_size.claims import appendix_claims, claims
+from textsignal.studies.sample_size.overfitting import OVERFITTING
+from textsignal.studies.sample_size.study import (
     SAMPLE_SIZE,
     Choices,
     fit_choices,
@@ -17,7 +18,6 @@ from textsignal.studies.sample_size import (
     size_study,
     sizes_of,
 )
-from textsignal.studies.size_claims import appendix_claims, claims
 from textsignal.studies.study import Plan
 
 COLUMNS = ["train_r2", "r2", "gap", "train_rmse", "rmse"]

@@ -9,8 +9,8 @@ from textsignal.estimators import JBNMF
 from textsignal.evaluate import r2_score
 from textsignal.studies.methods import METHODS, Settings
 from textsignal.studies.samples import split_corpus
-from textsignal.studies.simulation import SIMULATION, fit_scrambled, recovery
-from textsignal.studies.simulation_claims import PAPER_R2
+from textsignal.studies.simulation.claims import PAPER_R2
+from textsignal.studies.simulation.study import SIMULATION, fit_scrambled, recovery
 from textsignal.studies.study import Plan
 
 

@@ -8,9 +8,9 @@ from textsignal.engines.local import LocalEngine
 from textsignal.families import Binomial
 from textsignal.kernels import compiled
 from textsignal.training.beginning import begin, better_beginning, merge_by_effect, text_weights
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
+from textsignal.training.glm import ResponseModel
 from textsignal.training.predictive import scale_rows
-from textsignal.training.response import ResponseModel
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from textsignal.families import Binomial
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
 from textsignal.training.guide import NO_GUIDE, fit_guide
 

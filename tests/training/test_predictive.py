@@ -13,12 +13,12 @@ from textsignal.families import Binomial
 from textsignal.inference import infer_weights
 from textsignal.kernels import compiled, reference
 from textsignal.training.beginning import begin
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
+from textsignal.training.glm import ResponseModel
 from textsignal.training.guide import NO_GUIDE, Guide
 from textsignal.training.loop import Losses
 from textsignal.training.predictive import Predictive, PredictiveSettings, has_settled, scale_rows
-from textsignal.training.response import ResponseModel
 
 N_DOCUMENTS, N_TERMS, N_TOPICS = 12, 9, 3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
 from textsignal.training.start import STARTS, nndsvda_start, random_start, weights_for
 
 every_start = pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())

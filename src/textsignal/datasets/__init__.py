@@ -1,7 +1,7 @@
 """Data with a known truth (simulated corpora, synthetic reviews) and readers of published reviews."""
 
-from textsignal._review_aspects import Aspect
 from textsignal.datasets.google_local import read_google_local
+from textsignal.datasets.review_aspects import Aspect
 from textsignal.datasets.sample import LeftOut, ReviewSample
 from textsignal.datasets.simulated import SimulatedCorpus, simulate_corpus
 from textsignal.datasets.synthetic import SyntheticReviews, synthetic_reviews

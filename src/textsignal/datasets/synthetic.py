@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from textsignal import _review_aspects as grammar
-from textsignal._review_aspects import Aspect
+from textsignal.datasets import review_aspects as grammar
 from textsignal.datasets.common import Array, Rows, Seed, check_integer, generator, r_squared
+from textsignal.datasets.review_aspects import Aspect
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ import pandas as pd
 
 from textsignal.datasets.sample import LeftOut, ReviewSample
 from textsignal.errors import InputError
-from textsignal.text.read import column, read_table
-from textsignal.text.rows import parse_response
+from textsignal.tables.read import column, read_table
+from textsignal.tables.rows import parse_response
 
 #: Columns of the published file, and common names for them.
 TEXT_COLUMNS, RATING_COLUMNS = ("Review", "review", "text"), ("Rating", "rating", "stars")

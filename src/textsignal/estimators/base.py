@@ -16,16 +16,25 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
+from textsignal.checks import (
+    check_choice,
+    check_number,
+    check_response,
+    check_text_matrix,
+    check_weight,
+    draw_seed,
+)
 from textsignal.engines import Engine
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
-from textsignal.explain import CentredEffects, centred_effects
 from textsignal.families import Family, level_probabilities
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array, compiled
+from textsignal.topics.effects import CentredEffects, centred_effects
 from textsignal.training.beginning import text_weights
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
+from textsignal.training.glm import NoStep, ResponseModel, coefficients_for
 from textsignal.training.joint import (
     Fitted,
     FixedGamma,
@@ -34,16 +43,7 @@ from textsignal.training.joint import (
 )
 from textsignal.training.loop import Losses, Watch
 from textsignal.training.predictive import scale_rows
-from textsignal.training.response import NoStep, ResponseModel, coefficients_for
 from textsignal.training.start import STARTS, Start, weights_for
-from textsignal.validation import (
-    check_choice,
-    check_number,
-    check_response,
-    check_text_matrix,
-    check_weight,
-    draw_seed,
-)
 
 #: Iterations of unsupervised training that init="nmf" starts from, and the change at which it stops.
 NMF_ITERATIONS, NMF_TOL = 200, 1e-6

@@ -9,6 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from textsignal.checks import (
+    check_choice,
+    check_number,
+)
 from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.estimators.base import Inference, Task, TopicEstimator
@@ -16,6 +20,11 @@ from textsignal.families import Binomial, Family, as_family
 from textsignal.kernels import Array, compiled
 from textsignal.training.beginning import FINE_TOPICS
 from textsignal.training.draws import document_keys
+from textsignal.training.glm import (
+    NewtonStep,
+    ResponseModel,
+    null_deviance,
+)
 from textsignal.training.joint import (
     AdaptiveGamma,
     Fitted,
@@ -24,15 +33,6 @@ from textsignal.training.joint import (
 )
 from textsignal.training.predictive import FINAL_TOL, PredictiveSettings, scale_rows, train_predictive
 from textsignal.training.residual import fit_word_effects
-from textsignal.training.response import (
-    NewtonStep,
-    ResponseModel,
-    null_deviance,
-)
-from textsignal.validation import (
-    check_choice,
-    check_number,
-)
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.1

@@ -6,27 +6,27 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from textsignal.checks import (
+    check_choice,
+    check_number,
+)
 from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Binomial, Family
 from textsignal.kernels import compiled
+from textsignal.training.glm import (
+    CoefficientStep,
+    GradientStep,
+    NewtonStep,
+    ResponseModel,
+)
 from textsignal.training.joint import (
     AdaptiveGamma,
     Fitted,
     FixedGamma,
     JointSettings,
     WeightRule,
-)
-from textsignal.training.response import (
-    CoefficientStep,
-    GradientStep,
-    NewtonStep,
-    ResponseModel,
-)
-from textsignal.validation import (
-    check_choice,
-    check_number,
 )
 
 

@@ -1,4 +1,4 @@
-"""The page people open: numbers from `prepare`, one self-contained HTML file from `render`.
+"""The page people open: numbers from `values`, one self-contained HTML file from `page`.
 
 Nothing is imported here: charts are slow to import, and most commands need none.
 """

@@ -1,12 +1,12 @@
 """The paper's studies, one file each, and what runs them."""
 
-from textsignal.studies.hotels import HOTELS
-from textsignal.studies.length import LENGTH
-from textsignal.studies.overfitting import OVERFITTING
+from textsignal.studies.hotels.study import HOTELS
+from textsignal.studies.length.study import LENGTH
 from textsignal.studies.run import Wanted, reproduce
-from textsignal.studies.sample_size import SAMPLE_SIZE
+from textsignal.studies.sample_size.overfitting import OVERFITTING
+from textsignal.studies.sample_size.study import SAMPLE_SIZE
 from textsignal.studies.samples import Sample
-from textsignal.studies.simulation import SIMULATION
+from textsignal.studies.simulation.study import SIMULATION
 from textsignal.studies.study import Study
 
 __all__ = ["STUDIES", "Sample", "Study", "Wanted", "reproduce"]

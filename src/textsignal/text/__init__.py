@@ -1,1 +1,1 @@
-"""Text in: tables from files (`read`), words from texts (`tokenise`), a matrix from words (`vectorise`)."""
+"""Text: words of texts (`tokenise`), where they stand (`spans`), and a matrix of them (`vectorise`)."""

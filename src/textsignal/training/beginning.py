@@ -15,8 +15,8 @@ from scipy import special
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Vector
 from textsignal.kernels.reference import TINY
-from textsignal.training.block import Corpus
-from textsignal.training.response import ResponseModel, coefficients_for, null_deviance
+from textsignal.training.corpus import Corpus
+from textsignal.training.glm import ResponseModel, coefficients_for, null_deviance
 
 #: Share of the corpus' profile (and of all terms alike in that) mixed into the starting topics: a term near zero in a
 #: topic hardly moves.

@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from textsignal.families import Family
 from textsignal.kernels import Array, Vector
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
-from textsignal.training.response import best_constant, null_deviance
+from textsignal.training.glm import best_constant, null_deviance
 
 #: Ridge penalties that are tried, strongest first, in units of the loss' curvature.
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)

@@ -16,9 +16,9 @@ from textsignal.families import Family
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array, Kernels, pad
 from textsignal.kernels.reference import EPSILON
-from textsignal.training.block import Block, Corpus, Parameters, Sums, Vector, place
+from textsignal.training.corpus import Block, Corpus, Parameters, Sums, Vector, place
+from textsignal.training.glm import CoefficientStep, ResponseModel, coefficients_for
 from textsignal.training.loop import Losses, Watch, run
-from textsignal.training.response import CoefficientStep, ResponseModel, coefficients_for
 from textsignal.training.start import Start
 
 #: How much gamma grows each time a document's loss would rise, and how often that is tried.

@@ -24,12 +24,12 @@ from textsignal.engines import Engine
 from textsignal.families import Family
 from textsignal.kernels import Array, Kernels, Means, Rows, Vector, pad
 from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
-from textsignal.training.block import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
+from textsignal.training.corpus import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
+from textsignal.training.glm import ResponseModel, coefficients_for
 from textsignal.training.guide import NO_GUIDE, Guide, fit_guide
 from textsignal.training.joint import Fitted
 from textsignal.training.loop import Losses, Watch, run
-from textsignal.training.response import ResponseModel, coefficients_for
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from textsignal.inference import infer_weights
 from textsignal.kernels import Array
-from textsignal.training.block import Corpus
+from textsignal.training.corpus import Corpus
 
 #: Multiplicative steps that give weights to start from: enough to tell topics apart, cheap beside training.
 FIRST_STEPS = 5

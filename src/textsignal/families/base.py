@@ -1,0 +1,104 @@
+"""What response families share: pure functions of the encoded response y and the linear predictor eta.
+
+A family knows nothing of text, topics or weights. It says which responses are allowed (`encode`), how badly a
+linear predictor explains them (`loss`, with its two derivatives) and what a linear predictor means on the user's
+scale (`mean`, `level`, `distribution`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textsignal.errors import InputError
+
+Vector = NDArray[np.float64]
+
+
+class Family(Protocol):
+    """What training, inference and reports ask of a response type.
+
+    Every function works elementwise: y and eta have the same shape. A missing response is NaN in what `encode`
+    returns and is left out by the caller before any other function is asked.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name by which users choose the family."""
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """The responses that can occur, in order, on the user's scale."""
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in what was left open (such as the scale) from observed responses."""
+
+    def encode(self, y: ArrayLike) -> Vector:
+        """Validate and shift responses; NaN stays NaN (no response)."""
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Negative log-likelihood of each document, without terms free of eta."""
+
+    def best_loss(self, y: Vector) -> Vector:
+        """Smallest loss any eta could give: what deviances are measured from."""
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """First derivative of `loss` in eta."""
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Second derivative of `loss` in eta; greater than 0."""
+
+    def mean(self, eta: Vector) -> Vector:
+        """Expected response on the user's scale."""
+
+    def link(self, mean: Vector) -> Vector:
+        """The eta whose `mean` this is, for expected responses of other models too: kept inside the scale."""
+
+    def level(self, eta: Vector, rule: str) -> NDArray[np.int64]:
+        """One of `levels` for each eta, by `rule`: "round" or "mode"."""
+
+    def distribution(self, eta: Vector) -> Any:
+        """Predictive distribution on the user's scale, as a frozen scipy.stats distribution."""
+
+    def settings(self) -> dict[str, int | None]:
+        """The constructor's arguments that give this family again."""
+
+
+def level_probabilities(family: Family, eta: Vector) -> Vector:
+    """(documents, levels) probability of every level at linear predictors `eta` (documents,).
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
+    array([[0.25, 0.5 , 0.25]])
+    """
+    return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
+
+
+def as_numbers(y: ArrayLike) -> Vector:
+    """Responses as floats; infinities and non-numbers raise, naming the row."""
+    try:
+        values = np.asarray(y, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
+    if values.ndim != 1:
+        raise InputError(f"the response must be one number a document; its shape is {values.shape}")
+    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
+    return values
+
+
+def check_whole(values: Vector, reason: str) -> None:
+    """Raise where a value is not a whole number; NaN passes."""
+    raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
+
+
+def raise_at(bad: NDArray[np.bool_], values: Vector, reason: str) -> None:
+    """Raise an InputError that names up to five of the rows where `bad` holds."""
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        shown = ", ".join(f"row {row}: {values[row]:g}" for row in rows[:5])
+        more = f" and {rows.size - 5} more" if rows.size > 5 else ""
+        raise InputError(f"response {reason} ({shown}{more}; rows count from 0)")

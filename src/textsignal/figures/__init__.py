@@ -1,0 +1,1 @@
+"""Figures for papers (`plots`), and what they are drawn with."""

@@ -1,0 +1,319 @@
+"""TextResponseModel: raw texts and responses in, topics, effects and predictions out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from textsignal import evaluate, storage
+from textsignal.checks import check_number
+from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
+from textsignal.families import Family
+from textsignal.kernels import Array
+from textsignal.tables.write import whole_folder
+from textsignal.text.vectorise import TextVectorizer, checked_texts
+from textsignal.topics.curation import CurationMixin, check_responses
+from textsignal.topics.explanation import Explanation, explain_text
+from textsignal.topics.table import topic_table
+
+#: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
+MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
+
+
+class TextResponseModel(CurationMixin, BaseEstimator):
+    """Topics that explain texts and the number beside each of them.
+
+    Parameters
+    ----------
+    n_topics : number of topics.
+    family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
+    supervision : how much the response counts against the text while learning; 0 ignores it.
+    training : "predictive" or "joint" (the paper's), as in `GLMNMF`.
+    word_residual : whether single words may add to the prediction beyond the topics, as in `GLMNMF`; see `words`.
+    levels : the response's scale, such as (1, 5); None learns it from the responses seen.
+    vectorizer : a TextVectorizer; None takes 2,000 terms, as counts for predictive training and with TF-IDF weights
+        for joint training.
+    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of all options above but
+        `vectorizer`.
+    random_state : seed.
+    n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+
+    Attributes
+    ----------
+    vectorizer_, estimator_ : the fitted parts.
+    coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
+    labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
+    n_documents_ : number of training texts.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(400, seed=1)
+    >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+    >>> list(model.topics().columns)
+    ['topic', 'label', 'effect', 'prevalence', 'coherence', 'terms']
+    >>> good, bad = model.predict(["The staff were friendly and helpful.", "The bathroom was dirty."])
+    >>> bool(good > bad)
+    True
+    >>> model.predict_proba(["The staff were friendly."]).shape
+    (1, 5)
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        family: str | Family = "binomial",
+        supervision: float = 0.5,
+        training: str = "predictive",
+        word_residual: bool = False,
+        levels: ArrayLike | None = None,
+        vectorizer: TextVectorizer | None = None,
+        estimator: TopicEstimator | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_topics = n_topics
+        self.family = family
+        self.supervision = supervision
+        self.training = training
+        self.word_residual = word_residual
+        self.levels = levels
+        self.vectorizer = vectorizer
+        self.estimator = estimator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn terms, topics and effects.
+
+        Parameters
+        ----------
+        texts : documents; an empty one is allowed and teaches nothing about topics.
+        responses : one number a document; NaN where there is none, its text is used all the same.
+        sample_weight : how often each document counts in training.
+        """
+        documents = checked_texts(texts)
+        check_responses(documents, responses)
+        estimator = self._new_estimator()
+        vectorizer = clone(self.vectorizer or TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, weighting=estimator.weighting))
+        X = vectorizer.fit_transform(documents)
+        estimator.fit(X, responses, sample_weight)
+        self.vectorizer_, self.estimator_ = vectorizer, estimator
+        self.coherence_ = evaluate.coherence(X, estimator.components_)
+        self.labels_ = [None] * len(estimator.components_)
+        self.n_documents_ = X.shape[0]
+        self._training_texts, self._training_responses = documents, np.ravel(responses).astype(float)
+        self._training_weight = sample_weight
+        return self
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set scikit-learn callbacks, such as `sklearn.callback.ProgressBar()`, for training."""
+        self._callbacks = callbacks
+        return self
+
+    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+        """One row a topic, strongest positive effect first.
+
+        Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all text),
+        coherence, terms.
+
+        The effect is on the linear predictor, per unit of weight with every topic summing to 1, and relative to the
+        average text: at the mean weights of training all effects add up to 0.
+        """
+        check_is_fitted(self)
+        check_number("n_terms", n_terms, least=1, whole=True)
+        centred = self.estimator_.centred_effects
+        return topic_table(
+            topics=self.estimator_.components_ / centred.size[:, None],
+            effects=centred.effects,
+            prevalence=centred.prevalence,
+            coherence=self.coherence_,
+            terms=self.vectorizer_.terms_.tolist(),
+            labels=self.labels_,
+            n_terms=n_terms,
+        )
+
+    def words(self) -> pd.DataFrame:
+        """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
+
+        Empty without `word_residual`, and where topics leave nothing to words. What topics alone predict is
+        `predictions(texts).by_topics`.
+        """
+        check_is_fitted(self)
+        effects = self.estimator_.word_effects_
+        order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
+        return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
+
+    def explain(self, text: str) -> Explanation:
+        """Say what topics and words add to the prediction for one text.
+
+        Examples
+        --------
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> explanation = model.explain("The staff were friendly.")
+        >>> explanation.prediction > explanation.baseline_prediction
+        True
+        """
+        check_is_fitted(self)
+        located = self.vectorizer_.locate(text)
+        row = sp.csr_array(self.vectorizer_.transform([text]))
+        scaled = self.estimator_.inference.rows(row)
+        return explain_text(
+            text=text,
+            located=located,
+            row=row,
+            direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
+            said=self.estimator_.predictions(row),
+            centred=self.estimator_.centred_effects,
+            intercept=self.estimator_.intercept_,
+            topics=self.estimator_.components_,
+            labels=self._shown_labels(),
+            terms=self.vectorizer_.terms_.tolist(),
+        )
+
+    def predictions(self, texts: Iterable[str]) -> Predictions:
+        """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
+        check_is_fitted(self)
+        return self.estimator_.predictions(self.vectorizer_.transform(texts))
+
+    def transform(self, texts: Iterable[str]) -> Array:
+        """Weights of texts: (documents, topics). A text with no known term gets the mean weights."""
+        return self.predictions(texts).weights
+
+    def predict(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Expected response of texts."""
+        return self.predictions(texts).mean
+
+    def predict_level(self, texts: Iterable[str], rule: str = "round") -> NDArray[np.int64]:
+        """One level a text: the rounded expectation ("round") or the most probable level ("mode")."""
+        return self.predictions(texts).level(rule)
+
+    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Probability of every level: (documents, levels), in the order of `levels_`."""
+        return self.predictions(texts).probabilities
+
+    def score(self, texts: Iterable[str], responses: ArrayLike) -> float:
+        """R2 of the expected response over the texts that have one."""
+        return evaluate.r2_score(responses, self.predict(texts))
+
+    @property
+    def levels_(self) -> NDArray[np.int64]:
+        """The response's levels, lowest first."""
+        check_is_fitted(self)
+        return self.estimator_.levels_
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
+        check_is_fitted(self)
+        with whole_folder(Path(path), force=force) as folder:
+            parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
+            storage.write_model(parts, folder)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        held_out: ArrayLike | None = None,
+        with_texts: bool = True,
+        title: str = "",
+        response_name: str = "response",
+        unit: str = "points",
+        force: bool = False,
+    ) -> None:
+        """Write a report on the model to one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : the file, such as "report.html".
+        texts, responses : the documents that it is about; those of training if not given. A loaded model does not
+            hold these.
+        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
+            for none of them.
+        with_texts : whether documents are shown; if not, the file is checked to hold none.
+        title : of the page.
+        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars".
+        force : replace a file that is there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> training, new = slice(300), np.arange(400) >= 300
+        >>> model = TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
+        """
+        # Charts are slow to import, and few calls need them.
+        from textsignal.report.page.render import write_report
+        from textsignal.report.values.data import ReportSettings
+
+        check_is_fitted(self)
+        seen = self._seen(texts, responses, None)
+        settings = ReportSettings(
+            title=title,
+            response_name=response_name,
+            unit=unit,
+            with_texts=with_texts,
+            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
+        )
+        write_report(self, path, seen.texts, seen.responses, held_out, settings, force=force)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def _new_estimator(self) -> TopicEstimator:
+        estimator = clone(self.estimator) if self.estimator is not None else self._default_estimator()
+        return estimator.set_callbacks(*getattr(self, "_callbacks", ()))
+
+    def _default_estimator(self) -> TopicEstimator:
+        return GLMNMF(
+            self.n_topics,
+            family=self.family,
+            training=self.training,
+            supervision=self.supervision,
+            word_residual=self.word_residual,
+            levels=self.levels,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+
+def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None) -> TextResponseModel:
+    """Read a model that `TextResponseModel.save` or `textsignal fit` wrote. Nothing stored is executed.
+
+    Parameters
+    ----------
+    path : the model's folder.
+    tokenizer : the function the model was fitted with, where it was not our own; functions are not stored.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(200, seed=1)
+    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     again = load(f"{folder}/model")
+    >>> bool((again.predict(reviews.texts) == model.predict(reviews.texts)).all())
+    True
+    """
+    parts = storage.read_model(Path(path), tokenizer)
+    model = TextResponseModel(vectorizer=parts.vectorizer, estimator=parts.estimator)
+    model.vectorizer_, model.estimator_ = parts.vectorizer, parts.estimator
+    model.coherence_, model.labels_, model.n_documents_ = parts.coherence, parts.labels, parts.n_documents
+    return model

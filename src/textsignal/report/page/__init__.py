@@ -1,0 +1,1 @@
+"""A report's values as one HTML file."""

@@ -1,0 +1,210 @@
+"""From a report's values to one HTML file that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from numpy.typing import ArrayLike
+
+from textsignal.errors import OutputError
+from textsignal.report.page.charts import chart_specs, labels_apart, led_chart, static_svg
+from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.prepare import prepare
+from textsignal.report.values.words import signed
+from textsignal.tables.write import whole_file
+
+#: Width of the small chart on a card.
+CARD_WIDTH = 330
+#: Words in a row that give a document away, where none may be shown; fewest words of a whole one.
+RUN, SHORTEST = 8, 4
+#: Charts that only appear when a text is tried.
+FILLED_IN = ("levels", "contributions")
+
+
+def write_report(
+    model: FittedModel,
+    path: str | Path,
+    texts: Sequence[str],
+    responses: ArrayLike,
+    held_out: ArrayLike | None = None,
+    settings: ReportSettings | None = None,
+    *,
+    force: bool = False,
+) -> None:
+    """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
+    with whole_file(Path(path), force=force) as file:
+        report = prepare(model, texts, responses, held_out, settings)
+        page = render(report)
+        if not report.with_texts:
+            check_no_texts(page, texts)
+        file.write_text(page, encoding="utf-8", newline="\n")
+
+
+def render(report: ReportData) -> str:
+    """Lay a report out as one HTML file that holds all it needs.
+
+    Examples
+    --------
+    >>> from textsignal import TextResponseModel
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> from textsignal.report.values.prepare import prepare
+    >>> reviews = synthetic_reviews(200, seed=1)
+    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> page = render(prepare(model, reviews.texts, reviews.ratings))
+    >>> page.startswith("<!doctype html>")
+    True
+    """
+    specs = chart_specs(report)
+    live = specs | {"map": labels_apart(specs["map"])}
+    scripts = [library(), _asset("infer.js"), _asset("page.js")]
+    return _template().render(
+        report=report,
+        ours=_ours(report.prediction),
+        policy=_policy(scripts),
+        style=Markup(_asset("page.css")),
+        scripts=[Markup(script) for script in scripts],
+        data=Markup(_json(_page_data(report, live))),
+        pictures={name: Markup(static_svg(name, spec)) for name, spec in specs.items() if name not in FILLED_IN},
+        led={
+            topic.number: Markup(static_svg(f"led-{topic.number}", led_chart(topic, report), CARD_WIDTH))
+            for topic in report.topics
+            if topic.led_responses
+        },
+        response_words=_bars_words(report.corpus.responses, "of texts"),
+        **_prediction_words(report.prediction),
+    )
+
+
+def check_no_texts(page: str, texts: Iterable[str]) -> None:
+    """Raise if a page holds a whole text of SHORTEST words or more, or 2 RUN - 1 words in a row of a longer one.
+
+    Every RUN-th run of RUN words of each text is looked for, so that a longer stretch always holds one of them.
+
+    Examples
+    --------
+    >>> check_no_texts("<p>the <mark>room</mark> was cold</p>", ["The room was warm."])
+    >>> check_no_texts("<p>the <mark>room</mark> was cold</p>", ["The room was cold."])
+    Traceback (most recent call last):
+        ...
+    textsignal.errors.OutputError: the report holds words of text 1, though it must hold none; it was not written
+    """
+    shown = _words(html.unescape(re.sub(r"<[^>]*>", "", page.replace(library(), ""))))
+    runs = {n: {tuple(shown[i : i + n]) for i in range(len(shown) - n + 1)} for n in range(SHORTEST, RUN + 1)}
+    for number, text in enumerate(texts, 1):
+        words = _words(text)
+        starts = range(0, max(len(words) - RUN, 0) + 1, RUN) if len(words) >= SHORTEST else ()
+        for start in starts:
+            run = tuple(words[start : start + RUN])
+            if run in runs[len(run)]:
+                raise OutputError(
+                    f"the report holds words of text {number:,}, though it must hold none; it was not written"
+                )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@cache
+def library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script."""
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Nothing from outside, and no script but ours."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
+    topics = [
+        {
+            "number": topic.number,
+            "label": topic.label,
+            "response_effect": topic.response_effect,
+            "prevalence": topic.prevalence,
+        }
+        for topic in report.topics
+    ]
+    shown = {
+        "response": report.response_name,
+        "levels": report.levels,
+        "topics": topics,
+        "charts": charts,
+        "browser": report.browser.model,
+    }
+    return shown | {"id": hashlib.sha256(_json(shown).encode()).hexdigest()[:16]}
+
+
+def _json(value: Any) -> str:
+    """JSON that can stand inside a script element: no `<`, so that no tag begins or ends there."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _asset(name: str) -> str:
+    return files("textsignal.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _template() -> Any:
+    environment = Environment(
+        loader=PackageLoader("textsignal.report.page", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": lambda value: f"{value:,}",
+        "plain": lambda value: f"{value:g}",
+        "number": _number,
+        "signed_number": lambda value, digits: f"{value:+z.{digits}f}".replace("-", "−"),
+        "percent": lambda value, digits=0: f"{value:.{digits}%}",
+        "change": signed,
+        "capital": lambda text: text[:1].upper() + text[1:],
+    }
+    return environment.get_template("page.html.j2")
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if value != value else f"{value:z.{digits}f}".replace("-", "−")
+
+
+def _ours(prediction: Prediction | None) -> Any:
+    if prediction is None:
+        return None
+    return prediction.rows[0].held_out if prediction.held_out else prediction.rows[0].training
+
+
+def _bars_words(bars: Iterable[Bar], what: str) -> str:
+    return ". ".join(f"{bar.label}: {bar.value:.0%} {what}" for bar in bars) + "."
+
+
+def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
+    """Charts of skill for those who cannot see them."""
+    if prediction is None:
+        return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
+    means = ". ".join(f"{mean.predicted:.1f} predicted: {mean.observed:.1f} observed" for mean in prediction.means)
+    said = ". ".join(f"{point.said:.0%} said: {point.happened:.0%} happened" for point in prediction.reliability)
+    places = ". ".join(f"{bar.label}: {bar.value:.2f}" for bar in prediction.pit)
+    return {
+        "agreement_words": f"{means}.",
+        "reliability_words": f"Said probabilities against how often it happened. {said}.",
+        "pit_words": f"Histogram of places in the predicted distribution, 1 as predicted. {places}.",
+    }

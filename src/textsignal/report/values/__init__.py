@@ -1,0 +1,1 @@
+"""Every number and sentence of a report, as values."""

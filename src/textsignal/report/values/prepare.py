@@ -1,0 +1,218 @@
+"""From a fitted model and its documents to everything a report says."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from textsignal.errors import InputError
+from textsignal.figures.palette import topic_colors
+from textsignal.report.values.browser import browser_model
+from textsignal.report.values.data import CloudWord, Corpus, FittedModel, ReportData, ReportSettings, Topic, Vector
+from textsignal.report.values.documents import Documents, read_documents
+from textsignal.report.values.evidence import TEXT_CAP, evidence_of
+from textsignal.report.values.numbers import length_bars, response_bars, response_effects, sizes
+from textsignal.report.values.skill import prediction_of
+from textsignal.report.values.words import one_line, region, summary, visible
+
+#: Terms on a card and in the word cloud.
+CARD_TERMS, CLOUD_TERMS = 15, 80
+LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
+
+
+def prepare(
+    model: FittedModel,
+    texts: Sequence[str],
+    responses: ArrayLike,
+    held_out: ArrayLike | None = None,
+    settings: ReportSettings | None = None,
+) -> ReportData:
+    """Compute all that a report says.
+
+    Parameters
+    ----------
+    model : a fitted TextResponseModel.
+    texts, responses : the documents, those of training and others; NaN where there is no response.
+    held_out : (documents,) which of them training has not seen; None where it has seen all.
+    settings : title, names and what to leave out.
+
+    Examples
+    --------
+    >>> from textsignal import TextResponseModel
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(200, seed=1)
+    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> report = prepare(model, reviews.texts, reviews.ratings)
+    >>> len(report.topics), report.levels
+    (4, (1, 2, 3, 4, 5))
+    """
+    settings = _plain(settings or ReportSettings())
+    answers, unseen = _checked(model, texts, responses, held_out)
+    documents = read_documents(model, texts, answers, unseen, settings.progress)
+    topics = _topics(model, documents)
+    if settings.with_texts:
+        topics = [replace(topic, evidence=evidence_of(model, texts, documents, topic.number)) for topic in topics]
+    prediction = prediction_of(documents, model.estimator_.family_)
+    corpus = _corpus(model, documents, settings.dropped)
+    return ReportData(
+        title=settings.title or f"What moves {settings.subject}",
+        response_name=settings.response_name,
+        subject=settings.subject,
+        unit=settings.unit,
+        levels=tuple(int(level) for level in model.estimator_.levels_),
+        expected=_expected(model),
+        with_texts=settings.with_texts,
+        text_cap=TEXT_CAP,
+        summary=summary(topics, corpus, prediction, settings),
+        topics=tuple(topics),
+        fair_share=1 / len(topics),
+        strong=_strong(topics),
+        prediction=prediction,
+        browser=browser_model(model, model.estimator_.centred_effects),
+        corpus=corpus,
+        settings=_model_settings(model),
+        versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
+        command=settings.command,
+    )
+
+
+def _plain(settings: ReportSettings) -> ReportSettings:
+    """The settings with nothing in them that cannot be shown."""
+    return replace(
+        settings,
+        title=one_line(settings.title),
+        response_name=one_line(settings.response_name),
+        unit=one_line(settings.unit),
+        dropped=one_line(settings.dropped),
+        command=visible(settings.command),
+    )
+
+
+def _expected(model: FittedModel) -> float:
+    """Expected response of the average text."""
+    eta = model.estimator_.intercept_ + float(model.estimator_.mean_weights_ @ model.estimator_.coef_)
+    return float(model.estimator_.family_.mean(np.array(eta)))
+
+
+def _checked(
+    model: FittedModel, texts: Sequence[str], responses: ArrayLike, held_out: ArrayLike | None
+) -> tuple[Vector, NDArray[np.bool_]]:
+    answers = np.asarray(responses, dtype=float)
+    if answers.shape != (len(texts),):
+        raise InputError(f"{len(texts):,} texts, but {answers.size:,} responses; give one for each text")
+    if not len(texts):
+        raise InputError("a report needs at least one text")
+    model.estimator_.family_.encode(answers)
+    unseen = np.zeros(len(texts), dtype=bool) if held_out is None else np.asarray(held_out, dtype=bool)
+    if unseen.shape != answers.shape:
+        raise InputError(f"{len(texts):,} texts, but held_out has {unseen.size:,} flags; give one for each text")
+    return answers, unseen
+
+
+def _topics(model: FittedModel, documents: Documents) -> list[Topic]:
+    """Topics without evidence, largest effect on the response first."""
+    table = model.topics(CARD_TERMS)
+    centred, family = model.estimator_.centred_effects, model.estimator_.family_
+    change = response_effects(
+        family,
+        model.estimator_.intercept_,
+        centred.effects + centred.centre,
+        model.estimator_.mean_weights_ * centred.size,
+    )
+    colors = topic_colors(len(table))
+    names = _unique(table)
+    topics = []
+    for row in table.itertuples():
+        led = documents.responses[documents.leader == row.topic]
+        answered = bool((~np.isnan(led)).any())
+        topic = Topic(
+            number=int(row.topic),
+            label=names[row.topic],
+            color=colors[row.topic],
+            region="",
+            terms=tuple(map(one_line, row.terms)),
+            effect=float(row.effect),
+            response_effect=float(change[row.topic]),
+            interval=None,
+            prevalence=float(row.prevalence),
+            coherence=float(row.coherence),
+            led=led.size,
+            led_mean=float(np.nanmean(led)) if answered else None,
+            led_responses=response_bars(led, family.levels) if answered else (),
+            evidence=None,
+        )
+        topics.append(topic)
+    strong = _strong(topics)
+    placed = [
+        replace(topic, region=region(topic.prevalence, topic.response_effect, 1 / len(topics), strong))
+        for topic in topics
+    ]
+    return sorted(placed, key=lambda topic: -abs(topic.response_effect))
+
+
+def _strong(topics: Sequence[Topic]) -> float:
+    """Mean absolute effect on the response: from here on a topic is strong."""
+    return float(np.mean([abs(topic.response_effect) for topic in topics]))
+
+
+def _unique(table: pd.DataFrame) -> dict[int, str]:
+    """Labels by topic number; one that occurs twice gets the number behind it."""
+    labels = table["label"].map(one_line)
+    twice = labels.duplicated(keep=False)
+    return {
+        topic: f"{label} ({topic})" if again else label
+        for topic, label, again in zip(table["topic"], labels, twice, strict=True)
+    }
+
+
+def _corpus(model: FittedModel, documents: Documents, dropped: str) -> Corpus:
+    held_out = int(documents.held_out.sum())
+    answered = bool((~np.isnan(documents.responses)).any())
+    return Corpus(
+        documents=documents.eta.size,
+        training=documents.eta.size - held_out,
+        held_out=held_out,
+        without_response=int(np.isnan(documents.responses).sum()),
+        without_known_term=int(documents.unknown.sum()),
+        dropped=dropped,
+        terms=len(model.vectorizer_.terms_),
+        median_words=float(np.median(documents.words)),
+        mean_response=float(np.nanmean(documents.responses)) if answered else None,
+        responses=response_bars(documents.responses, model.estimator_.family_.levels),
+        lengths=length_bars(documents.words),
+        cloud=_cloud(model, documents),
+    )
+
+
+def _cloud(model: FittedModel, documents: Documents) -> tuple[CloudWord, ...]:
+    """The terms in most documents, in the order of the alphabet, each with the topic that it mostly comes from."""
+    most = np.argsort(-documents.in_documents, kind="stable")[:CLOUD_TERMS]
+    most = most[documents.in_documents[most] > 0]
+    if not most.size:
+        return ()
+    counts = documents.in_documents[most]
+    parts = model.estimator_.mean_weights_[:, None] * model.estimator_.components_[:, most]
+    words = [
+        CloudWord(one_line(str(model.vectorizer_.terms_[j])), int(count), int(topic), int(size))
+        for j, count, topic, size in zip(most, counts, parts.argmax(axis=0), sizes(counts), strict=True)
+    ]
+    return tuple(sorted(words, key=lambda word: word.term))
+
+
+def _model_settings(model: FittedModel) -> tuple[tuple[str, str], ...]:
+    vectorizer, estimator = model.vectorizer_, model.estimator_
+    shown = {
+        "Topics": f"{len(estimator.components_)}",
+        "Estimator": repr(estimator),
+        "Text": repr(vectorizer),
+        "Response family": repr(estimator.family_),
+        "Training texts": f"{model.n_documents_:,}",
+        "Iterations": f"{estimator.n_iter_:,}, stopped: {estimator.stop_reason_}",
+    }
+    return tuple((name, one_line(value)) for name, value in shown.items())

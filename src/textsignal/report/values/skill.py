@@ -1,0 +1,167 @@
+"""How well the model predicts, beside simpler ways, and whether its probabilities can be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+
+from textsignal import evaluate
+from textsignal.families import Family, level_probabilities
+from textsignal.report.values.data import Agreement, Bar, Prediction, Reliability, Scores, SkillRow, Vector
+
+if TYPE_CHECKING:
+    from textsignal.report.values.documents import Documents
+
+#: Ridge penalties that are tried.
+PENALTIES = np.logspace(-2, 2, 9)
+#: Documents that calibration is measured on at most; bins of probabilities, of predictions and of the PIT.
+MOST_MEASURED, BINS = 20_000, 10
+#: Probability of the intervals whose coverage is measured.
+INTERVAL = 0.8
+NOTES = {
+    "this model": "topics found from the text alone",
+    "its topics alone": "the same, without the single words",
+    "ridge": "every term its own coefficient, penalised; penalty by cross-validation",
+    "linear": "every term its own coefficient, not penalised",
+    "mean": "the mean response of training, whatever the text says",
+}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A simpler way to predict, from the same matrix of documents and terms."""
+
+    name: str
+    regressor: Any
+
+    def predict(self, X: sp.csr_array) -> Vector:
+        """(documents,) expected responses."""
+        return np.asarray(self.regressor.predict(X), dtype=float)
+
+
+def fit_baselines(X: sp.csr_array, responses: Vector) -> list[Baseline]:
+    """Ridge and linear regression on words, and the mean, fitted to training documents.
+
+    X : (documents, terms) as the model's inference takes it; responses : (documents,), none missing.
+    """
+    ridge = GridSearchCV(Ridge(solver="sparse_cg", tol=1e-3), {"alpha": PENALTIES}, scoring="r2", cv=3)
+    regressors = {"ridge": ridge, "linear": LinearRegression(tol=1e-6), "mean": DummyRegressor()}
+    return [Baseline(name, regressor.fit(X, responses)) for name, regressor in regressors.items()]
+
+
+def prediction_of(documents: Documents, family: Family) -> Prediction | None:
+    """Skill and calibration, on held-out documents where there are some; None where no document has a response."""
+    seen = ~np.isnan(documents.responses)
+    if not seen.any():
+        return None
+    held_out = bool((seen & documents.held_out).any())
+    measured = np.flatnonzero(seen & (documents.held_out == held_out))
+    measured = measured[:: -(-measured.size // MOST_MEASURED)]
+    responses, eta = documents.responses[measured], documents.eta[measured]
+    happened = (responses[:, None] == family.levels[None, :]).astype(float)
+    meant, held = coverage(family, responses, eta)
+    ways = {"this model": documents.eta}
+    notes = NOTES
+    if documents.beyond.any():
+        ways["its topics alone"] = documents.eta - documents.beyond
+        notes = NOTES | {"this model": "topics, and what single words add beyond them"}
+    means = {name: family.mean(eta) for name, eta in ways.items()} | documents.baselines
+    ways |= {name: family.link(predicted) for name, predicted in documents.baselines.items()}
+    return Prediction(
+        held_out=held_out,
+        rows=tuple(
+            SkillRow(
+                name,
+                notes[name],
+                scores(documents.responses, means[name], ways[name], family, seen & ~documents.held_out),
+                scores(documents.responses, means[name], ways[name], family, seen & documents.held_out),
+            )
+            for name in ways
+        ),
+        agreement=agreement(responses, documents.mean[measured], family),
+        means=mean_agreement(responses, documents.mean[measured]),
+        reliability=reliability(level_probabilities(family, eta), happened),
+        pit=pit(family, responses, eta),
+        interval_meant=meant,
+        interval_held=held,
+    )
+
+
+def scores(responses: Vector, mean: Vector, eta: Vector, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
+    """Skill on those of some rows that have a prediction; deviance = mean of 2 (loss - least loss)."""
+    rows = rows & ~np.isnan(mean)
+    if not rows.any():
+        return None
+    y = family.encode(responses[rows])
+    deviance = 2 * float(np.mean(family.loss(y, eta[rows]) - family.best_loss(y)))
+    r2, rmse = evaluate.r2_score(responses[rows], mean[rows]), evaluate.rmse(responses[rows], mean[rows])
+    return Scores(int(rows.sum()), r2, rmse, deviance)
+
+
+def reliability(said: Vector, happened: Vector) -> tuple[Reliability, ...]:
+    """Probabilities in equal bins from 0 to 1, beside how often what they were given to happened.
+
+    said, happened : (documents, levels) probability of every level; 1 at the level that happened, else 0.
+
+    Examples
+    --------
+    >>> reliability(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    (Reliability(said=0.1, happened=0.5, count=2), Reliability(said=0.9, happened=0.5, count=2))
+    """
+    bins = np.minimum((said * BINS).astype(int), BINS - 1)
+    found = [bins == b for b in range(BINS)]
+    return tuple(
+        Reliability(round(float(said[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
+        for at in found
+        if at.any()
+    )
+
+
+def pit(family: Family, responses: Vector, eta: Vector) -> tuple[Bar, ...]:
+    """Histogram of the probability integral transform, 1 in every bin under perfect calibration.
+
+    A level takes up the stretch from P(below it) to P(up to it), spread evenly (Czado, Gneiting and Held, 2009).
+    """
+    distribution = family.distribution(eta)
+    high = np.asarray(distribution.cdf(responses))
+    low = high - np.asarray(distribution.pmf(responses))
+    edges = np.linspace(0, 1, BINS + 1)
+    width = np.maximum(high - low, np.finfo(float).tiny)
+    below = np.clip((edges[:, None] - low) / width, 0, 1).mean(axis=1)
+    return tuple(
+        Bar(f"{start:.0%} to {stop:.0%}", float(start), float(stop), float(share * BINS))
+        for start, stop, share in zip(edges[:-1], edges[1:], np.diff(below), strict=True)
+    )
+
+
+def coverage(family: Family, responses: Vector, eta: Vector) -> tuple[float, float]:
+    """Mean probability of the central intervals, which whole levels make larger than INTERVAL; share inside them."""
+    distribution = family.distribution(eta)
+    low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
+    meant = distribution.cdf(high) - distribution.cdf(low) + distribution.pmf(low)
+    return float(np.mean(meant)), float(np.mean((responses >= low) & (responses <= high)))
+
+
+def agreement(responses: Vector, mean: Vector, family: Family) -> tuple[Agreement, ...]:
+    """How many documents have a prediction in each of equal bins of the scale, and each response."""
+    low, high = float(family.levels[0]), float(family.levels[-1])
+    n_bins = 4 * BINS
+    bins = np.clip(((mean - low) / (high - low) * n_bins).astype(int), 0, n_bins - 1)
+    cells, counts = np.unique(np.column_stack([bins, responses]), axis=0, return_counts=True)
+    middle = low + (cells[:, 0] + 0.5) / n_bins * (high - low)
+    return tuple(
+        Agreement(float(x), float(y), int(count)) for x, y, count in zip(middle, cells[:, 1], counts, strict=True)
+    )
+
+
+def mean_agreement(responses: Vector, mean: Vector) -> tuple[Agreement, ...]:
+    """Mean prediction and mean response of tenths of the documents, by prediction."""
+    tenths = evaluate.calibration_table(responses, mean, BINS).itertuples()
+    return tuple(Agreement(tenth.predicted, tenth.observed, tenth.documents) for tenth in tenths)

@@ -1,0 +1,1 @@
+"""The paper's main sample of hotel reviews."""

@@ -1,0 +1,1 @@
+"""Skill against the length of reviews."""

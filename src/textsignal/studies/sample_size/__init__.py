@@ -1,0 +1,1 @@
+"""Skill against the number of reviews, and over-fitting."""

@@ -1,0 +1,298 @@
+"""From a table of texts and responses to a fitted model, its held-out skill and a row for every document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from textsignal import evaluate
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.model import TextResponseModel
+from textsignal.report.values.data import ReportSettings
+from textsignal.tables.read import column
+from textsignal.tables.rows import BadRows, check_rows, parse_response
+
+
+@dataclass(frozen=True)
+class Skill:
+    """How well a response is predicted on the documents that have one, beside the training mean as prediction."""
+
+    documents: int
+    r2: float
+    rmse: float
+    mean_baseline_rmse: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a fit came to.
+
+    dropped : what was wrong with rows that were left out; "" where none was.
+    without_response : training and held-out rows with a text but no response.
+    without_known_term : rows whose text holds no term of the model; they get the mean weights.
+    """
+
+    rows: int
+    dropped: str
+    without_response: int
+    without_known_term: int
+    terms: int
+    topics: int
+    levels: tuple[int, int]
+    iterations: int
+    stop_reason: str
+    train: Skill
+    held_out: Skill | None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
+
+    texts : of the documents; response_name : the response's column.
+    """
+
+    model: TextResponseModel
+    summary: Summary
+    documents: pd.DataFrame
+    texts: list[str]
+    response_name: str
+
+    def write(self, folder: Path, report: ReportSettings | None = None) -> None:
+        """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`."""
+        self.model.save(folder / "model")
+        topics = self.model.topics()
+        topics["terms"] = topics["terms"].map(", ".join)
+        topics.to_csv(folder / "topics.csv", index=False)
+        self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
+        text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        from textsignal.report.page.render import write_report  # charts are slow to import
+
+        settings = replace(report or ReportSettings(), response_name=self.response_name, dropped=self.summary.dropped)
+        responses, held_out = self.documents["response"], self.documents["held_out"]
+        write_report(self.model, folder / "report.html", self.texts, responses, held_out, settings)
+
+
+def analyse(
+    table: pd.DataFrame,
+    *,
+    text: str,
+    response: str,
+    model: TextResponseModel,
+    levels: tuple[int, int] | None = None,
+    holdout: float = 0.2,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+) -> Analysis:
+    """Fit `model` to a table, holding back a share of its rows to measure skill.
+
+    Parameters
+    ----------
+    table : one document a row.
+    text, response : names of the columns.
+    model : what to fit; it is fitted in place, to the rows not held back.
+    levels : lowest and highest response allowed; None takes the whole numbers that are there.
+    holdout : share of rows held back; 0 for none.
+    seed : of the split.
+    on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> analysis = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> analysis.summary.train.documents, analysis.summary.held_out.documents
+    (240, 60)
+    """
+    if not 0 <= holdout < 1:
+        raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
+    parsed = parse_response(column(table, response, "response"))
+    texts = column(table, text, "text")
+    bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
+    rows = _usable(bad, on_bad_rows)
+    documents = texts.to_numpy(dtype=object)[rows].tolist()
+    responses = parsed.values[rows]
+    held_out = _held_out(len(rows), holdout, seed)
+    model.fit([documents[i] for i in np.flatnonzero(~held_out)], responses[~held_out])
+    said = model.predictions(documents)
+    summary = Summary(
+        rows=len(rows),
+        dropped=bad.describe() if len(bad) else "",
+        without_response=int(np.isnan(responses).sum()),
+        without_known_term=int(said.unknown.sum()),
+        terms=len(model.vectorizer_.terms_),
+        topics=len(model.estimator_.components_),
+        levels=(int(model.levels_[0]), int(model.levels_[-1])),
+        iterations=model.estimator_.n_iter_,
+        stop_reason=model.estimator_.stop_reason_,
+        train=_skill(responses, said.mean, ~held_out, ~held_out),
+        held_out=_skill(responses, said.mean, held_out, ~held_out) if held_out.any() else None,
+    )
+    return Analysis(model, summary, _documents(rows, responses, held_out, said), documents, response)
+
+
+def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> pd.DataFrame:
+    """Predictions for a table's texts, one row each: nothing is dropped.
+
+    Columns: row (from 1), prediction (expected response), level (it rounded), unknown (no known term: the mean
+    weights were used, as for an empty text), and the probability of every level.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
+    [False, True]
+    """
+    cells = column(table, text, "text")
+    texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+    said = model.predictions(texts)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(1, len(texts) + 1),
+            "prediction": said.mean,
+            "level": said.level(),
+            "unknown": said.unknown,
+        }
+    )
+    names = [f"p_{level}" for level in model.levels_]
+    return pd.concat([frame, pd.DataFrame(said.probabilities, columns=names)], axis=1)
+
+
+def report_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    path: Path,
+    *,
+    text: str,
+    response: str,
+    split: pd.DataFrame | None = None,
+    new: bool = False,
+    settings: ReportSettings | None = None,
+    on_bad_rows: str = "error",
+    force: bool = False,
+) -> int:
+    """Write a model's report on a table, and give the number of rows that are known to be held out.
+
+    Parameters
+    ----------
+    split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
+        the same.
+    new : whether training has seen none of the rows.
+    settings : of the report; the response's name and what was left out are filled in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "report.html")
+    ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)
+    60
+    """
+    from textsignal.report.page.render import write_report  # charts are slow to import
+
+    parsed = parse_response(column(table, response, "response"))
+    texts = column(table, text, "text")
+    bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
+    rows = _usable(bad, on_bad_rows)
+    documents, responses = texts.to_numpy(dtype=object)[rows].tolist(), parsed.values[rows]
+    held_out = np.full(len(rows), new)
+    if split is not None and not new and _is_of(split, rows, responses):
+        held_out = split["held_out"].to_numpy(dtype=bool)
+    dropped = bad.describe() if len(bad) else ""
+    filled = replace(settings or ReportSettings(), response_name=response, dropped=dropped)
+    write_report(model, path, documents, responses, held_out, filled, force=force)
+    return int(held_out.sum())
+
+
+def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
+    """Whether a fit's documents are these rows with these responses."""
+    if not {"row", "response", "held_out"} <= set(split.columns):
+        return False
+    same_rows = np.array_equal(split["row"], rows + 1)
+    return same_rows and np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True)
+
+
+def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:
+    """The whole numbers that the responses lie between."""
+    if np.isnan(responses).all():
+        return None
+    return int(np.floor(np.nanmin(responses))), int(np.ceil(np.nanmax(responses)))
+
+
+def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+    if on_bad_rows not in ("error", "drop"):
+        raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
+    if len(bad) and on_bad_rows == "error":
+        raise InputError(f"{bad.describe()}. Correct the table, or leave such rows out with --on-bad-rows drop")
+    rows = np.flatnonzero(~bad.mask)
+    if rows.size == 0:
+        raise InputError(f"no row is left: {bad.describe()}")
+    return rows
+
+
+def _held_out(n_rows: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """The documented split: a permutation by default_rng(seed), its first part for training."""
+    if seed < 0:
+        raise InputError(f"seed={seed} must be a whole number of at least 0")
+    n_training = round((1 - share) * n_rows)
+    if n_training == 0:
+        raise InputError(f"holdout={share!r} leaves none of the {n_rows:,} rows for training; hold back fewer")
+    flags = np.zeros(n_rows, dtype=bool)
+    flags[np.random.default_rng(seed).permutation(n_rows)[n_training:]] = True
+    return flags
+
+
+def _skill(
+    responses: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    rows: NDArray[np.bool_],
+    training: NDArray[np.bool_],
+) -> Skill:
+    seen = rows & ~np.isnan(responses)
+    if not seen.any():
+        return Skill(0, float("nan"), float("nan"), float("nan"))
+    mean = np.full(int(seen.sum()), np.nanmean(responses[training]))
+    return Skill(
+        documents=int(seen.sum()),
+        r2=evaluate.r2_score(responses[seen], predictions[seen]),
+        rmse=evaluate.rmse(responses[seen], predictions[seen]),
+        mean_baseline_rmse=evaluate.rmse(responses[seen], mean),
+    )
+
+
+def _documents(
+    rows: NDArray[np.int64],
+    responses: NDArray[np.float64],
+    held_out: NDArray[np.bool_],
+    said: Predictions,
+) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "row": rows + 1,
+            "response": responses,
+            "prediction": said.mean,
+            "held_out": held_out,
+            "unknown": said.unknown,
+        }
+    )
+    weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(said.weights.T)}
+    return pd.concat([frame, pd.DataFrame(weights)], axis=1)
+
+
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """The same values with None for NaN, which JSON does not know."""
+    plain = {name: _without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}

@@ -1,0 +1,742 @@
+"""The command line as a person meets it: files that appear, tables on screen, one line for every error."""
+
+import gzip
+import io
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import TextResponseModel, TextVectorizer, load, studies
+from textsignal.cli import commands as cli
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import TrainingError
+
+N = 200
+REVIEWS = synthetic_reviews(N, seed=9)
+TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating"})
+COLUMNS = ["--text", "Review", "--response", "Rating"]
+RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
+COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A working folder with a table in it, and a screen of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in COLOUR_SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    TABLE.to_csv("reviews.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """What one fit wrote, and what it said."""
+    folder = tmp_path_factory.mktemp("results")
+    TABLE.to_csv(folder / "reviews.csv", index=False)
+    done = shell(["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "4"], cwd=folder)
+    return folder / "out", done
+
+
+@pytest.fixture
+def model(results, place):
+    """A model in the working folder."""
+    shutil.copytree(results[0] / "model", place / "model")
+    return "model"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process: (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["textsignal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        said = capsys.readouterr()
+        return left.value.code or 0, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def ok(run):
+    """Run a command that must succeed: (stdout, stderr)."""
+
+    def call(*arguments):
+        code, out, err = run(*arguments)
+        assert code == 0, err
+        return out, err
+
+    return call
+
+
+@pytest.fixture
+def error_of(run):
+    """Run a command that must fail on bad input, write nothing, and say why in one line, which is returned."""
+
+    def call(*arguments, code=2):
+        before = files()
+        found, out, err = run(*arguments)
+        assert found == code, err
+        assert out == ""
+        *progress, line = err.splitlines()
+        assert line.startswith("textsignal: ")
+        assert not any(earlier.startswith("textsignal: ") or "Traceback" in earlier for earlier in progress)
+        assert files() == before
+        return line.removeprefix("textsignal: ")
+
+    return call
+
+
+def environment(**settings):
+    """The environment of a process, with a screen of 80 columns and no wishes for colour."""
+    plain = {name: value for name, value in os.environ.items() if name not in COLOUR_SETTINGS}
+    return plain | {"COLUMNS": "80"} | settings
+
+
+def shell(arguments, **options):
+    """Run the installed command in a process of its own."""
+    command = [Path(sys.executable).with_name("textsignal"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(), **options)
+
+
+def on_terminal(*arguments, **settings):
+    """What the installed command shows on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    command = [Path(sys.executable).with_name("textsignal"), *arguments]
+    env = environment(TERM="xterm-256color", **settings)
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+    os.close(theirs)
+    shown = b""
+    try:
+        while select.select([ours], [], [], 60)[0]:
+            shown += (part := os.read(ours, 65536))
+            if not part:
+                break
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return shown.decode()
+
+
+def files():
+    """Every file in the working folder with its content."""
+    return {str(path): path.read_bytes() if path.is_file() else None for path in sorted(Path().rglob("*"))}
+
+
+def uncoloured(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def csv(text):
+    return pd.read_csv(io.StringIO(text))
+
+
+# Help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_option_and_an_example(ok, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "200")
+    out, err = ok(name, "--help")
+    out = uncoloured(out)
+    assert err == ""
+    assert f"Example: textsignal {name}" in out
+    assert " ".join(COMMANDS[name].callback.__doc__.split()) in " ".join(out.split())
+
+
+def test_help_fits_on_a_screen_of_80_columns(ok):
+    for name in COMMANDS:
+        assert max(map(len, uncoloured(ok(name, "--help")[0]).splitlines())) <= 80
+
+
+def test_without_arguments_the_commands_are_listed(run):
+    code, out, err = run()
+    assert code in (0, 2)
+    assert all(name in out + err for name in COMMANDS)
+
+
+def test_the_examples_of_the_help_work_as_they_stand(ok):
+    examples = {name: shlex.split(command.epilog.removeprefix("Example: ")) for name, command in COMMANDS.items()}
+    Path("reviews.csv").rename("new.csv")
+    shutil.copy("new.csv", "reviews.csv")
+    for name in ("fit", "predict", "topics", "explain", "report"):
+        assert examples[name][:2] == ["textsignal", name]
+        ok(*examples[name][1:])
+    assert {path.name for path in Path("out").iterdir()} == RESULTS
+    assert len(pd.read_csv("predictions.csv")) == N
+    assert examples["demo"] == ["textsignal", "demo", "-o", "demo/"]
+
+
+# demo
+
+
+def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
+    out, err = ok("demo", "-o", "demo")
+    assert "synthetic" in err
+    assert {path.name for path in Path("demo").iterdir()} == RESULTS
+    for shown in ("R2", "held out", "effect", "prevalence", "bedbugs", "breakfast", "staff"):
+        assert shown in out
+    topics = pd.read_csv("demo/topics.csv")
+    effects = {
+        word: topics.loc[topics["terms"].str.split(", ").map(lambda terms, of=word: of in terms), "effect"].iloc[0]
+        for word in ("bedbugs", "surprise", "bathroom", "station")
+    }
+    assert effects["bedbugs"] < effects["bathroom"] < effects["station"] < effects["surprise"]
+    assert effects["bedbugs"] < 0 < effects["surprise"]
+    assert "Written to demo" in err
+
+
+def test_the_demo_needs_no_output(ok, monkeypatch):
+    monkeypatch.setattr(cli, "DEMO_REVIEWS", 200)
+    before = files()
+    out, err = ok("demo")
+    assert "What moves the response" in out
+    assert "200 synthetic hotel reviews" in err
+    assert files() == before
+
+
+# fit
+
+
+def test_fit_writes_model_topics_documents_and_summary(results):
+    folder, done = results
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert {path.name for path in folder.iterdir()} == RESULTS
+    topics, documents = pd.read_csv(folder / "topics.csv"), pd.read_csv(folder / "documents.csv")
+    assert list(topics.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
+    weights = [f"topic_{k}" for k in range(4)]
+    assert list(documents.columns) == ["row", "response", "prediction", "held_out", "unknown", *weights]
+    assert documents["held_out"].sum() == N // 5
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["held_out"].keys() == {"documents", "r2", "rmse", "mean_baseline_rmse"}
+    assert summary["train"]["r2"] > 0
+    model = load(folder / "model")
+    np.testing.assert_allclose(documents["prediction"], model.predict(REVIEWS.texts), rtol=1e-6)
+    np.testing.assert_allclose(documents[weights], model.transform(REVIEWS.texts), rtol=1e-6)
+
+
+def test_fit_shows_its_skill_and_its_topics(results):
+    folder, done = results
+    summary = json.loads((folder / "summary.json").read_text())
+    for skill in (summary["train"], summary["held_out"]):
+        for name in ("r2", "rmse", "mean_baseline_rmse"):
+            assert f"{skill[name]:.3f}" in done.stdout
+    for row in pd.read_csv(folder / "topics.csv").itertuples():
+        assert re.search(rf"{row.topic} +{re.escape(f'{row.effect:+.2f}')} +{row.prevalence:.1%}", done.stdout)
+        assert row.label.split(", ")[0] in done.stdout
+    assert "reviews.csv: 200 rows. Fitting 4 topics." in done.stderr
+    assert "Written to out: model/, topics.csv, documents.csv, summary.json, report.html" in done.stderr
+
+
+def test_piped_output_is_plain_and_fits_80_columns(results):
+    _, done = results
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "━" not in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_fit_is_one_public_call(ok):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--holdout", 0, "--max-terms", 100, "--supervision", 0.2)
+    model = TextResponseModel(3, supervision=0.2, vectorizer=TextVectorizer(5000, 100, weighting="count")).fit(
+        TABLE.Review, TABLE.Rating
+    )
+    np.testing.assert_array_equal(load("out/model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
+
+
+def test_the_seed_chooses_the_split(ok):
+    for name, seed in {"one": 3, "two": 3, "three": 4}.items():
+        ok("fit", "reviews.csv", *COLUMNS, "-o", name, "-k", 2, "--seed", seed)
+    one, two, three = (Path(name, "documents.csv").read_bytes() for name in ("one", "two", "three"))
+    assert one == two != three
+
+
+def test_the_scale_may_be_given(ok):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--levels", "0-7")
+    assert load("out/model").levels_.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("levels", ["1-5", "1:5", "1 to 5", "1..5", " 1 - 5 "])
+def test_a_scale_may_be_written_in_many_ways(levels):
+    assert cli._scale(levels) == (1, 5)
+
+
+def test_a_scale_may_hold_negative_levels():
+    assert cli._scale("-2-2") == (-2, 2)
+    assert cli._scale("-5--1") == (-5, -1)
+
+
+def test_alpha_fits_the_model_of_the_paper(ok):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--alpha", 0.05)
+    estimator = load("out/model").estimator_
+    assert type(estimator).__name__ == "JBNMF"
+    assert (estimator.alpha, estimator.intercept_) == (0.05, 0)
+    assert len(csv(ok("predict", "out/model", "reviews.csv", "--text", "Review")[0])) == N
+
+
+def test_ngrams_and_stop_words(ok):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--ngrams", 2, "--stop-words", "none")
+    terms = set(load("out/model").vectorizer_.terms_)
+    assert {"the", "the staff"} <= terms
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", "-k", 2, "--stop-words", "german")
+    terms = set(load("german/model").vectorizer_.terms_)
+    assert "the" in terms
+    assert "was" not in terms  # a German stop word too
+    assert not any(" " in term for term in terms)
+
+
+WRITERS = {
+    "r.csv.gz": lambda path: TABLE.to_csv(path, index=False),
+    "r.csv.zip": lambda path: TABLE.to_csv(path, index=False),
+    "r.tsv": lambda path: TABLE.to_csv(path, index=False, sep="\t"),
+    "r.parquet": lambda path: TABLE.to_parquet(path),
+    "r.jsonl": lambda path: TABLE.to_json(path, orient="records", lines=True),
+    "r.jsonl.gz": lambda path: TABLE.to_json(path, orient="records", lines=True),
+    "r.xlsx": lambda path: TABLE.to_excel(path, index=False),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_results(ok, results, name):
+    WRITERS[name](name)
+    ok("fit", name, *COLUMNS, "-o", "out", "-k", 4)
+    for written in ("topics.csv", "documents.csv", "summary.json"):
+        assert Path("out", written).read_bytes() == (results[0] / written).read_bytes()
+
+
+def test_a_sheet_and_an_encoding_may_be_chosen(ok):
+    with pd.ExcelWriter("book.xlsx") as book:
+        TABLE.head(1).to_excel(book, sheet_name="Notes", index=False)
+        TABLE.to_excel(book, sheet_name="Reviews", index=False)
+    assert "book.xlsx: 200 rows" in ok("fit", "book.xlsx", *COLUMNS, "-o", "a", "-k", 2, "--sheet", "Reviews")[1]
+    french = TABLE.assign(Review=TABLE["Review"] + " très très cher")
+    french.to_csv("french.csv", index=False, encoding="cp1252", errors="replace")
+    ok("fit", "french.csv", *COLUMNS, "-o", "b", "-k", 2, "--encoding", "cp1252")
+    assert "très" in load("b/model").vectorizer_.terms_
+
+
+def test_rows_without_response_and_without_known_term_are_told(ok):
+    table = TABLE.astype(object)
+    table.loc[3, "Rating"] = ""
+    table.loc[[4, 5], "Review"] = "the"
+    table.to_csv("some.csv", index=False)
+    _, err = ok("fit", "some.csv", *COLUMNS, "-o", "out", "-k", 2)
+    assert "Without response, text used all the same: 1 row.\n" in err
+    assert "Without a term the model knows, mean weights used: 2 texts.\n" in err
+
+
+# Rows that cannot be used
+
+
+@pytest.fixture
+def bad(place):
+    table = TABLE.astype(object)
+    table.loc[3, "Review"] = ""
+    table.loc[10, "Rating"] = "five"
+    table.loc[20, "Rating"] = 9
+    table.loc[21, "Rating"] = 3.5
+    table.to_csv("bad.csv", index=False)
+    return "bad.csv"
+
+
+def test_bad_rows_are_counted_and_named(error_of, bad):
+    line = error_of("fit", bad, *COLUMNS, "-o", "out", "--levels", "1-5")
+    assert line.startswith("4 bad rows: 1 empty text (row 4), 1 response that is no number (row 11: 'five'), ")
+    assert "1 response outside 1 to 5 (row 21: '9'), 1 response that is no whole number (row 22: '3.5')" in line
+    assert line.endswith("--on-bad-rows drop")
+
+
+def test_bad_rows_are_left_out_on_request(ok, bad):
+    _, err = ok("fit", bad, *COLUMNS, "-o", "out", "-k", 2, "--levels", "1-5", "--on-bad-rows", "drop")
+    assert "Left out 4 bad rows: 1 empty text (row 4)" in err
+    assert set(range(1, N + 1)) - set(pd.read_csv("out/documents.csv")["row"]) == {4, 11, 21, 22}
+    assert json.loads(Path("out/summary.json").read_text())["dropped"].startswith("4 bad rows")
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("reviews.csv --text Reviw --response Rating", "no column 'Reviw' for the text; did you mean 'Review'? The "),
+        ("reviews.csv --text Review --response Stars", "no column 'Stars' for the response. The columns are: Review"),
+        ("nothing.csv --text Review --response Rating", "there is no file nothing.csv"),
+        ("notes.txt --text Review --response Rating", "notes.txt is of no known format; its name must end in .csv, "),
+        ("folder.csv --text Review --response Rating", "folder.csv is a directory; give one file"),
+        ("empty.csv --text Review --response Rating", "empty.csv is empty"),
+        ("header.csv --text Review --response Rating", "header.csv has no rows"),
+        ("mixed.csv --text Review --response Rating", "mixed.csv, line 3: byte 0xe8 is not utf-8; give its encoding"),
+        ("constant.csv --text Review --response Rating", "the response is constant (always 4)"),
+        ("constant.csv --text Review --response Rating --levels 1-5", "the response is constant"),
+        ("missing.csv --text Review --response Rating", "no document has a response (all are missing)"),
+        ("stop.csv --text Review --response Rating -k 1", "no term is left"),
+        ("reviews.csv --text Rating --response Rating", "no term is left"),
+        ("reviews.csv --text Review --response Rating -k 161", "cannot carry 161 topics"),
+        ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
+        ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
+        ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
+        ("reviews.csv --text Review --response Rating --holdout 1", "holdout=1.0 must be at least 0 and below 1"),
+        ("reviews.csv --text Review --response Rating --alpha -1", "alpha=-1.0 must be a number of at least 0"),
+        ("reviews.csv --text Review --response Rating --supervision nan", "supervision=nan must be a number of at "),
+        ("reviews.csv --text Review --response Rating --stop-words elvish", "no stop words for 'elvish'; there are"),
+        ("reviews.csv --text Review --response Rating --encoding utf-9", "unknown encoding 'utf-9'; give utf-8, "),
+        ("reviews.csv --text Review --response Rating --sheet One", "reviews.csv has no sheet to choose"),
+    ],
+)
+def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message):
+    Path("notes.txt").write_text("notes")
+    Path("folder.csv").mkdir()
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("Review,Rating\n")
+    Path("mixed.csv").write_bytes("Review,Rating\nTrès bien,4\n".encode() + "Très cher,2\n".encode("cp1252"))
+    Path("stop.csv").write_text("Review,Rating\nthe,4\nand,2\nof,1\n")
+    TABLE.assign(Rating=4).to_csv("constant.csv", index=False)
+    TABLE.assign(Rating="").to_csv("missing.csv", index=False)
+    assert message in error_of("fit", *shlex.split(arguments), "-o", "new/out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "reviews.csv"], "Missing option '--text'"),
+        (["fit", "reviews.csv", *COLUMNS], "Missing option '--output' / '-o'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "0"], "'--topics' / '-k'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "two"], "'--topics' / '-k'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--ngrams", "0"], "'--ngrams'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--max-terms", "0"], "'--max-terms'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--seed", "-1"], "'--seed'"),
+        (
+            ["fit", "reviews.csv", *COLUMNS, "-o", "out", "--on-bad-rows", "skip"],
+            "'skip' is not one of",
+        ),
+        (["topics", "model", "-n", "0"], "'--terms' / '-n'"),
+        (["explode"], "No such command 'explode'"),
+    ],
+)
+def test_wrong_options_are_named(run, monkeypatch, arguments, message):
+    monkeypatch.setenv("COLUMNS", "200")
+    before = files()
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in uncoloured(err)
+    assert files() == before
+
+
+def test_a_model_that_is_none_is_named(error_of, model):
+    Path("file").write_text("x")
+    Path("empty").mkdir()
+    for command in (["topics"], ["predict"]):
+        rest = ["reviews.csv", "--text", "Review"] if command == ["predict"] else []
+        assert error_of(*command, "nowhere", *rest) == "there is no model at nowhere"
+        assert "file is a file; a model is the folder" in error_of(*command, "file", *rest)
+        assert error_of(*command, "empty", *rest) == "empty holds no model: model.json is missing"
+        assert error_of(*command, ".", *rest).endswith("did you mean model?")
+    settings = Path("model/model.json")
+    settings.write_bytes(settings.read_bytes()[:300])
+    assert "it may be truncated" in error_of("topics", "model")
+
+
+# Outputs that are there, or cannot be
+
+
+def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, error_of):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2)
+    Path("out/notes.txt").write_text("mine")
+    assert "out exists already; give another name, or --force" in error_of("fit", "reviews.csv", *COLUMNS, "-o", "out")
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--force")
+    assert len(pd.read_csv("out/topics.csv")) == 3
+    assert load("out/model").transform(["bed"]).shape == (1, 3)
+    assert Path("out/notes.txt").read_text() == "mine"
+    assert {path.name for path in Path("out").iterdir()} == RESULTS | {"notes.txt"}
+
+
+def test_a_failure_under_force_leaves_the_old_results(ok, error_of):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2)
+    error_of("fit", "reviews.csv", "--text", "Nothing", "--response", "Rating", "-o", "out", "--force")
+
+
+@pytest.mark.parametrize("target", ["reviews.csv", "reviews.csv/out"])
+def test_an_output_that_cannot_be_a_folder_is_named_before_the_work(error_of, monkeypatch, target):
+    monkeypatch.setattr("textsignal.tables.read.read_table", pytest.fail)
+    assert "reviews.csv" in error_of("fit", "reviews.csv", *COLUMNS, "-o", target)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("reviews.csv", "reviews.csv exists already"),
+        ("model", "model is a folder; give the name of a file"),
+        ("reviews.csv/p.csv", "cannot write to reviews.csv: Not a directory"),
+    ],
+)
+def test_predictions_that_cannot_be_written_are_refused_before_the_work(error_of, monkeypatch, model, target, message):
+    monkeypatch.setattr("textsignal.model.load", pytest.fail)
+    assert message in error_of("predict", model, "reviews.csv", "--text", "Review", "-o", target)
+    assert message in error_of("topics", model, "-o", target)
+
+
+# predict
+
+
+def test_predictions_go_to_a_file(ok, model):
+    out, err = ok("predict", model, "reviews.csv", "--text", "Review", "-o", "new/folder/predictions.csv")
+    assert (out, err) == ("", "Written to new/folder/predictions.csv: 200 rows\n")
+    table = pd.read_csv("new/folder/predictions.csv")
+    assert list(table.columns) == ["row", "prediction", "level", "unknown", "p_1", "p_2", "p_3", "p_4", "p_5"]
+    loaded = load(model)
+    np.testing.assert_array_equal(table["prediction"], loaded.predict(REVIEWS.texts))
+    np.testing.assert_array_equal(table["level"], loaded.predict_level(REVIEWS.texts))
+    np.testing.assert_array_equal(table.filter(like="p_"), loaded.predict_proba(REVIEWS.texts))
+
+
+def test_predictions_to_the_screen_are_csv_and_nothing_else(ok, model):
+    Path("new.csv").write_text('Review\nLovely breakfast and friendly staff.\nxylophone\n""\n')
+    out, err = ok("predict", model, "new.csv", "--text", "Review")
+    assert csv(out)["unknown"].tolist() == [False, True, True]
+    assert err == "Without a term the model knows, mean weights used: 2 of 3 texts.\n"
+    ok("predict", model, "new.csv", "--text", "Review", "-o", "predictions.csv")
+    assert Path("predictions.csv").read_text() == out
+
+
+def test_predictions_replace_a_file_with_force_and_may_be_compressed(ok, model):
+    Path("predictions.csv").write_text("old")
+    ok("predict", model, "reviews.csv", "--text", "Review", "-o", "predictions.csv", "--force")
+    ok("predict", model, "reviews.csv", "--text", "Review", "-o", "predictions.csv.gz")
+    assert gzip.decompress(Path("predictions.csv.gz").read_bytes()) == Path("predictions.csv").read_bytes()
+
+
+def test_predict_names_what_is_wrong_with_its_table(error_of, model):
+    assert "did you mean 'Review'?" in error_of("predict", model, "reviews.csv", "--text", "review")
+    assert error_of("predict", model, "gone.csv", "--text", "Review") == "there is no file gone.csv"
+
+
+# topics
+
+
+def test_topics_shows_the_table(ok, model):
+    out, err = ok("topics", model, "-n", 3)
+    assert err == ""
+    for row in load(model).topics(3).itertuples():
+        assert f"{row.effect:+.2f}" in out
+        assert ", ".join(row.terms) in out
+
+
+def test_topics_writes_a_csv(ok, model):
+    out, err = ok("topics", model, "-n", 5, "-o", "topics.csv")
+    assert (out, err) == ("", "Written to topics.csv: 4 rows\n")
+    table, expected = pd.read_csv("topics.csv"), load(model).topics(5)
+    assert table["terms"].str.split(", ").tolist() == expected["terms"].tolist()
+    assert table.drop(columns="terms").equals(expected.drop(columns="terms"))
+
+
+# explain
+
+PRAISE = "The staff were friendly,\nbut a [bold]dirty[/bold] bathroom & no xylophone."
+
+
+def test_explain_shows_the_text_with_signs_the_prediction_and_what_adds_up(ok, model):
+    out, err = ok("explain", model, PRAISE)
+    explanation = load(model).explain(PRAISE)
+    assert err == ""
+    assert f"Expected response {explanation.prediction:.2f}" in out
+    assert re.search(r"[+-]friendly", out)
+    assert "[bold]" in out
+    assert "Not in the model: xylophone" in out.replace("bold, ", "")
+    for probability in explanation.probabilities:
+        assert f"{probability:.0%}" in out
+    for topic in explanation.topics.itertuples():
+        assert f"{topic.contribution:+.2f}" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_explain_reads_a_file_or_standard_input(ok, model, monkeypatch):
+    expected = ok("explain", model, PRAISE)
+    Path("text.txt").write_bytes(b"\xef\xbb\xbf" + PRAISE.encode())
+    assert ok("explain", model, "--file", "text.txt") == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PRAISE.encode())))
+    assert ok("explain", model, "-") == expected
+
+
+def test_explain_says_when_no_word_is_known(ok, model):
+    assert "the mean weights of training were used" in " ".join(ok("explain", model, "xylophone")[0].split())
+    assert "the mean weights of training were used" in " ".join(ok("explain", model, "")[0].split())
+
+
+def test_explain_gets_bad_input_in_one_line(error_of, model):
+    assert error_of("explain", model).startswith("give one text: in quotes")
+    assert error_of("explain", model, "text", "--file", "reviews.csv").startswith("give one text")
+    assert error_of("explain", model, "--file", "gone.txt") == "gone.txt cannot be read: No such file or directory"
+    assert error_of("explain", "gone", "text") == "there is no model at gone"
+    Path("latin.txt").write_bytes("schön".encode("latin-1"))
+    assert error_of("explain", model, "--file", "latin.txt").startswith("latin.txt is not UTF-8 (byte 3)")
+
+
+def test_explain_colours_signs_on_a_terminal(model):
+    coloured = on_terminal("explain", model, PRAISE)
+    assert "\x1b[32m" in coloured
+    assert "\x1b[31m" in coloured
+    plain = on_terminal("explain", model, PRAISE, NO_COLOR="1")
+    assert uncoloured(plain) == uncoloured(coloured)
+
+
+# report
+
+
+def test_a_report_of_a_stored_model_knows_what_was_held_out(ok, results):
+    out, err = ok("report", results[0] / "model", "reviews.csv", *COLUMNS, "-o", "report.html", "--unit", "stars")
+    assert (out, err) == ("", "Written to report.html: open it in a browser\n")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"{N}: {N * 4 // 5} in training, {N // 5} held out" in page
+    assert "What moves the Rating" in page
+    assert "textsignal report" in page
+    fitted = (results[0] / "report.html").read_text(encoding="utf-8")
+    skill = r'<table class="skill">.*?</table>'
+    assert re.search(skill, page, re.DOTALL)[0] == re.search(skill, fitted, re.DOTALL)[0]
+
+
+def test_a_report_does_not_take_other_rows_for_held_out(ok, results):
+    TABLE.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
+    arguments = ["report", results[0] / "model", "shuffled.csv", *COLUMNS, "-o"]
+    assert "No row is known to be held out" in ok(*arguments, "seen.html")[1]
+    assert "No held-out documents." in Path("seen.html").read_text(encoding="utf-8")
+    assert "No row is known" not in ok(*arguments, "new.html", "--new")[1]
+    assert f"{N}: 0 in training, {N} held out" in Path("new.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_a_report_without_texts(ok, results, command):
+    if command == "fit":
+        ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--no-texts")
+    else:
+        ok("report", results[0] / "model", "reviews.csv", *COLUMNS, "-o", "out/report.html", "--no-texts")
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "<blockquote" not in page
+    assert not any(text in page for text in REVIEWS.texts)
+
+
+def test_a_report_is_not_written_over_and_names_what_is_wrong(error_of, model):
+    Path("report.html").write_text("mine")
+    arguments = ["report", model, "reviews.csv", *COLUMNS, "-o"]
+    assert "report.html exists already" in error_of(*arguments, "report.html")
+    assert "no column 'Stars' for the response" in error_of(
+        "report", model, "reviews.csv", "--text", "Review", "--response", "Stars", "-o", "new.html"
+    )
+    TABLE.assign(Rating=9).to_csv("nines.csv", index=False)
+    assert "responses outside 1 to 5" in error_of("report", model, "nines.csv", *COLUMNS, "-o", "new.html")
+
+
+# Failures
+
+
+def test_training_that_breaks_down_is_a_failure_not_bad_input(error_of, monkeypatch):
+    def broken(*_, **__):
+        raise TrainingError("the objective became nan\nat iteration 3")
+
+    monkeypatch.setattr("textsignal.tables.analyse.analyse", broken)
+    line = error_of("fit", "reviews.csv", *COLUMNS, "-o", "out", code=1)
+    assert line == "the objective became nan at iteration 3"
+
+
+def test_a_full_disk_is_a_failure_in_one_line(error_of, monkeypatch, model):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    for arguments in (["fit", "reviews.csv", *COLUMNS], ["predict", model, "reviews.csv", "--text", "Review"]):
+        assert "No space left on device" in error_of(*arguments, "-o", "out", code=1)
+
+
+# In a process of its own
+
+
+def test_exit_codes_are_those_of_the_process(model):
+    predicted = shell(["predict", model, "reviews.csv", "--text", "Review"])
+    assert (predicted.returncode, predicted.stderr) == (0, "")
+    assert csv(predicted.stdout)["row"].tolist() == list(range(1, N + 1))
+    wrong = shell(["predict", model, "reviews.csv", "--text", "Nothing"])
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("textsignal: no column 'Nothing' for the text")
+    assert wrong.stderr.count("\n") == 1
+
+
+def test_a_reader_that_stops_early_gets_no_traceback(model):
+    script = f'"{Path(sys.executable).with_name("textsignal")}" predict {model} reviews.csv --text Review | head -n 1'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("row,prediction")
+    assert done.stderr == ""
+
+
+def test_a_terminal_shows_colours_unless_told_not_to(model):
+    coloured = on_terminal("topics", model)
+    assert "\x1b[32m" in coloured or "\x1b[31m" in coloured
+    plain = on_terminal("topics", model, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
+    visible = uncoloured(plain)
+    assert visible == uncoloured(coloured)
+    assert max(map(len, visible.splitlines())) <= 80
+
+
+def test_a_terminal_shows_a_progress_bar():
+    shown = on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "2")
+    assert "━" in shown
+    assert "100%" in shown
+    assert {path.name for path in Path("out").iterdir()} == RESULTS
+
+
+def test_a_study_of_the_paper_is_run_and_goes_on_where_it_was(ok):
+    roles = [f"--reviews={role}=reviews.csv" for role in ("fast-food", "cafe", "hotel")]
+    asked = [
+        "reproduce",
+        "length",
+        "--reviews",
+        "reviews.csv",
+        *roles,
+        "--quick",
+        "--training",
+        "predictive",
+        "-j",
+        "1",
+    ]
+    _, said = ok(*asked)
+    assert "length: 0 of " in said
+    assert "The page: reproduction/reproduction.md" in said
+    page = Path("reproduction/reproduction.md").read_text()
+    assert shlex.join(["textsignal", *asked]) in page
+    assert all((Path("reproduction") / link).is_file() for link in re.findall(r"\]\((.+?)\)", page))
+    kept = Path("reproduction/cells.jsonl").read_bytes()
+    ok(*asked)
+    assert Path("reproduction/cells.jsonl").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hotels"], r"study hotels reads reviews that were not given: tripadvisor; give a file with --reviews"),
+        (["hotels", "--reviews", "pub=reviews.csv"], "'pub' is no sample of the paper"),
+        (["hotels", "--reviews", "reviews.csv", "--text", "Revue"], "Revue"),
+        (["hotels", "--reviews", "reviews.csv", "-o", "."], "holds other things"),
+        (["length", "--google", "."], "review-New_York"),
+    ],
+)
+def test_a_study_that_cannot_be_run_says_why(error_of, arguments, message):
+    assert re.search(message, error_of("reproduce", *arguments))
+
+
+def test_every_study_can_be_named():
+    assert {name.value for name in cli.StudyName} == {*studies.STUDIES, "all"}

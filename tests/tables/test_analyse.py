@@ -1,0 +1,288 @@
+"""From a table to a fitted model: the split, the numbers of the summary, and rows that cannot be used."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import JBNMF, TextResponseModel, TextVectorizer, load
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import InputError, OutputError
+from textsignal.tables.analyse import analyse, predict_table
+from textsignal.tables.read import read_table
+
+N = 203
+REVIEWS = synthetic_reviews(N, seed=6)
+OPTIONS = {"text": "review", "response": "rating"}
+
+
+def table_of(**cells):
+    """The reviews as strings, as a CSV gives them, with some cells changed: rating={4: "five"}."""
+    table = REVIEWS.to_frame().astype({"rating": str}).astype(object)
+    for name, changes in cells.items():
+        for row, value in changes.items():
+            table.loc[row, name] = value
+    return table
+
+
+def model_of(n_topics=3):
+    return TextResponseModel(n_topics, levels=(1, 5))
+
+
+def run(table=None, **options):
+    return analyse(table_of() if table is None else table, model=model_of(), **(OPTIONS | options))
+
+
+def error_of(table=None, **options):
+    with pytest.raises(InputError) as caught:
+        run(table, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def training_rows(n_rows, seed=0, share=0.8):
+    """The documented split: a permutation by default_rng(seed), its first 80% for training."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    flags = np.zeros(n_rows, dtype=bool)
+    flags[order[: round(share * n_rows)]] = True
+    return flags
+
+
+def skill(responses, predictions, rows, training):
+    """Skill, recomputed by its definition."""
+    rows = rows & ~np.isnan(responses)
+    y, predicted, mean = responses[rows], predictions[rows], np.nanmean(responses[training])
+    return {
+        "documents": rows.sum(),
+        "r2": 1 - np.sum((y - predicted) ** 2) / np.sum((y - y.mean()) ** 2),
+        "rmse": np.sqrt(np.mean((y - predicted) ** 2)),
+        "mean_baseline_rmse": np.sqrt(np.mean((y - mean) ** 2)),
+    }
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    table = table_of(rating={5: "", 6: "NA", 7: None}, review={8: "the", 9: "!"})
+    return run(table)
+
+
+@pytest.mark.parametrize(("seed", "holdout"), [(0, 0.2), (7, 0.2), (0, 0.35)])
+def test_the_split_is_the_documented_one(seed, holdout):
+    documents = run(seed=seed, holdout=holdout).documents
+    np.testing.assert_array_equal(documents["held_out"], ~training_rows(N, seed, 1 - holdout))
+
+
+def test_the_model_has_seen_the_training_rows_alone(analysis):
+    training = training_rows(N)
+    texts = table_of(review={8: "the", 9: "!"})["review"].to_numpy()
+    responses = np.where(np.isin(np.arange(N), [5, 6, 7]), np.nan, REVIEWS.ratings)
+    direct = model_of().fit(texts[training], responses[training])
+    np.testing.assert_array_equal(analysis.documents["prediction"], direct.predict(texts))
+    np.testing.assert_array_equal(analysis.model.vectorizer_.terms_, direct.vectorizer_.terms_)
+
+
+def test_documents_hold_a_row_each(analysis):
+    documents = analysis.documents
+    assert list(documents.columns) == [
+        *("row", "response", "prediction", "held_out", "unknown"),
+        *("topic_0", "topic_1", "topic_2"),
+    ]
+    assert documents["row"].tolist() == list(range(1, N + 1))
+    assert np.flatnonzero(documents["response"].isna()).tolist() == [5, 6, 7]
+    assert np.flatnonzero(documents["unknown"]).tolist() == [8, 9]
+    known = ~documents["response"].isna()
+    np.testing.assert_array_equal(documents["response"][known], REVIEWS.ratings[known])
+
+
+def test_weights_are_those_of_the_model(analysis):
+    texts = table_of(review={8: "the", 9: "!"})["review"]
+    weights = analysis.documents[["topic_0", "topic_1", "topic_2"]]
+    np.testing.assert_array_equal(weights, analysis.model.transform(texts))
+
+
+def test_the_summary_equals_numbers_recomputed_from_the_documents(analysis):
+    documents, summary = analysis.documents, analysis.summary
+    held_out = documents["held_out"].to_numpy()
+    y, predicted = documents["response"].to_numpy(), documents["prediction"].to_numpy()
+    assert asdict(summary.train) == pytest.approx(skill(y, predicted, ~held_out, ~held_out))
+    assert asdict(summary.held_out) == pytest.approx(skill(y, predicted, held_out, ~held_out))
+    assert summary.train.documents + summary.held_out.documents == N - 3
+    assert (summary.rows, summary.dropped, summary.without_response, summary.without_known_term) == (N, "", 3, 2)
+    assert summary.terms == len(analysis.model.vectorizer_.terms_)
+    assert (summary.topics, summary.levels) == (3, (1, 5))
+    assert summary.iterations == analysis.model.estimator_.n_iter_
+    assert summary.stop_reason == analysis.model.estimator_.stop_reason_
+
+
+def test_what_is_written_is_what_was_found(analysis, tmp_path):
+    analysis.write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "model",
+        "topics.csv",
+        "documents.csv",
+        "summary.json",
+        "report.html",
+    }
+    documents = pd.read_csv(tmp_path / "documents.csv")
+    pd.testing.assert_frame_equal(documents, analysis.documents, check_exact=False, rtol=1e-7)
+    topics = pd.read_csv(tmp_path / "topics.csv")
+    expected = analysis.model.topics()
+    assert topics["terms"].str.split(", ").tolist() == expected["terms"].tolist()
+    assert topics.drop(columns="terms").equals(expected.drop(columns="terms"))
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert summary == asdict(analysis.summary) | {"levels": [1, 5]}
+    texts = REVIEWS.texts[:9]
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(texts), analysis.model.predict(texts))
+
+
+def test_terms_of_several_words_can_be_told_apart_in_what_is_written(tmp_path):
+    model = TextResponseModel(3, vectorizer=TextVectorizer(ngram_range=(1, 2)))
+    analyse(table_of(), model=model, **OPTIONS).write(tmp_path)
+    topics = pd.read_csv(tmp_path / "topics.csv")
+    terms = [term for line in topics["terms"] for term in line.split(", ")]
+    assert any(" " in term for term in terms)
+    assert set(terms) <= set(model.vectorizer_.terms_)
+
+
+def test_existing_results_are_not_written_over(analysis, tmp_path):
+    analysis.write(tmp_path)
+    with pytest.raises(OutputError, match="exists already"):
+        analysis.write(tmp_path)
+
+
+def test_skill_that_cannot_be_measured_is_null_in_the_summary(tmp_path):
+    held_out = np.flatnonzero(~training_rows(N))
+    analysis = run(table_of(rating=dict.fromkeys(held_out, "")))
+    assert analysis.summary.held_out.documents == 0
+    analysis.write(tmp_path)
+    text = (tmp_path / "summary.json").read_text(encoding="utf-8")
+    assert json.loads(text, parse_constant=pytest.fail)["held_out"]["r2"] is None
+
+
+def test_without_holdout_all_rows_train():
+    analysis = run(holdout=0)
+    assert analysis.summary.held_out is None
+    assert analysis.summary.train.documents == N
+    assert not analysis.documents["held_out"].any()
+    np.testing.assert_array_equal(
+        analysis.documents["prediction"], model_of().fit(REVIEWS.texts, REVIEWS.ratings).predict(REVIEWS.texts)
+    )
+
+
+def test_the_table_is_not_changed():
+    table = table_of(rating={3: "", 4: " 5 "})
+    before = table.copy()
+    run(table)
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_numbers_and_strings_give_the_same():
+    numbers = analyse(REVIEWS.to_frame().set_index(np.arange(N)[::-1]), model=model_of(), **OPTIONS)
+    pd.testing.assert_frame_equal(numbers.documents, run().documents)
+
+
+BAD = {"review": {3: "", 30: "   "}, "rating": {10: "five", 20: "9", 21: "3.5", 30: "0"}}
+
+
+def test_bad_rows_are_counted_and_named():
+    message = error_of(table_of(**BAD), levels=(1, 5))
+    assert message.startswith("5 bad rows: ")
+    assert "2 empty texts (rows 4, 31)" in message
+    assert "1 response that is no number (row 11: 'five')" in message
+    assert "2 responses outside 1 to 5 (rows 21: '9', 31: '0')" in message
+    assert "1 response that is no whole number (row 22: '3.5')" in message
+    assert "--on-bad-rows drop" in message
+
+
+def test_bad_rows_are_dropped_on_request():
+    analysis = run(table_of(**BAD), levels=(1, 5), on_bad_rows="drop")
+    kept = np.setdiff1d(np.arange(N), [3, 10, 20, 21, 30])
+    assert analysis.documents["row"].tolist() == (kept + 1).tolist()
+    np.testing.assert_array_equal(analysis.documents["response"], REVIEWS.ratings[kept])
+    np.testing.assert_array_equal(analysis.documents["held_out"], ~training_rows(len(kept)))
+    assert analysis.summary.rows == N - 5
+    assert analysis.summary.dropped in error_of(table_of(**BAD), levels=(1, 5))
+
+
+@pytest.mark.parametrize("row", [np.flatnonzero(training_rows(N))[0], np.flatnonzero(~training_rows(N))[0]])
+def test_a_rating_between_levels_is_bad_though_the_scale_is_not_given(row):
+    table = table_of(rating={row: "3.5"})
+    model = TextResponseModel(3)
+    with pytest.raises(InputError, match=rf"1 response that is no whole number \(row {row + 1}: '3\.5'\)"):
+        analyse(table, model=model, **OPTIONS)
+    dropped = analyse(table, model=model, on_bad_rows="drop", **OPTIONS)
+    assert row + 1 not in dropped.documents["row"].tolist()
+    assert dropped.summary.levels == (1, 5)
+
+
+def test_no_row_left_is_an_error():
+    message = error_of(table_of(review=dict.fromkeys(range(N), "")), on_bad_rows="drop")
+    assert message.startswith("no row is left: 203 bad rows: 203 empty texts (rows 1, 2, 3, 4, 5 and 198 more)")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "reveiw"}, "no column 'reveiw' for the text; did you mean 'review'? The columns are: review, rating"),
+        ({"response": "Rating"}, "no column 'Rating' for the response; did you mean 'rating'?"),
+        ({"response": "price"}, "no column 'price' for the response. The columns are: review, rating"),
+        ({"holdout": 1}, "holdout=1 must be at least 0 and below 1"),
+        ({"holdout": -0.1}, "holdout=-0.1 must be at least 0 and below 1"),
+        ({"holdout": float("nan")}, "holdout=nan must be at least 0 and below 1"),
+        ({"holdout": 0.999}, "holdout=0.999 leaves none of the 203 rows for training"),
+        ({"seed": -1}, "seed=-1 must be a whole number of at least 0"),
+        ({"on_bad_rows": "skip"}, 'on_bad_rows=\'skip\' is not known; give "error" or "drop"'),
+        ({"levels": (1, 4)}, "responses outside 1 to 4"),
+    ],
+)
+def test_bad_options_get_a_clear_error(options, message):
+    assert message in error_of(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "message"),
+    [
+        ("rating", "4", "the response is constant (always 4)"),
+        ("rating", "", "no document has a response (all are missing)"),
+        ("review", "the", "no term is left"),
+    ],
+)
+def test_a_table_that_teaches_nothing_is_an_error(name, cell, message):
+    with pytest.raises(InputError) as caught:
+        analyse(table_of(**{name: dict.fromkeys(range(N), cell)}), model=TextResponseModel(3), **OPTIONS)
+    assert message in str(caught.value)
+
+
+# Predictions for a table
+
+
+@pytest.fixture(scope="module", params=["GLMNMF", "JBNMF"])
+def model(request):
+    model = model_of() if request.param == "GLMNMF" else TextResponseModel(estimator=JBNMF(3, levels=(0, 7)))
+    return model.fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+def test_every_row_gets_a_prediction(model):
+    texts = [*REVIEWS.texts[:5], "", None, np.nan, "xylophone", "  "]
+    table = predict_table(model, pd.DataFrame({"review": pd.Series(texts, dtype=object)}), "review")
+    levels = model.levels_.tolist()
+    assert list(table.columns) == ["row", "prediction", "level", "unknown", *[f"p_{level}" for level in levels]]
+    assert table["row"].tolist() == list(range(1, 11))
+    assert table["unknown"].tolist() == [False] * 5 + [True] * 5
+    np.testing.assert_array_equal(table["prediction"][:5], model.predict(REVIEWS.texts[:5]))
+    np.testing.assert_array_equal(table["level"][:5], model.predict_level(REVIEWS.texts[:5]))
+    np.testing.assert_array_equal(table.filter(like="p_")[:5], model.predict_proba(REVIEWS.texts[:5]))
+    assert table["prediction"][5:].nunique() == 1
+
+
+def test_cells_that_are_no_strings_are_read_as_written(tmp_path, model):
+    (tmp_path / "odd.jsonl").write_text('{"review": ["lovely", "breakfast"]}\n{"review": 5}\n{"review": null}\n')
+    table = predict_table(model, read_table(tmp_path / "odd.jsonl"), "review")
+    assert table["unknown"].tolist() == [False, True, True]
+
+
+def test_predicting_needs_the_column(model):
+    with pytest.raises(InputError, match="no column 'text' for the text"):
+        predict_table(model, REVIEWS.to_frame(), "text")

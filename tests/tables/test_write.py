@@ -1,0 +1,204 @@
+"""Outputs: whole or not at all, and nothing replaced or left behind that should not be."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from textsignal.errors import OutputError
+from textsignal.tables.write import whole_file, whole_folder
+
+
+class Stopped(BaseException):
+    """Something that stops a program without being an error, as Ctrl-C does."""
+
+
+def tree(folder):
+    """Every path below a folder with its content, None for folders."""
+    return {
+        path.relative_to(folder).as_posix(): None if path.is_dir() else path.read_text()
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def write_folder(target, *, force=False, **files):
+    with whole_folder(target, force=force) as folder:
+        for name, content in files.items():
+            (folder / name).write_text(content)
+
+
+def write_file(target, content="new", *, force=False):
+    with whole_file(target, force=force) as file:
+        file.write_text(content)
+
+
+@pytest.mark.parametrize("name", ["out", "a/b/out"])
+def test_a_folder_holds_what_was_written_and_nothing_else(tmp_path, name):
+    write_folder(tmp_path / name, one="1", two="2")
+    assert tree(tmp_path / name) == {"one": "1", "two": "2"}
+    assert [path.name for path in (tmp_path / name).parent.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "a/b/out.csv"])
+def test_a_file_holds_what_was_written_and_stands_alone(tmp_path, name):
+    write_file(tmp_path / name)
+    assert tree((tmp_path / name).parent) == {"out.csv": "new"}
+
+
+def test_nothing_is_at_the_target_before_the_end(tmp_path):
+    with whole_folder(tmp_path / "out", force=False) as folder:
+        (folder / "one").write_text("1")
+        assert not (tmp_path / "out").exists()
+    with whole_file(tmp_path / "out.csv", force=False) as file:
+        file.write_text("1")
+        assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("stop", [ValueError, KeyboardInterrupt, Stopped])
+@pytest.mark.parametrize("target", ["out", "new/parent/out"])
+@pytest.mark.parametrize("whole", [whole_folder, whole_file])
+def test_what_stops_in_the_middle_leaves_nothing_behind(tmp_path, whole, target, stop):
+    def write():
+        with whole(tmp_path / target, force=False) as place:
+            (place / "part" if place.is_dir() else place).write_text("half")
+            raise stop
+
+    with pytest.raises(stop):
+        write()
+    assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_stops_in_the_middle_leaves_an_existing_target_as_it_was(tmp_path, force):
+    (tmp_path / "out" / "model").mkdir(parents=True)
+    (tmp_path / "out.csv").write_text("old")
+    if force:
+        (tmp_path / "out" / "model" / "old").write_text("old")
+        (tmp_path / "out" / "topics.csv").write_text("old")
+    else:
+        (tmp_path / "out" / "model").rmdir()  # an empty folder needs no force
+        (tmp_path / "out.csv").unlink()
+    before = tree(tmp_path)
+
+    def stop_in(whole, name, inside):
+        with whole(tmp_path / name, force=force) as place:
+            (place / inside).write_text("new")
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        stop_in(whole_folder, "out", "topics.csv")
+    with pytest.raises(Stopped):
+        stop_in(whole_file, "out.csv", "")
+    assert tree(tmp_path) == before
+
+
+def test_an_existing_folder_is_refused_without_force(tmp_path):
+    write_folder(tmp_path / "out", one="1")
+    with pytest.raises(OutputError, match=r"out exists already; give another name, or --force \(force=True\)"):
+        write_folder(tmp_path / "out", one="2")
+    assert tree(tmp_path) == {"out": None, "out/one": "1"}
+
+
+def test_an_existing_file_is_refused_without_force(tmp_path):
+    write_file(tmp_path / "out.csv", "old")
+    with pytest.raises(OutputError, match=r"out\.csv exists already"):
+        write_file(tmp_path / "out.csv", "new")
+    assert tree(tmp_path) == {"out.csv": "old"}
+
+
+def test_an_empty_folder_is_taken_as_it_is(tmp_path):
+    (tmp_path / "out").mkdir()
+    write_folder(tmp_path / "out", one="1")
+    assert tree(tmp_path) == {"out": None, "out/one": "1"}
+
+
+def test_force_replaces_what_was_written_and_keeps_other_files(tmp_path):
+    out = tmp_path / "out"
+    (out / "model").mkdir(parents=True)
+    (out / "notes").mkdir()
+    for name in ("model/stale", "topics.csv", "notes/mine.txt", ".hidden"):
+        (out / name).write_text("old")
+    with whole_folder(out, force=True) as folder:
+        (folder / "model").mkdir()
+        (folder / "model" / "fresh").write_text("new")
+        (folder / "topics.csv").write_text("new")
+    assert tree(tmp_path) == {
+        "out": None,
+        "out/.hidden": "old",
+        "out/model": None,
+        "out/model/fresh": "new",
+        "out/notes": None,
+        "out/notes/mine.txt": "old",
+        "out/topics.csv": "new",
+    }
+
+
+def test_force_replaces_a_file_by_a_folder_and_a_folder_by_a_file(tmp_path):
+    out = tmp_path / "out"
+    (out / "topics.csv").mkdir(parents=True)
+    (out / "topics.csv" / "inside").write_text("old")
+    (out / "model").write_text("old")
+    with whole_folder(out, force=True) as folder:
+        (folder / "model").mkdir()
+        (folder / "topics.csv").write_text("new")
+    assert tree(out) == {"model": None, "topics.csv": "new"}
+
+
+def test_force_replaces_a_file(tmp_path):
+    write_file(tmp_path / "out.csv", "old")
+    write_file(tmp_path / "out.csv", "new", force=True)
+    assert tree(tmp_path) == {"out.csv": "new"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_is_no_folder_and_a_folder_no_file(tmp_path, force):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError, match="file is a file; give the name of a folder"):
+        write_folder(tmp_path / "file", force=force)
+    with pytest.raises(OutputError, match="folder is a folder; give the name of a file"):
+        write_file(tmp_path / "folder", force=force)
+    assert tree(tmp_path) == {"file": "mine", "folder": None}
+
+
+@pytest.mark.parametrize("write", [write_folder, write_file])
+def test_a_target_that_cannot_be_written_is_named_before_the_work(tmp_path, write):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory"):
+        write(tmp_path / "file" / "out")
+    assert tree(tmp_path) == {"file": "mine"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.parametrize("write", [write_folder, write_file])
+def test_a_folder_without_permission_is_named(tmp_path, write):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    with pytest.raises(OutputError, match=r"cannot write to .*locked: Permission denied"):
+        write(tmp_path / "locked" / "out")
+
+
+def test_a_pipe_or_device_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="pipe is no regular file"):
+        write_file(tmp_path / "pipe", force=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_outputs_have_the_permissions_that_the_user_chose(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_folder(tmp_path / "out", one="1")
+        write_file(tmp_path / "out.csv")
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert modes == {"out": 0o750, "one": 0o640, "out.csv": 0o640}
+
+
+def test_a_relative_target_lies_in_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("out"), one="1")
+    write_file(Path("out.csv"))
+    write_folder(Path(), force=True, two="2")
+    assert tree(tmp_path) == {"out": None, "out/one": "1", "out.csv": "new", "two": "2"}

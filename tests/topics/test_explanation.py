@@ -1,0 +1,270 @@
+"""Explanations: every part adds up, words stand where they stood, and hostile texts are shown as text."""
+
+import html
+import io
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from rich.console import Console
+from sklearn.exceptions import NotFittedError
+
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import InputError
+from textsignal.estimators import TopicEstimator
+from textsignal.topics.explanation import show
+
+REVIEWS = synthetic_reviews(1000, seed=6)
+ESTIMATORS: dict[str, TopicEstimator] = {
+    "predictive": GLMNMF(8, training="predictive", max_epochs=3, n_jobs=1),
+    "with single words": GLMNMF(8, word_residual=True, max_epochs=3, n_jobs=1),
+    "joint": GLMNMF(8, training="joint", max_iter=30, n_jobs=1),
+    "the paper's": JBNMF(8, alpha=0.1, max_iter=30, n_jobs=1),
+}
+HOSTILE = "<script>alert('x')</script> & \"quoted\" friendly staff </p> \x1b[31m dirty\x00 [bold]room[/] \ud83d"
+
+
+@pytest.fixture(scope="module", params=ESTIMATORS)
+def model(request):
+    return TextResponseModel(estimator=ESTIMATORS[request.param]).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+@pytest.fixture(scope="module")
+def one():
+    return TextResponseModel(estimator=ESTIMATORS["predictive"]).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+def terminal(explanation, **options):
+    console = Console(file=io.StringIO(), width=80, **options)
+    console.print(explanation)
+    return console.file.getvalue()
+
+
+def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model):
+    said = model.predictions(REVIEWS.texts)
+    worst = 0.0
+    for text, eta in zip(REVIEWS.texts, said.eta, strict=True):
+        explanation = model.explain(text)
+        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
+        worst = max(worst, abs(total - eta), abs(explanation.linear_predictor - eta))
+    assert len(said.eta) == 1000
+    assert worst < 1e-10
+
+
+def test_words_and_marks_sum_to_what_the_topics_add(model):
+    for text in REVIEWS.texts[:100]:
+        explanation = model.explain(text)
+        added = explanation.topics["contribution"].sum() + explanation.beyond
+        assert explanation.words["contribution"].sum() == pytest.approx(added, abs=1e-10)
+        assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added, abs=1e-10)
+
+
+def test_words_carry_topics_by_their_share(model):
+    text = "Friendly staff, but the bathroom was dirty and dirty again."
+    explanation = model.explain(text)
+    X = sp.csr_array(model.vectorizer_.transform([text]))
+    x, scaled = (rows.toarray()[0] for rows in (X, model.estimator_.inference.rows(X)))
+    w, H = model.transform([text])[0], model.estimator_.components_
+    contribution = explanation.topics.set_index("topic")["contribution"].sort_index().to_numpy()
+    pull = w[:, None] * H * x / (w @ H)
+    expected = contribution @ (pull / pull.sum(axis=1, keepdims=True)) + scaled * model.estimator_.word_effects_
+    for row in explanation.words.itertuples():
+        column = model.vectorizer_.vocabulary_[row.word]
+        assert row.contribution == pytest.approx(expected[column])
+        assert row.topic == np.argmax(w * H[:, column])
+        assert row.count == {"dirty": 2}.get(row.word, 1)
+    assert set(explanation.words["word"]) == {model.vectorizer_.terms_[j] for j in np.flatnonzero(x)}
+
+
+def test_topics_are_those_of_the_topic_table(model):
+    explained = model.explain(REVIEWS.texts[0]).topics.sort_values("topic")
+    table = model.topics().sort_values("topic")
+    assert explained["label"].tolist() == table["label"].tolist()
+    np.testing.assert_array_equal(explained["effect"], table["effect"])
+    np.testing.assert_allclose(explained["contribution"], explained["weight"] * explained["effect"])
+    assert (explained["contribution"].sort_index().abs().diff().dropna() <= 0).all()
+
+
+def test_prediction_and_probabilities_are_those_of_the_model(model):
+    text = REVIEWS.texts[3]
+    explanation = model.explain(text)
+    assert explanation.prediction == model.predict([text])[0]
+    np.testing.assert_array_equal(explanation.probabilities, model.predict_proba([text])[0])
+    assert explanation.probabilities.index.tolist() == [1, 2, 3, 4, 5]
+    assert explanation.baseline_prediction == pytest.approx(1 + 4 / (1 + np.exp(-explanation.baseline)))
+
+
+def test_single_precision_adds_up_too():
+    model = TextResponseModel(estimator=ESTIMATORS["predictive"], vectorizer=TextVectorizer(dtype=np.float32))
+    model.fit(REVIEWS.texts, REVIEWS.ratings)
+    for text in REVIEWS.texts[:50]:
+        explanation = model.explain(text)
+        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
+        assert total == pytest.approx(explanation.linear_predictor, abs=1e-10)
+
+
+@pytest.mark.parametrize("text", ["xylophone zeppelin", "", "the and of", " \n"])
+def test_a_text_without_a_known_term_says_that_the_mean_weights_were_used(model, text):
+    explanation = model.explain(text)
+    assert explanation.unknown
+    assert explanation.words.empty
+    assert all(mark.contribution == 0 for mark in explanation.marks)
+    assert explanation.prediction == pytest.approx(explanation.baseline_prediction)
+    assert explanation.unknown_words == tuple(word for word in text.split() if word not in {"the", "and", "of"})
+    for shown in (repr(explanation), explanation._repr_html_(), terminal(explanation)):
+        assert "the mean weights of training were used" in " ".join(shown.split())
+    assert "mean weights" not in repr(model.explain("Friendly staff"))
+
+
+def test_unknown_words_are_listed_once(one):
+    explanation = one.explain("Xylophone staff, the xylophone and a zeppelin.")
+    assert explanation.unknown_words == ("xylophone", "zeppelin")
+    assert "Not in the model: xylophone, zeppelin" in repr(explanation)
+
+
+def test_marks_hold_the_words_where_they_stand(one):
+    text = "Great STAFF!\nThe staﬀ’s bathroom, co\u00adoperate 👍🏽 bathroom"
+    explanation = one.explain(text)
+    assert [text[mark.start : mark.end] for mark in explanation.marks][:4] == ["Great", "STAFF", "staﬀ", "bathroom"]
+    added = {row.word: row.contribution for row in explanation.words.itertuples()}
+    marked = {}
+    for mark in explanation.marks:
+        word = text[mark.start : mark.end].lower().replace("ﬀ", "ff")
+        marked[word] = marked.get(word, 0) + mark.contribution
+    assert added
+    for word, contribution in added.items():
+        assert marked[word] == pytest.approx(contribution)
+
+
+def test_terms_of_several_words_are_spread_over_them():
+    vectorizer = TextVectorizer(max_terms=300, ngram_range=(1, 2), stop_words=None)
+    model = TextResponseModel(vectorizer=vectorizer, estimator=ESTIMATORS["joint"])
+    model.fit(REVIEWS.texts, REVIEWS.ratings)
+    text = REVIEWS.texts[0]
+    explanation = model.explain(text)
+    assert any(" " in word for word in explanation.words["word"])
+    added = explanation.topics["contribution"].sum()
+    assert explanation.words["contribution"].sum() == pytest.approx(added)
+    assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added)
+
+
+def test_words_that_a_tokenizer_changes_are_explained_though_not_marked():
+    def stems(text):
+        return [f"#{word.lower()[:4]}" for word in text.split()]
+
+    model = TextResponseModel(estimator=ESTIMATORS["joint"], vectorizer=TextVectorizer(tokenizer=stems))
+    explanation = model.fit(REVIEWS.texts, REVIEWS.ratings).explain(REVIEWS.texts[0])
+    assert explanation.words["contribution"].abs().sum() > 0
+    assert all(mark.start == mark.end for mark in explanation.marks)
+    assert REVIEWS.texts[0].split()[0] in terminal(explanation)
+
+
+# How it is shown
+
+
+def test_the_lines_of_the_text_form_add_up(model):
+    lines = repr(model.explain(REVIEWS.texts[0])).splitlines()
+    numbers = [float(line.split()[0]) for line in lines if re.match(r"  +[+-]\d", line)]
+    total = next(float(line.split()[1]) for line in lines if line.startswith("="))
+    assert len(numbers) >= 9
+    assert sum(numbers) == pytest.approx(total, abs=5e-4 * (len(numbers) + 1))
+
+
+def test_the_html_shows_the_whole_text_with_signs(one):
+    text = "Friendly staff,\nbut a dirty bathroom & no towels."
+    explanation = one.explain(text)
+    shown = explanation._repr_html_()
+    paragraph = re.search(r"<p style=.*?</p>", shown, re.DOTALL)[0]
+    assert html.unescape(re.sub(r"<sup>.</sup>|<.*?>", "", paragraph)) == text
+    assert {"<sup>+</sup>", "<sup>−</sup>"} <= set(re.findall(r"<sup>.</sup>", paragraph))
+    for mark in re.findall(r'title="(.*?)">(.*?)<sup>(.)</sup>', paragraph):
+        assert mark[0][0] == {"+": "+", "−": "-"}[mark[2]]
+
+
+def test_of_a_text_without_end_the_beginning_is_shown_and_all_of_it_counts(one):
+    text = "Friendly staff. " * 2000
+    explanation = one.explain(text + "Dirty bathroom.")
+    shown = html.unescape(re.sub(r"<sup>.</sup>|<[^>]*>", "", explanation._repr_html_()))
+    assert text[: show.TEXT_CAP].rstrip() in shown
+    assert len(shown) < show.TEXT_CAP + 2000
+    assert f"the first {show.TEXT_CAP:,} of {len(explanation.text):,} characters" in shown
+    assert "dirty" in set(explanation.words["word"])
+
+
+def test_hostile_texts_are_shown_as_text(one):
+    explanation = one.explain(HOSTILE)
+    shown = explanation._repr_html_()
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown
+    assert set(re.findall(r"</?(\w+)", shown)) <= {
+        "div",
+        "p",
+        "b",
+        "mark",
+        "sup",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    for form in (shown, repr(explanation), terminal(explanation)):
+        assert "\x1b" not in form
+        assert "\x00" not in form
+        form.encode("utf-8")
+    assert "[bold]" in terminal(explanation)
+
+
+def test_hostile_labels_are_shown_as_text(one):
+    named = TextResponseModel.__new__(TextResponseModel)
+    named.__dict__ |= vars(one)
+    named.labels_ = ["<img src=x onerror=alert(1)>[red]\x1b[31m"] * 8
+    explanation = named.explain("friendly staff")
+    assert "<img" not in explanation._repr_html_()
+    assert "[red]" in terminal(explanation)
+    assert "\x1b" not in terminal(explanation)
+
+
+def test_the_terminal_form_has_signs_without_colour(one):
+    explanation = one.explain("Friendly staff, but a dirty bathroom.")
+    plain = terminal(explanation)
+    signs = {mark.contribution > 0: "+" if mark.contribution > 0 else "-" for mark in explanation.marks}
+    strongest = max(explanation.marks, key=lambda mark: abs(mark.contribution))
+    assert signs[strongest.contribution > 0] + explanation.text[strongest.start : strongest.end] in plain
+    assert f"Expected response {explanation.prediction:.2f}" in plain
+    assert [line.split()[0] for line in plain.splitlines() if "%" in line] == ["1", "2", "3", "4", "5"]
+    assert "\x1b" not in plain
+    coloured = terminal(explanation, force_terminal=True, color_system="standard")
+    assert "\x1b[32m" in coloured
+    assert "\x1b[31m" in coloured
+
+
+def test_a_wide_scale_is_shown_without_bars():
+    model = TextResponseModel(estimator=GLMNMF(3, levels=(1, 60), max_epochs=1, n_jobs=1))
+    explanation = model.fit(REVIEWS.texts, REVIEWS.ratings).explain(REVIEWS.texts[0])
+    assert len(explanation.probabilities) > show.MOST_BARS
+    assert "%" not in terminal(explanation)
+
+
+def test_few_topics_are_all_shown_and_many_are_summed_up():
+    few = TextResponseModel(estimator=JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
+    assert "more topic" not in repr(few.explain(REVIEWS.texts[0]))
+    many = TextResponseModel(estimator=JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
+    assert "1 more topic\n" in repr(many.explain(REVIEWS.texts[0]))
+
+
+# Bad input
+
+
+def test_what_is_no_text_is_an_error_that_says_so(one):
+    for given in (None, 5, ["a list"]):
+        with pytest.raises(InputError, match="every text must be a string"):
+            one.explain(given)
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        TextResponseModel().explain("text")
