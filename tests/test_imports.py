@@ -14,14 +14,17 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "errors",
+        "arrays errors",
         "checks evaluate families kernels text figures.palette figures.canvas tables.read tables.write",
         "figures.cloud tables.rows kernels.reference kernels.lanes topics.effects topics.table topics.documents",
         "kernels.compiled datasets engines",
         "engines.local",
         "inference",
-        "training.corpus training.loop training.draws",
-        "training.glm training.start",
+        "training.corpus training.lengths training.loop training.draws",
+        "training.glm training.tone",
+        "training.fitted",
+        "training.joint",
+        "training.start",
         "training",
         "estimators",
         "topics storage",

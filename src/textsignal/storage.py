@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields, is_dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -65,15 +66,17 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Pa
     """Read the two files of a model; `tokenizer` is needed where the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.get("arrays_sha256"))
-    if settings.get("vectorizer", {}).get("own_tokenizer") and tokenizer is None:
+    try:
+        lacks_tokenizer = settings["vectorizer"]["own_tokenizer"] and tokenizer is None
+        parts = None if lacks_tokenizer else _rebuild(settings, arrays, tokenizer)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
+    if parts is None:
         raise InputError(
             "this model was fitted with its user's own tokenizer, which is not stored; give it: "
             "load(path, tokenizer=...)"
         )
-    try:
-        return _rebuild(settings, arrays, tokenizer)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
+    return parts
 
 
 def _settings(model: Parts) -> dict[str, Any]:
@@ -137,7 +140,7 @@ def _array_part(value: Any, path: str) -> dict[str, np.ndarray]:
 
 def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarray], path: str) -> Any:
     """A dataclass from its two parts; every field must be there and be of its type."""
-    types = get_type_hints(kind)
+    types = _types(kind)
     values: dict[str, Any] = {}
     for field in _stored(kind):
         name, hint = field.name, types[field.name]
@@ -150,6 +153,12 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
         else:
             values[name] = _checked_array(f"{path}.{name}", arrays)
     return kind(**values)
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    """The types of a dataclass' fields, as its own source says."""
+    return get_type_hints(kind)
 
 
 def _checked(name: str, value: Any, kind: type) -> Any:

@@ -51,7 +51,7 @@ class Binomial:
 
     def __post_init__(self) -> None:
         for name, value in (("n", self.n), ("lowest", self.lowest)):
-            if value is not None and (isinstance(value, bool) or not np.isfinite(value) or int(value) != value):
+            if value is not None and not _is_whole(value):
                 raise InputError(f"Binomial: {name}={value!r} is not a whole number")
         if self.n is not None and self.n < 1:
             raise InputError(f"Binomial: n={self.n} gives fewer than two levels; n must be 1 or more")
@@ -168,3 +168,10 @@ class Binomial:
         if self.lowest is None:
             raise InputError("the scale of this Binomial is not known yet; give n and lowest, or call learn(y)")
         return self.lowest
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and int(value) == value
+    except (TypeError, ValueError, OverflowError):
+        return False
