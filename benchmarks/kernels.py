@@ -21,7 +21,8 @@ from sklearn.decomposition import NMF
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.engines.local import LocalEngine
+from textsignal.engines import Compute
+from textsignal.engines.local import local_compute
 from textsignal.families import Binomial
 from textsignal.kernels import compiled, pad
 from textsignal.kernels.reference import EPSILON
@@ -65,8 +66,8 @@ def best(work: Callable[[], object], runs: int) -> float:
 
 def joint_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30) -> float:
     """Seconds for one iteration of joint training: response, adaptive steps and objective included."""
-    with LocalEngine(n_jobs) as engine:
-        blocks, first, response = placed(X, y, engine, n_jobs)
+    with local_compute(n_jobs) as compute:
+        blocks, first, response = placed(X, y, compute)
         method = Joint(blocks, first, response, 0.05, AdaptiveGamma(), NewtonStep())
         state = method.init()
 
@@ -79,8 +80,8 @@ def joint_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30)
 
 def kernel_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30) -> float:
     """Seconds for the kernels of one iteration: scikit-learn's two updates, and the text loss besides."""
-    with LocalEngine(n_jobs) as engine:
-        blocks, first, _ = placed(X, y, engine, n_jobs)
+    with local_compute(n_jobs) as compute:
+        blocks, first, _ = placed(X, y, compute)
         HT = first.HT
 
         def update(block: Block) -> Sums:
@@ -92,21 +93,19 @@ def kernel_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30
             return Sums(text.pull, text.mass, text.log_loss, NO_RESPONSE)
 
         def iterate() -> None:
-            sums = engine.sweep(update, blocks)
+            sums = compute.engine.sweep(update, blocks)
             HT[:] *= sums.pull / (sums.mass + EPSILON)
 
         return best(iterate, runs)
 
 
-def placed(
-    X: sp.csr_array, y: np.ndarray, engine: LocalEngine, n_jobs: int
-) -> tuple[list[Block], Parameters, ResponseModel]:
+def placed(X: sp.csr_array, y: np.ndarray, compute: Compute) -> tuple[list[Block], Parameters, ResponseModel]:
     family = Binomial(n=4, lowest=1)
     corpus = Corpus(X, family.encode(y), np.ones(X.shape[0]))
-    start = random_start(corpus, N_TOPICS, 0, n_jobs)
+    start = random_start(corpus, N_TOPICS, 0, compute)
     HT = pad(start.topics.T, compiled, X.dtype)
-    response = ResponseModel(family, engine, compiled, penalty=0.1, fit_intercept=False)
-    blocks = place(corpus, start.weights, engine, compiled)
+    response = ResponseModel(family, compute, penalty=0.1, fit_intercept=False)
+    blocks = place(corpus, start.weights, compute)
     return blocks, Parameters(HT, np.zeros(HT.shape[1]), 0.0), response
 
 

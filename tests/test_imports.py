@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "engines.local",
         "inference",
         "training.corpus training.lengths training.loop training.draws",
-        "training.glm training.tone",
+        "training.glm training.tone training.distinct",
         "training.fitted",
         "training.joint",
         "training.start",

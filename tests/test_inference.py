@@ -6,10 +6,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.base import clone
 
+from textsignal import GLMNMF, JBNMF
 from textsignal.datasets import simulate_corpus
 from textsignal.engines import Compute
 from textsignal.engines.local import LocalEngine
+from textsignal.errors import InputError
 from textsignal.inference import infer_weights
 from textsignal.kernels import reference
 
@@ -100,6 +103,34 @@ class TestOptimum:
             infer_weights(X, topics, compute=compute).weights for compute in (None, Compute(LocalEngine(1), reference))
         )
         np.testing.assert_allclose(compiled_s, reference_s, rtol=1e-8, atol=1e-8)
+
+
+WAYS = {
+    "predictive": GLMNMF(3, max_epochs=3),
+    "joint": GLMNMF(3, training="joint", max_iter=10),
+    "JBNMF": JBNMF(3, max_iter=10),
+}
+
+
+class TestOfAFittedModel:
+    """A model brings all that its weights depend on."""
+
+    @pytest.fixture(params=WAYS)
+    def model(self, request, simulation):
+        return clone(WAYS[request.param]).fit(simulation.counts, simulation.ratings)
+
+    def test_weights_are_those_that_transform_gives(self, model, simulation):
+        X = simulation.counts.toarray().astype(float)
+        X[3] = 0
+        inferred = infer_weights(sp.csr_array(X), model)
+        np.testing.assert_array_equal(inferred.weights, model.transform(X))
+        assert np.flatnonzero(inferred.unknown).tolist() == [3]
+
+    @pytest.mark.parametrize("option", ["smoothing", "tol", "fallback"])
+    def test_what_it_brings_cannot_be_given_besides(self, simulation, option):
+        model = clone(WAYS["joint"]).fit(simulation.counts, simulation.ratings)
+        with pytest.raises(InputError, match=f"brings its own {option}"):
+            infer_weights(simulation.counts, model, **{option: 0.1})
 
 
 class TestIndependence:

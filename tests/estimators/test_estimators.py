@@ -2,7 +2,9 @@
 
 import pickle
 import re
-from functools import partial
+from contextlib import nullcontext
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import pandas as pd
@@ -14,11 +16,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import (
+    check_estimator,
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+)
 
 from textsignal import GLMNMF, JBNMF, Binomial
+from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
+from textsignal.kernels import reference
 
 joint_glm = partial(GLMNMF, training="joint")
 predictive_glm = partial(GLMNMF, max_epochs=10)
@@ -38,6 +46,12 @@ def y(simulation):
     return simulation.ratings.astype(float)
 
 
+FITTED = (
+    "components_", "weights_", "coef_", "intercept_", "mean_weights_", "word_effects_", "family_", "levels_", "alpha_",
+    "n_iter_", "stop_reason_", "converged_", "objective_", "trace_",
+)  # fmt: skip
+
+
 def small(estimator, **options):
     return estimator(**{"n_topics": 3, "max_iter": 10, "random_state": 0} | options)
 
@@ -54,6 +68,24 @@ class TestConventions:
         # Only where SCIPY_ARRAY_API is not set.
         assert skipped <= {"check_array_api_input"}
         assert len(results) > 40
+
+    @pytest.mark.parametrize("n_topics", [2, 3, 10])
+    @pytest.mark.parametrize(
+        "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
+    )
+    def test_weights_of_documents_equal_their_repetition(self, estimator, check, n_topics):
+        check(name_of(estimator), estimator(n_topics, n_jobs=1))
+
+    def test_before_fit_there_is_nothing_of_a_fit(self, estimator):
+        model = small(estimator)
+        for name in (*FITTED, "fitted_"):
+            assert not hasattr(model, name), name
+
+    def test_after_fit_everything_is_read_from_one_value(self, estimator, X, y):
+        model = small(estimator).fit(X, y)
+        assert [name for name in vars(model) if name.endswith("_")] == ["n_features_in_", "fitted_"]
+        for name in FITTED:
+            assert getattr(model, name) is not None, name
 
     def test_a_clone_has_the_options_and_not_the_fit(self, estimator, X, y):
         model = small(estimator, tol=1e-3, levels=(1, 5)).fit(X, y)
@@ -400,6 +432,74 @@ class TestBadOptions:
     def test_of_one_estimator_say_what_is_allowed(self, estimator, X, y, option, value, allowed):
         with pytest.raises(InputError, match=rf"{option}.*{re.escape(allowed)}"):
             small(estimator, **{option: value}).fit(X, y)
+
+
+class Counting:
+    """An engine of two blocks and one thread, that counts what it is asked."""
+
+    def __init__(self):
+        self.maps, self.sweeps = 0, 0
+
+    def cut(self, n_documents, n_nonzeros, n_terms):
+        return [(0, n_documents // 2), (n_documents // 2, n_documents)] if n_documents > 1 else [(0, n_documents)]
+
+    def map(self, step, blocks):
+        self.maps += 1
+        return [step(block) for block in blocks]
+
+    def sweep(self, step, blocks):
+        self.sweeps += 1
+        return reduce(add, map(step, blocks))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_another_engine_and_other_kernels_run_through_fit_and_predict(way, X, y, monkeypatch):
+    # Stronger supervision shortens steps where a loss would rise, and rounding may decide whether it does.
+    options = {"max_iter": 5} | ({"supervision": 0.1} if way == "joint" else {})
+    rows = slice(120)
+    default = small(WAYS[way], **options).fit(X[rows], y[rows])
+    expected, changed = default.predictions(X), default.with_topics(default.components_[1:], X, y)
+    engine = Counting()
+    monkeypatch.setattr(type(default), "_compute", lambda self: nullcontext(Compute(engine, reference)))
+    model = small(WAYS[way], **options).fit(X[rows], y[rows])
+    assert engine.maps > 0
+    assert engine.sweeps > 0
+    maps = engine.maps
+    predictions = model.predictions(X)
+    assert engine.maps == maps + 1
+    np.testing.assert_allclose(model.components_, default.components_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(predictions.weights, expected.weights, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(predictions.eta, expected.eta, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(model.fitted_.hessian, default.fitted_.hessian, rtol=1e-6)
+    other = model.with_topics(model.components_[1:], X, y)
+    np.testing.assert_allclose(other.coef_, changed.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", ["joint", "predictive"])
+def test_an_empty_training_document_has_the_weights_that_transform_gives(way, X, y):
+    holed = X.toarray()
+    holed[[3, 8]] = 0
+    model = small(WAYS[way]).fit(holed, y)
+    np.testing.assert_array_equal(model.weights_, model.transform(holed))
+    np.testing.assert_array_equal(model.weights_[3], model.mean_weights_)
+
+
+@every_way
+def test_the_hessian_is_that_of_the_response_at_the_training_weights(estimator, X, y):
+    model = small(estimator, levels=(1, 5)).fit(X, y)
+    Z = np.column_stack([model.weights_, np.full(300, model.intercept_ != 0)])
+    curvature = model.family_.curvature(y - 1, Z @ np.append(model.coef_, model.intercept_))
+    information = (Z.T * curvature) @ Z
+    ours = model.fitted_.hessian
+    np.testing.assert_allclose(ours - np.diag(np.diag(ours)), information - np.diag(np.diag(information)), rtol=1e-8)
+    assert np.ptp((np.diag(ours) - np.diag(information))[:-1]) < 1e-8 * ours.max()
+
+
+@pytest.mark.parametrize("estimator", [joint_glm, predictive_glm], ids=["joint", "predictive"])
+def test_levels_that_contradict_the_family_are_refused_and_both_are_named(estimator, X, y):
+    with pytest.raises(InputError, match=r"levels=\(1, 5\) and family=Binomial\(n=6, lowest=0\) contradict"):
+        small(estimator, family=Binomial(n=6, lowest=0), levels=(1, 5)).fit(X, y)
+    assert small(estimator, family="binomial", levels=(0, 6)).fit(X, y).family_ == Binomial(n=6, lowest=0)
 
 
 def test_weights_cannot_be_given_where_they_follow_from_the_text(X, y):

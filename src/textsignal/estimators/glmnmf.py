@@ -15,6 +15,7 @@ from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family, null_deviance
 from textsignal.inference import Inference
+from textsignal.training.distinct import distinct_documents
 from textsignal.training.draws import document_keys
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
 from textsignal.training.glm import NewtonStep, ResponseModel
@@ -66,6 +67,9 @@ class GLMNMF(TopicEstimator):
     levels : the response's scale, such as (1, 5), where `family` leaves it open; None learns it.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+
+    A document that counts twice (`sample_weight`) does what two copies of it would: joint training gives the same
+    bits, for documents in any order, unless starting weights W are given; predictive training the same up to rounding.
 
     Attributes
     ----------
@@ -145,6 +149,15 @@ class GLMNMF(TopicEstimator):
         return replace(run, fitted=self._with_word_effects(run.fitted, task)) if self.word_residual else run
 
     def _train_jointly(self, task: Task) -> Run:
+        if task.W is not None:
+            return self._train_jointly_on(task)
+        distinct = distinct_documents(task.corpus)
+        run = self._train_jointly_on(replace(task, corpus=distinct.corpus))
+        assert run.fitted.weights is not None
+        others = run.fitted.inference.weights(task.corpus.X[distinct.places < 0], task.compute).weights
+        return replace(run, fitted=replace(run.fitted, weights=distinct.for_all(run.fitted.weights, others)))
+
+    def _train_jointly_on(self, task: Task) -> Run:
         corpus, family = task.corpus, task.family
         settings = JointSettings(
             alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),

@@ -39,6 +39,9 @@ class JBNMF(TopicEstimator):
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
+    A document that counts twice (`sample_weight`) does what two copies of it would, up to rounding. A random start
+    draws other weights for each copy, and an alpha of 5 or more amplifies rounding: there the law does not hold.
+
     Attributes
     ----------
     components_ : (topics, terms) topics.

@@ -45,7 +45,7 @@ def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, sm
     mass = topics.sum(axis=1, dtype=float)
     size = np.where(mass > 0, mass, 1)
     effects = coefficients / size
-    centre = float(np.average(effects, weights=mean_weights * size))
+    centre = float(np.average(effects, weights=mean_weights * mass))
     prevalence = text_shares(mean_weights[None], topics, smoothing)[0]
     return CentredEffects(size, prevalence, effects - centre, centre)
 

@@ -20,7 +20,20 @@ STRATA = 5
 
 def document_keys(X: sp.csr_array) -> Keys:
     """(documents,) a number for each document's terms, however often it has them: no rounding changes it."""
-    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_term_keys(X), dtype=np.uint64)])
+    return _row_keys(X, _term_keys(X))
+
+
+def content_keys(X: sp.csr_array, y: Vector) -> Keys:
+    """(documents,) a number for each document's terms, their values and its response y, which may be NaN."""
+    values = _row_keys(X, _mixed(_term_keys(X) ^ _mixed(X.data.astype(np.float64).view(np.uint64))))
+    # One NaN for all, and one zero.
+    responses = np.where(np.isnan(y), np.nan, y + 0.0).view(np.uint64)
+    return _mixed(values ^ _mixed(responses))
+
+
+def _row_keys(X: sp.csr_array, keys: Keys) -> Keys:
+    """(documents,) from keys of the nonzeros, in whatever order they stand."""
+    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keys, dtype=np.uint64)])
     return _mixed(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
 
 
