@@ -19,7 +19,8 @@ from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.kernels import Array
 from textsignal.tables.write import whole_folder
-from textsignal.text.vectorise import TextVectorizer, checked_texts
+from textsignal.text.tokens import checked_texts
+from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.curation import CurationMixin, check_responses
 from textsignal.topics.explanation import Explanation, explain_text
 from textsignal.topics.table import topic_table

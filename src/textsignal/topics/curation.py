@@ -18,7 +18,8 @@ from textsignal import evaluate
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
-from textsignal.text.vectorise import TextVectorizer, checked_texts
+from textsignal.text.tokens import checked_texts
+from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics import documents
 from textsignal.topics.revise import Labels, Revision, Topic, dropped, merged, renamed, topic_number
 
