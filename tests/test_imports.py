@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "training.glm training.start",
         "training",
         "estimators",
-        "topics storage",
+        "topics storage parts",
         "report.values",
         "report.page",
         "model",

@@ -286,3 +286,62 @@ def test_cells_that_are_no_strings_are_read_as_written(tmp_path, model):
 def test_predicting_needs_the_column(model):
     with pytest.raises(InputError, match="no column 'text' for the text"):
         predict_table(model, REVIEWS.to_frame(), "text")
+
+
+class TestCopies:
+    def table(self, times=5):
+        return pd.concat([REVIEWS.to_frame()] * times, ignore_index=True)
+
+    def test_copies_of_a_text_are_on_one_side_of_the_split(self):
+        found = run(self.table())
+        held_out = found.documents["held_out"].to_numpy().reshape(5, N)
+        assert 0.1 < held_out.mean() < 0.3
+        assert (held_out == held_out[0]).all()
+
+    def test_a_copy_may_differ_in_case_space_and_punctuation(self):
+        table = self.table(2)
+        table.loc[N:, "review"] = table["review"][N:].map(lambda text: f"  {text.upper()}!!")
+        held_out = run(table).documents["held_out"].to_numpy().reshape(2, N)
+        assert (held_out[0] == held_out[1]).all()
+
+    def test_the_summary_counts_them(self):
+        assert run(self.table()).summary.copies == 4 * N
+        assert run().summary.copies == 0
+
+    def test_without_copies_the_split_is_the_documented_one(self):
+        np.testing.assert_array_equal(run().documents["held_out"], ~training_rows(N))
+
+    def test_held_out_skill_of_noise_stays_that_of_noise_when_reviews_are_repeated(self):
+        table = REVIEWS.to_frame()
+        table["rating"] = np.random.default_rng(0).permutation(table["rating"].to_numpy())
+        repeated = pd.concat([table] * 8, ignore_index=True)
+        assert run(repeated).summary.held_out.r2 < 0.1
+
+    def test_one_text_over_and_over_leaves_nothing_to_hold_out(self):
+        table = pd.DataFrame({"review": ["A clean room with a view."] * 40, "rating": np.arange(40) % 5 + 1})
+        found = run(table)
+        assert found.summary.held_out is None
+        assert not found.documents["held_out"].any()
+
+
+def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
+    """In fit, predictions, skill, documents.csv and report together; training's own steps aside."""
+    tokenised, inferred = [], []
+
+    def tokenizer(text):
+        tokenised.append(text)
+        return text.lower().split()
+
+    model = TextResponseModel(3, levels=(1, 5), vectorizer=TextVectorizer(2000, 500, tokenizer=tokenizer, weighting="count"))
+    original = inference.infer_weights
+
+    def counting(X, *arguments, **options):
+        if options.get("tol", 1) <= FINAL_TOL:
+            inferred.append(X.shape[0])
+        return original(X, *arguments, **options)
+
+    for module in (base, start):
+        monkeypatch.setattr(module, "infer_weights", counting)
+    analyse(table_of(), model=model, **OPTIONS).write(tmp_path)
+    assert sorted(tokenised) == sorted(REVIEWS.texts)
+    assert sum(inferred) == N

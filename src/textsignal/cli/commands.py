@@ -149,7 +149,8 @@ def fit(
 ) -> None:
     """Learn topics and their effects from a table; write model, topics, documents, a summary and a report."""
     from textsignal.estimators import GLMNMF, JBNMF
-    from textsignal.model import MAX_RAW_TERMS, TextResponseModel
+    from textsignal.model import TextResponseModel
+    from textsignal.parts import MAX_RAW_TERMS
     from textsignal.tables.analyse import analyse
     from textsignal.tables.read import read_table
     from textsignal.text.vectorise import TextVectorizer

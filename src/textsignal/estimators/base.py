@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -96,6 +97,22 @@ class Predictions:
     def mean(self) -> NDArray[np.float64]:
         """(documents,) expected response, on the user's scale."""
         return self.family.mean(self.eta)
+
+    @property
+    def shares(self) -> Array:
+        """(documents, topics) share of each document's text in each topic."""
+        total = self.weights.sum(axis=1, keepdims=True)
+        return self.weights / np.where(total > 0, total, 1)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Predictions], order: NDArray[np.int64]) -> Predictions:
+        """Predictions of several sets of documents as one, in this order."""
+
+        def together(name: str) -> Any:
+            return np.concatenate([getattr(part, name) for part in parts])[order]
+
+        names = [field.name for field in fields(cls) if field.name != "family"]
+        return cls(parts[0].family, **{name: together(name) for name in names})
 
     @property
     def by_topics(self) -> Predictions:
