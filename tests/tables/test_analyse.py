@@ -332,7 +332,9 @@ def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
         tokenised.append(text)
         return text.lower().split()
 
-    model = TextResponseModel(3, levels=(1, 5), vectorizer=TextVectorizer(2000, 500, tokenizer=tokenizer, weighting="count"))
+    model = TextResponseModel(
+        3, levels=(1, 5), vectorizer=TextVectorizer(2000, 500, tokenizer=tokenizer, weighting="count")
+    )
     original = inference.infer_weights
 
     def counting(X, *arguments, **options):
