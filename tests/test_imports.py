@@ -30,7 +30,9 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "model",
         "figures.plots tables.analyse",
         "studies",
+        "cli.console cli.options",
         "cli.screen",
+        "cli.demo cli.fit cli.predict cli.topics cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )

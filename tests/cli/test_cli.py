@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import TextResponseModel, TextVectorizer, load, studies
-from textsignal.cli import commands as cli
+from textsignal import TextResponseModel, TextVectorizer, cli, load, studies
+from textsignal.cli.fit import scale_of
+from textsignal.cli.reproduce import StudyName
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
 
@@ -203,7 +204,7 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
 
 
 def test_the_demo_needs_no_output(ok, monkeypatch):
-    monkeypatch.setattr(cli, "DEMO_REVIEWS", 200)
+    monkeypatch.setattr("textsignal.cli.demo.DEMO_REVIEWS", 200)
     before = files()
     out, err = ok("demo")
     assert "What moves the response" in out
@@ -273,12 +274,12 @@ def test_the_scale_may_be_given(ok):
 
 @pytest.mark.parametrize("levels", ["1-5", "1:5", "1 to 5", "1..5", " 1 - 5 "])
 def test_a_scale_may_be_written_in_many_ways(levels):
-    assert cli._scale(levels) == (1, 5)
+    assert scale_of(levels) == (1, 5)
 
 
 def test_a_scale_may_hold_negative_levels():
-    assert cli._scale("-2-2") == (-2, 2)
-    assert cli._scale("-5--1") == (-5, -1)
+    assert scale_of("-2-2") == (-2, 2)
+    assert scale_of("-5--1") == (-5, -1)
 
 
 def test_alpha_fits_the_model_of_the_paper(ok):
@@ -739,4 +740,4 @@ def test_a_study_that_cannot_be_run_says_why(error_of, arguments, message):
 
 
 def test_every_study_can_be_named():
-    assert {name.value for name in cli.StudyName} == {*studies.STUDIES, "all"}
+    assert {name.value for name in StudyName} == {*studies.STUDIES, "all"}
