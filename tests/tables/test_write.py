@@ -2,12 +2,14 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from textsignal.errors import OutputError
-from textsignal.tables.write import whole_file, whole_folder
+from textsignal.tables.write import check_not_input, whole_file, whole_folder
 
 
 class Stopped(BaseException):
@@ -95,7 +97,7 @@ def test_what_stops_in_the_middle_leaves_an_existing_target_as_it_was(tmp_path, 
 
 def test_an_existing_folder_is_refused_without_force(tmp_path):
     write_folder(tmp_path / "out", one="1")
-    with pytest.raises(OutputError, match=r"out exists already; give another name, or --force \(force=True\)"):
+    with pytest.raises(OutputError, match=r"out exists already; give another name, or force=True"):
         write_folder(tmp_path / "out", one="2")
     assert tree(tmp_path) == {"out": None, "out/one": "1"}
 
@@ -180,7 +182,7 @@ def test_a_folder_without_permission_is_named(tmp_path, write):
 
 def test_a_pipe_or_device_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OutputError, match="pipe is no regular file"):
+    with pytest.raises(OutputError, match="pipe is not a regular file"):
         write_file(tmp_path / "pipe", force=True)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
@@ -202,3 +204,131 @@ def test_a_relative_target_lies_in_the_working_folder(tmp_path, monkeypatch):
     write_file(Path("out.csv"))
     write_folder(Path(), force=True, two="2")
     assert tree(tmp_path) == {"out": None, "out/one": "1", "out.csv": "new", "two": "2"}
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path):
+    write_folder(tmp_path / "real", one="1")
+    (tmp_path / "out").symlink_to("real")
+    write_folder(tmp_path / "out", force=True, one="2")
+    assert (tmp_path / "out").is_symlink()
+    assert tree(tmp_path / "real") == {"one": "2"}
+
+
+def test_other_files_are_the_same_files_and_links_stay_links(tmp_path):
+    out = tmp_path / "out"
+    (out / "notes").mkdir(parents=True)
+    (out / "notes" / "mine").write_text("mine")
+    (out / "link").symlink_to("nowhere")
+    out.chmod(0o751)
+    before = (out / "notes" / "mine").stat().st_ino
+    write_folder(out, force=True, one="1")
+    assert (out / "notes" / "mine").stat().st_ino == before
+    assert (out / "link").readlink() == Path("nowhere")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o751
+
+
+def test_a_process_in_the_folder_stays_in_it(tmp_path, monkeypatch):
+    write_folder(tmp_path / "out", one="1")
+    (tmp_path / "out" / "inner").mkdir()
+    for place in ("out", "out/inner"):
+        monkeypatch.chdir(tmp_path / place)
+        write_folder(tmp_path / "out", force=True, one=place)
+        assert Path.cwd().samefile(tmp_path / place)
+        assert (tmp_path / "out" / "one").read_text() == place
+
+
+def test_what_is_read_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("mine")
+    Path("link.csv").symlink_to("in.csv")
+    check_not_input(Path("out.csv"), [Path("in.csv")])
+    for name in ("in.csv", "./in.csv", "link.csv", str(tmp_path / "in.csv")):
+        with pytest.raises(OutputError, match=r"csv is read by this command and is not replaced"):
+            check_not_input(Path(name), [Path("in.csv")])
+
+
+# Killed in the middle
+
+KILLED = """
+import itertools, os, shutil, sys
+from pathlib import Path
+from textsignal.errors import OutputError
+from textsignal.tables import write
+
+if sys.argv[2] == "in place":
+    write._renameat2 = None
+OUT = Path(sys.argv[1], "out")
+
+def run(name, force=True):
+    with write.whole_folder(OUT, force=force) as folder:
+        (folder / "documents.csv").write_text(name)
+        (folder / "model").mkdir()
+        (folder / "model" / "settings").write_text(name)
+        (folder / "report.html").write_text(name)
+
+def state():
+    names = ["documents.csv", "model/settings", "report.html"]
+    return [(OUT / name).read_text() for name in names if (OUT / name).exists()]
+
+def hidden():
+    return [path.name for place in (OUT, OUT.parent) for path in place.iterdir() if path.name[0] == "."]
+
+for moment in itertools.count():
+    shutil.rmtree(OUT, ignore_errors=True)
+    run("old", force=False)
+    (OUT / "notes").mkdir()
+    (OUT / "notes" / "mine.txt").write_text("mine")
+    child = os.fork()
+    if child == 0:
+        events = itertools.count()
+        sys.addaudithook(lambda event, _: event[:3] in ("os.", "shu", "ope") and next(events) == moment and os._exit(9))
+        run("new")
+        os._exit(0)
+    killed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    found = state()
+    try:
+        run("refused", force=False)
+    except OutputError:
+        pass
+    repaired, left = state(), hidden()
+    run("later")
+    mine = (OUT / "notes" / "mine.txt").read_text()
+    print(killed, ",".join(found), ",".join(repaired), ",".join(left + hidden()) or "-", ",".join(state()), mine)
+    if not killed:
+        break
+"""
+
+
+@pytest.mark.parametrize("way", ["exchange", "in place"])
+def test_killed_at_any_moment_results_are_of_one_run(tmp_path, way):
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, way], capture_output=True, text=True, check=True)
+    moments = [line.split(" ") for line in done.stdout.splitlines()]
+    assert len(moments) > 20
+    assert moments[-1][:2] == ["False", "new,new,new"]
+    whole = {"old,old,old", "new,new,new"}
+    for _, found, repaired, left, later, mine in moments:
+        assert len(set(found.split(",")) - {""}) <= 1
+        assert found in whole or way == "in place"
+        assert repaired in whole
+        assert (left, later, mine) == ("-", "later,later,later", "mine")
+    assert {repaired for _, _, repaired, *_ in moments} == whole
+
+
+def test_scratch_of_a_process_that_lives_is_left_alone(tmp_path):
+    write_folder(tmp_path / "out", one="1")
+    with whole_folder(tmp_path / "out", force=True) as ours:
+        write_folder(tmp_path / "out", force=True, one="2")
+        (ours / "one").write_text("3")
+    assert tree(tmp_path) == {"out": None, "out/one": "3"}
+
+
+def test_a_file_cleans_up_after_a_killed_process(tmp_path):
+    script = (
+        "import os, pathlib, sys; from textsignal.tables import write\n"
+        "with write.whole_file(pathlib.Path(sys.argv[1]), force=True) as file: file.write_text('half'); os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "out.csv"], check=False)
+    assert done.returncode == 9
+    assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
+    write_file(tmp_path / "out.csv")
+    assert tree(tmp_path) == {"out.csv": "new"}
