@@ -190,9 +190,9 @@ def test_bad_rows_are_counted_and_named():
     message = error_of(table_of(**BAD), levels=(1, 5))
     assert message.startswith("5 bad rows: ")
     assert "2 empty texts (rows 4, 31)" in message
-    assert "1 response that is no number (row 11: 'five')" in message
+    assert "1 response that is not a number (row 11: 'five')" in message
     assert "2 responses outside 1 to 5 (rows 21: '9', 31: '0')" in message
-    assert "1 response that is no whole number (row 22: '3.5')" in message
+    assert "1 response that is not a whole number (row 22: '3.5')" in message
     assert "--on-bad-rows drop" in message
 
 
@@ -210,7 +210,7 @@ def test_bad_rows_are_dropped_on_request():
 def test_a_rating_between_levels_is_bad_though_the_scale_is_not_given(row):
     table = table_of(rating={row: "3.5"})
     model = TextResponseModel(3)
-    with pytest.raises(InputError, match=rf"1 response that is no whole number \(row {row + 1}: '3\.5'\)"):
+    with pytest.raises(InputError, match=rf"1 response that is not a whole number \(row {row + 1}: '3\.5'\)"):
         analyse(table, model=model, **OPTIONS)
     dropped = analyse(table, model=model, on_bad_rows="drop", **OPTIONS)
     assert row + 1 not in dropped.documents["row"].tolist()
