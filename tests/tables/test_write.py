@@ -6,10 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import openpyxl
+import pandas as pd
 import pytest
 
 from textsignal.errors import OutputError
-from textsignal.tables.write import check_not_input, whole_file, whole_folder
+from textsignal.tables.read import read_table
+from textsignal.tables.write import check_not_input, whole_file, whole_folder, whole_table
 
 
 class Stopped(BaseException):
@@ -247,6 +251,68 @@ def test_what_is_read_is_not_replaced(tmp_path, monkeypatch):
             check_not_input(Path(name), [Path("in.csv")])
 
 
+# Tables
+
+TABLE = pd.DataFrame({"text": ["=1+1", "two\nlines; ☹", "plain, too", "007"], "value": [0.1, 1 / 3, 2.5, -1e-9]})
+ENDINGS = [
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".csv.gz",
+    ".tsv.bz2",
+    ".jsonl.xz",
+    ".json.zip",
+    ".parquet",
+    ".xlsx",
+]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_is_read_back_as_it_was_written(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    with whole_table(path, force=False) as write:
+        write(TABLE)
+    found = read_table(path)
+    assert list(found.columns) == ["text", "value"]
+    assert found["text"].tolist() == TABLE["text"].tolist()
+    np.testing.assert_allclose(found["value"].astype(float), TABLE["value"], rtol=1e-14)
+
+
+def test_no_text_becomes_a_formula_and_none_is_cut(tmp_path):
+    with whole_table(tmp_path / "t.xlsx", force=False) as write:
+        write(TABLE.assign(text=["=1+1", "bell\a", "x" * 32_767, "+1"]))
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    assert [sheet.cell(row, 1).data_type for row in range(2, 6)] == ["s"] * 4
+    assert sheet.cell(2, 1).value == "=1+1"
+    assert sheet.cell(3, 1).value == "bell\ufffd"
+    assert len(sheet.cell(4, 1).value) == 32_767
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "message"),
+    [
+        ("t.xlsx", ["x" * 32_768], "a text of 32,768 characters"),
+        ("t.parquet", ["x", 1.5], "cannot hold this table"),
+        ("t.csv", ["\ud83d"], "surrogates not allowed"),
+    ],
+)
+def test_a_table_that_a_format_cannot_hold_is_refused_whole(tmp_path, name, texts, message):
+    table = pd.DataFrame({"text": pd.Series(texts, dtype=object)})
+    with pytest.raises(OutputError, match=message), whole_table(tmp_path / name, force=False) as write:
+        write(table)
+    assert tree(tmp_path) == {}
+
+
+def test_an_ending_that_says_no_format_lists_those_that_do(tmp_path):
+    with (
+        pytest.raises(OutputError, match=r"must end in \.csv, \.tsv, .*\.parquet or \.xlsx"),
+        whole_table(tmp_path / "t.doc", force=True),
+    ):
+        pass
+
+
 # Killed in the middle
 
 KILLED = """
@@ -297,6 +363,22 @@ for moment in itertools.count():
     if not killed:
         break
 """
+
+
+@pytest.mark.parametrize("missing", ["link", "exchange"])
+def test_a_disk_without_links_or_exchange_will_do(tmp_path, monkeypatch, missing):
+    def refuse(*_, **__):
+        raise OSError(95, "Operation not supported")
+
+    if missing == "link":
+        monkeypatch.setattr("os.link", refuse)
+    else:
+        monkeypatch.setattr("textsignal.tables.write._renameat2", lambda *_: -1)
+    write_folder(tmp_path / "out", one="old")
+    (tmp_path / "out" / "notes").mkdir()
+    (tmp_path / "out" / "notes" / "mine").write_text("mine")
+    write_folder(tmp_path / "out", force=True, one="new")
+    assert tree(tmp_path) == {"out": None, "out/notes": None, "out/notes/mine": "mine", "out/one": "new"}
 
 
 @pytest.mark.parametrize("way", ["exchange", "in place"])

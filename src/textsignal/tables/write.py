@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and replace others only when told to.
+"""Files, tables and folders that appear whole or not at all, and replace others only when told to.
 
 What is written lies first in a hidden scratch folder on the same disk, named after its target, this machine and this
 process. A process that is killed leaves its scratch behind; the next write to the same target removes it. Killed at
@@ -16,11 +16,17 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textsignal.errors import OutputError
+from textsignal.tables.files import PACKED, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HOST = re.sub(r"\W+", "_", socket.gethostname())
 _HERE = -100  # AT_FDCWD: a path counts from the working folder
@@ -47,11 +53,7 @@ def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
         if not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             written.rename(place)
-        elif exchange:
-            _carry_over(place, written)
-            if not _exchanged(written, place):
-                _put_into(written.rename(scratch / "whole"), place)
-        else:
+        elif not (exchange and _exchanged(written, place)):
             _put_into(written.rename(scratch / "whole"), place)
 
 
@@ -70,6 +72,79 @@ def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
         yield written
         target.parent.mkdir(parents=True, exist_ok=True)
         written.replace(target)
+
+
+@contextmanager
+def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
+
+    CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
+    """
+    write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
+    if write is None:
+        raise OutputError(
+            f"{target} is of no format that can be written; its name must end in {', '.join(_TEXT_FORMATS)} "
+            f"(with {', '.join(PACKED)} after it to pack it), .parquet or .xlsx"
+        )
+    with whole_file(target, force=force) as file:
+        yield partial(_write_table, write, file, target)
+
+
+def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target: Path, table: pd.DataFrame) -> None:
+    try:
+        write(table, file)
+    except (ValueError, TypeError) as error:  # half a character, a column of several types, too many rows
+        raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
+
+
+def _write_csv(table: pd.DataFrame, file: Path, separator: str) -> None:
+    table.to_csv(file, index=False, sep=separator)
+
+
+def _write_json(table: pd.DataFrame, file: Path, lines: bool) -> None:
+    table.to_json(file, orient="records", lines=lines, force_ascii=False, double_precision=15)
+
+
+def _write_parquet(table: pd.DataFrame, file: Path) -> None:
+    table.to_parquet(file, index=False)
+
+
+def _write_excel(table: pd.DataFrame, file: Path) -> None:
+    """Write a workbook in which every text is a text: none is taken for a formula, none is cut."""
+    import pandas as pd
+
+    def storable(cell: object) -> object:
+        if not isinstance(cell, str):
+            return cell
+        if len(cell) > _LONGEST_CELL:
+            raise ValueError(
+                f"a text of {len(cell):,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
+            )
+        return _NOT_IN_EXCEL.sub("\N{REPLACEMENT CHARACTER}", cell)
+
+    cells = table.map(storable)
+    with pd.ExcelWriter(file, engine="openpyxl") as book:
+        cells.to_excel(book, index=False)
+        for row in book.book.active.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    cell.data_type = "s"
+
+
+_LONGEST_CELL = 32_767
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": partial(_write_csv, separator=","),
+    ".tsv": partial(_write_csv, separator="\t"),
+    ".jsonl": partial(_write_json, lines=True),
+    ".ndjson": partial(_write_json, lines=True),
+    ".json": partial(_write_json, lines=False),
+}
+_FORMATS = {
+    **{ending + packed: write for ending, write in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
+    ".parquet": _write_parquet,
+    ".xlsx": _write_excel,
+}
 
 
 def check_not_input(output: Path, inputs: Iterable[Path]) -> None:
@@ -148,29 +223,32 @@ def _can_be_exchanged(folder: Path) -> bool:
     return not in_use and os.access(folder.parent, os.W_OK) and folder.stat().st_uid == os.geteuid()
 
 
-def _carry_over(old: Path, new: Path) -> None:
-    """Give the new folder all that is in the old one and was not written again: the same files, not copies."""
-    for part in old.iterdir():
-        place = new / part.name
-        if place.exists():
-            continue
-        if part.is_dir() and not part.is_symlink():
-            shutil.copytree(part, place, symlinks=True, copy_function=_link)
-        else:
-            _link(part, place)
-    shutil.copymode(old, new)
+def _exchanged(written: Path, place: Path) -> bool:
+    """Exchange a folder, in one step, for a new one with what was written and all else of the old: the same files.
 
-
-def _link(source: str | Path, target: str | Path) -> None:
+    False, and nothing has happened, where the disk knows no links or no exchange, or some files may not be linked.
+    """
+    assert _renameat2 is not None
+    merged = written.with_name("merged")
+    merged.mkdir()
     try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # a disk that knows no links
-        shutil.copy2(source, target, follow_symlinks=False)
+        for folder in (written, place):
+            for part in folder.iterdir():
+                if not os.path.lexists(merged / part.name):
+                    _link(part, merged / part.name)
+    except OSError:
+        return False
+    shutil.copymode(place, merged)
+    return not _renameat2(_HERE, os.fsencode(merged), _HERE, os.fsencode(place), _EXCHANGE)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, and say whether the disk knows how to."""
-    return _renameat2 is not None and not _renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
+def _link(source: Path, target: Path) -> None:
+    """Link a file, or a folder with all that is in it."""
+    link = partial(os.link, follow_symlinks=False)
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True, copy_function=link)
+    else:
+        link(source, target)
 
 
 _renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
