@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,14 +19,18 @@ from textsignal.cli.options import (
     OnBadRows,
     ResponseOption,
     SeedOption,
+    SepOption,
     SheetOption,
     TextOption,
     Training,
     UnitOption,
 )
-from textsignal.cli.screen import say_results, show_analysis
+from textsignal.cli.screen import RESULTS, say_results, show_analysis, what_was_read
 from textsignal.errors import InputError
-from textsignal.tables.write import whole_folder
+from textsignal.tables.write import check_not_input, whole_folder
+
+if TYPE_CHECKING:
+    from textsignal.estimators import GLMNMF, JBNMF
 
 
 def fit(
@@ -39,15 +43,23 @@ def fit(
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
     training: Annotated[
-        Training,
-        typer.Option("--training", help="Whether weights see the response (joint) or follow from the text alone."),
-    ] = Training.predictive,
+        Training | None,
+        typer.Option(
+            "--training",
+            help="Whether weights see the response (joint) or follow from the text alone.",
+            show_default="predictive",
+        ),
+    ] = None,
     supervision: Annotated[
-        float, typer.Option("--supervision", help="How much the response counts against the text.")
-    ] = 0.5,
+        float | None,
+        typer.Option("--supervision", help="How much the response counts against the text.", show_default="0.5"),
+    ] = None,
     alpha: Annotated[
         float | None,
-        typer.Option("--alpha", help="Fit the paper's model (JBNMF) with this weight, in place of --supervision."),
+        typer.Option(
+            "--alpha",
+            help="Fit the paper's model (JBNMF) with this weight; it has neither --supervision nor --training.",
+        ),
     ] = None,
     max_terms: Annotated[int, typer.Option("--max-terms", min=1, help="Terms to keep.")] = 2000,
     stop_words: Annotated[
@@ -59,24 +71,20 @@ def fit(
     unit: UnitOption = "points",
     no_texts: NoTextsOption = False,
     encoding: EncodingOption = None,
+    sep: SepOption = None,
     sheet: SheetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
     force: ForceOption = False,
 ) -> None:
     """Learn topics and their effects from a table; write model, topics, documents, a summary and a report."""
-    from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.model import MAX_RAW_TERMS, TextResponseModel
     from textsignal.tables.analyse import analyse
-    from textsignal.tables.read import read_table
+    from textsignal.tables.read import read_file
     from textsignal.text.vectorise import TextVectorizer
 
     scale = scale_of(levels)
-    estimator = (
-        GLMNMF(topics, training=training.value, supervision=supervision, levels=scale, random_state=seed, n_jobs=jobs)
-        if alpha is None
-        else JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs)
-    )
+    estimator = _estimator(topics, scale, seed, jobs, training, supervision, alpha)
     vectorizer = TextVectorizer(
         max(MAX_RAW_TERMS, max_terms),
         max_terms,
@@ -85,11 +93,12 @@ def fit(
         weighting=estimator.weighting,
     )
     model = TextResponseModel(vectorizer=vectorizer, estimator=estimator)
+    check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as folder:
-        table = read_table(file, encoding=encoding, sheet=sheet)
-        say(f"{file.name}: {count(len(table), 'row')}. Fitting {count(topics, 'topic')}.")
+        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        say(f"{what_was_read(file, read)} Fitting {count(topics, 'topic')}.")
         analysis = analyse(
-            table,
+            read.table,
             text=text,
             response=response,
             model=with_progress(model),
@@ -102,6 +111,28 @@ def fit(
             analysis.write(folder, settings)
     show_analysis(analysis)
     say_results(output)
+
+
+def _estimator(
+    topics: int,
+    scale: tuple[int, int] | None,
+    seed: int,
+    jobs: int,
+    training: Training | None,
+    supervision: float | None,
+    alpha: float | None,
+) -> GLMNMF | JBNMF:
+    """The paper's estimator where its alpha is given, else ours."""
+    from textsignal.estimators import GLMNMF, JBNMF
+
+    if alpha is None:
+        how = (training or Training.predictive).value
+        strength = 0.5 if supervision is None else supervision
+        return GLMNMF(topics, training=how, supervision=strength, levels=scale, random_state=seed, n_jobs=jobs)
+    for flag, value in (("--supervision", supervision), ("--training", training)):
+        if value is not None:
+            raise InputError(f"--alpha is of the paper's model, which has no {flag}; give one of the two")
+    return JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs)
 
 
 def scale_of(levels: str | None) -> tuple[int, int] | None:

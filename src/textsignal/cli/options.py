@@ -24,7 +24,7 @@ class Training(enum.StrEnum):
 
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
-FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, JSON lines or Excel; .gz and .zip too.")]
+FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -34,4 +34,8 @@ BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows wi
 NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
 UnitOption = Annotated[str, typer.Option("--unit", help="What one step of the response is called, such as stars.")]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
+SepOption = Annotated[
+    str | None,
+    typer.Option("--sep", help="What parts the cells of a CSV or TSV file; default as its first lines tell."),
+]
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]

@@ -17,10 +17,13 @@ from textsignal.cli.options import (
     NoTextsOption,
     OnBadRows,
     ResponseOption,
+    SepOption,
     SheetOption,
     TextOption,
     UnitOption,
 )
+from textsignal.cli.screen import what_was_read
+from textsignal.tables.write import check_not_input
 
 
 def report(
@@ -35,6 +38,7 @@ def report(
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
+    sep: SepOption = None,
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -43,13 +47,17 @@ def report(
 
     from textsignal.model import load
     from textsignal.tables.analyse import report_table
-    from textsignal.tables.read import read_table
+    from textsignal.tables.read import read_file
 
+    check_not_input(output, [file, *model.glob("*")])
     split = model.parent / "documents.csv"
+    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+    if read.choice:
+        say(what_was_read(file, read))
     with report_settings(unit, title=title, with_texts=not no_texts) as settings:
         held_out = report_table(
             load(model),
-            read_table(file, encoding=encoding, sheet=sheet),
+            read.table,
             output,
             text=text,
             response=response,

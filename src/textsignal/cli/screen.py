@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     from textsignal.model import TextResponseModel
     from textsignal.tables.analyse import Analysis, Skill
+    from textsignal.tables.read import TableFile
+
+#: What a fit writes.
+RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
@@ -62,6 +66,8 @@ def show_analysis(analysis: Analysis) -> None:
     summary = analysis.summary
     if summary.dropped:
         say(f"Left out {summary.dropped}.")
+    if summary.response_read:
+        say(f"Responses are read in words: {summary.response_read}.")
     if summary.without_response:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
@@ -72,7 +78,12 @@ def show_analysis(analysis: Analysis) -> None:
     out.print(topic_table(analysis.model, 8))
 
 
+def what_was_read(file: Path, read: TableFile) -> str:
+    """How many rows a file has, and what was chosen where it left a choice."""
+    return f"{file.name}: {count(len(read.table), 'row')}{f' ({read.choice})' if read.choice else ''}."
+
+
 def say_results(output: Path) -> None:
     """Where the results of a fit lie."""
-    say(f"\nWritten to {output}: model/, topics.csv, documents.csv, summary.json, report.html")
+    say(f"\nWritten to {output}: {', '.join(RESULTS)}")
     say(f"Open the report in a browser: {output / 'report.html'}")
