@@ -370,7 +370,7 @@ def test_other_sheets_are_named(ok, model):
 def test_a_response_in_words_is_read_and_told(ok):
     TABLE.assign(Rating=np.where(TABLE["Rating"] > 3, "pos", "neg")).to_csv("words.csv", index=False)
     _, err = ok("fit", "words.csv", *COLUMNS, "-o", "out", "-k", 2)
-    assert "Responses are read in words: neg as 0 and pos as 1." in err
+    assert "How responses were read: neg as 0 and pos as 1." in err
     assert json.loads(Path("out/summary.json").read_text())["levels"] == [0, 1]
 
 

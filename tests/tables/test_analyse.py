@@ -193,7 +193,7 @@ def test_bad_rows_are_counted_and_named():
     assert "1 response that is not a number (row 11: 'five')" in message
     assert "2 responses outside 1 to 5 (rows 21: '9', 31: '0')" in message
     assert "1 response that is not a whole number (row 22: '3.5')" in message
-    assert "--on-bad-rows drop" in message
+    assert 'on_bad_rows="drop"' in message
 
 
 def test_bad_rows_are_dropped_on_request():

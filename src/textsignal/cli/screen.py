@@ -67,7 +67,7 @@ def show_analysis(analysis: Analysis) -> None:
     if summary.dropped:
         say(f"Left out {summary.dropped}.")
     if summary.response_read:
-        say(f"Responses are read in words: {summary.response_read}.")
+        say(f"How responses were read: {summary.response_read}.")
     if summary.without_response:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
