@@ -15,9 +15,11 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
         "errors",
-        "checks evaluate families kernels text figures.palette figures.canvas tables.read tables.write",
-        "figures.cloud tables.rows kernels.reference kernels.lanes topics.effects topics.table topics.documents",
-        "kernels.compiled datasets engines",
+        "checks evaluate families kernels text figures.palette figures.canvas tables.files",
+        "tables.separator tables.rows tables.write",
+        "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",
+        "tables.read kernels.compiled engines",
+        "datasets",
         "engines.local",
         "inference",
         "training.corpus training.loop training.draws",
@@ -30,7 +32,9 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "model",
         "figures.plots tables.analyse",
         "studies",
+        "cli.console cli.options",
         "cli.screen",
+        "cli.demo cli.fit cli.predict cli.topics cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )

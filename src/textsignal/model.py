@@ -212,7 +212,6 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
         row = sp.csr_array(self.vectorizer_.transform([text]))
         scaled = self.estimator_.inference.rows(row)
         return explain_text(
-            text=text,
             located=located,
             row=row,
             direct=scaled.data * self.estimator_.word_effects_[scaled.indices],

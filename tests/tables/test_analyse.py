@@ -190,10 +190,10 @@ def test_bad_rows_are_counted_and_named():
     message = error_of(table_of(**BAD), levels=(1, 5))
     assert message.startswith("5 bad rows: ")
     assert "2 empty texts (rows 4, 31)" in message
-    assert "1 response that is no number (row 11: 'five')" in message
+    assert "1 response that is not a number (row 11: 'five')" in message
     assert "2 responses outside 1 to 5 (rows 21: '9', 31: '0')" in message
-    assert "1 response that is no whole number (row 22: '3.5')" in message
-    assert "--on-bad-rows drop" in message
+    assert "1 response that is not a whole number (row 22: '3.5')" in message
+    assert 'on_bad_rows="drop"' in message
 
 
 def test_bad_rows_are_dropped_on_request():
@@ -210,7 +210,7 @@ def test_bad_rows_are_dropped_on_request():
 def test_a_rating_between_levels_is_bad_though_the_scale_is_not_given(row):
     table = table_of(rating={row: "3.5"})
     model = TextResponseModel(3)
-    with pytest.raises(InputError, match=rf"1 response that is no whole number \(row {row + 1}: '3\.5'\)"):
+    with pytest.raises(InputError, match=rf"1 response that is not a whole number \(row {row + 1}: '3\.5'\)"):
         analyse(table, model=model, **OPTIONS)
     dropped = analyse(table, model=model, on_bad_rows="drop", **OPTIONS)
     assert row + 1 not in dropped.documents["row"].tolist()
@@ -322,6 +322,32 @@ class TestCopies:
         found = run(table)
         assert found.summary.held_out is None
         assert not found.documents["held_out"].any()
+
+
+class TestMarkup:
+    PAGE = '<div class="review"><script>alert("x")</script>{}&nbsp;<b>clean</b> room &amp; view<br/></div>'
+
+    def test_html_is_no_part_of_the_topics(self):
+        plain = run(table_of(review={i: f"{REVIEWS.texts[i]} clean room & view" for i in range(N)}))
+        marked = run(table_of(review={i: self.PAGE.format(REVIEWS.texts[i]) for i in range(N)}))
+        assert marked.model.vectorizer_.terms_.tolist() == plain.model.vectorizer_.terms_.tolist()
+        assert not {"script", "class", "alert", "div", "nbsp", "amp"} & set(marked.model.vectorizer_.terms_)
+        np.testing.assert_array_equal(marked.documents["prediction"], plain.documents["prediction"])
+
+    def test_the_summary_counts_texts_that_held_some(self):
+        assert run(table_of(review={3: "<p>Clean.</p>", 5: "Fish &amp; chips"})).summary.with_markup == 2
+        assert run().summary.with_markup == 0
+
+    def test_new_texts_are_read_alike(self):
+        model = run().model
+        assert model.predict([self.PAGE.format("Dirty")]) == model.predict(["Dirty clean room & view"])
+        explanation = model.explain("<i>Dirty</i> room")
+        assert explanation.text == "Dirty room"
+        assert [explanation.text[mark.start : mark.end] for mark in explanation.marks] == ["Dirty", "room"]
+
+    def test_it_can_be_left_in(self):
+        assert TextVectorizer().fit(["<em>clean</em>"]).terms_.tolist() == ["clean"]
+        assert TextVectorizer(strip_markup=False).fit(["<em>clean</em>"]).terms_.tolist() == ["clean", "em"]
 
 
 def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):

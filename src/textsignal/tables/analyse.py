@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.read import column
+from textsignal.tables.read import column, kept_columns
 from textsignal.tables.rows import BadRows, check_rows, parse_response
 from textsignal.topics.reading import Reading, joined
 
@@ -36,15 +37,19 @@ class Summary:
     """What a fit came to.
 
     dropped : what was wrong with rows that were left out; "" where none was.
+    response_read : how a response that is not written in numbers was read; "" where it is.
     without_response : training and held-out rows with a text but no response.
     without_known_term : rows whose text holds no term of the model; they get the mean weights.
+    with_markup : rows whose text held HTML, which was taken out.
     copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
     """
 
     rows: int
     dropped: str
+    response_read: str
     without_response: int
     without_known_term: int
+    with_markup: int
     copies: int
     terms: int
     topics: int
@@ -132,8 +137,10 @@ def analyse(
     summary = Summary(
         rows=len(rows),
         dropped=bad.describe() if len(bad) else "",
+        response_read=parsed.reading,
         without_response=int(np.isnan(responses).sum()),
         without_known_term=int(predictions.unknown.sum()),
+        with_markup=tokens.n_cleaned,
         copies=int(np.sum(first_copies != np.arange(len(rows)))),
         terms=len(model.vectorizer_.terms_),
         topics=len(model.estimator_.components_),
@@ -146,11 +153,14 @@ def analyse(
     return Analysis(model, summary, _documents(rows, responses, held_out, predictions), reading, response)
 
 
-def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> pd.DataFrame:
+def predict_table(
+    model: TextResponseModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
+) -> pd.DataFrame:
     """Predictions for a table's texts, one row per text: nothing is dropped.
 
-    Columns: row (from 1), prediction (expected response), level (it rounded), unknown (no known term: the mean
-    weights were used, as for an empty text), and the probability of every level.
+    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
+    rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
+    level.
 
     Examples
     --------
@@ -172,7 +182,11 @@ def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> p
         }
     )
     names = [f"p_{level}" for level in model.levels_]
-    return pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
+    made = pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
+    kept = kept_columns(table, keep).reset_index(drop=True)
+    if twice := [name for name in kept.columns if name in made.columns]:
+        raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
+    return pd.concat([made[["row"]], kept, made.drop(columns="row")], axis=1)
 
 
 def report_table(
@@ -243,7 +257,7 @@ def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
     if on_bad_rows not in ("error", "drop"):
         raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
     if len(bad) and on_bad_rows == "error":
-        raise InputError(f"{bad.describe()}. Correct the table, or leave such rows out with --on-bad-rows drop")
+        raise InputError(f"{bad.describe()}. {bad.advice()}")
     rows = np.flatnonzero(~bad.mask)
     if rows.size == 0:
         raise InputError(f"no row is left: {bad.describe()}")

@@ -43,7 +43,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Dr. Who stayed at 3.5 stars...', 'Great view!', 'Noisy, though (very).']
     """
-    spans = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for end in _ends(text):
         if _holds_a_word(text, start, end):

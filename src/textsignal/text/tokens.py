@@ -28,6 +28,7 @@ class TokenisedTexts:
     codes : (all words of all texts,) the number of each in `words`.
     indptr : (documents + 1,) where each text's words begin in `codes`.
     tokenizer : what gave the words.
+    n_cleaned : how many texts were changed by cleaning before they were tokenised.
     """
 
     texts: Sequence[str]
@@ -35,6 +36,7 @@ class TokenisedTexts:
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
     tokenizer: Tokenizer
+    n_cleaned: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -60,8 +62,8 @@ class TokenisedTexts:
         return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
 
 
-def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words) -> TokenisedTexts:
-    """Tokenise texts, each once.
+def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words, clean: Callable[[str], str] = str) -> TokenisedTexts:
+    """Tokenise texts, each once, after `clean`.
 
     Examples
     --------
@@ -69,7 +71,8 @@ def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words) -> TokenisedTe
     >>> tokens.words, tokens.codes, tokens.indptr
     (['clean', 'room'], array([0, 1, 0, 0], dtype=int32), array([0, 2, 4]))
     """
-    documents = checked_texts(texts)
+    given = checked_texts(texts)
+    documents = [clean(text) for text in given]
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     codes = array("i")
@@ -77,7 +80,9 @@ def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words) -> TokenisedTe
     for text in documents:
         codes.extend(map(numbers.__getitem__, tokenizer(text)))
         ends.append(len(codes))
-    return TokenisedTexts(documents, list(numbers), np.array(codes, np.int32), np.array(ends, np.int64), tokenizer)
+    n_cleaned = sum(before != after for before, after in zip(given, documents, strict=True))
+    counted = (np.array(codes, np.int32), np.array(ends, np.int64))
+    return TokenisedTexts(documents, list(numbers), *counted, tokenizer, n_cleaned)
 
 
 def count_terms(

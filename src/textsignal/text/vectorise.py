@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.errors import InputError
+from textsignal.text.markup import without_markup
 from textsignal.text.spans import LocatedText, located_terms, located_words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokenise import words
@@ -51,6 +52,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Whether X is as above or the counts c. The choice of terms is the same.
     row_norm : {None, "l1", "l2"}
         Whether rows are scaled to a norm of 1, and to which.
+    strip_markup : bool
+        Whether tags, scripts and entities of HTML are taken out of texts first, as `without_markup` does.
     sparse_output : bool
         Whether X is a sparse matrix. `set_output` needs it dense.
     dtype : {numpy.float64, numpy.float32}
@@ -91,6 +94,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tokenizer: Tokenizer | None = None,
         weighting: str = "tfidf",
         row_norm: str | None = None,
+        strip_markup: bool = True,
         sparse_output: bool = True,
         dtype: Any = np.float64,
     ) -> None:
@@ -103,6 +107,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.tokenizer = tokenizer
         self.weighting = weighting
         self.row_norm = row_norm
+        self.strip_markup = strip_markup
         self.sparse_output = sparse_output
         self.dtype = dtype
 
@@ -172,7 +177,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         tokenizer = self.tokenizer or words
         if not isinstance(texts, TokenisedTexts):
-            return tokenised(texts, tokenizer)
+            return tokenised(texts, tokenizer, without_markup if self.strip_markup else str)
         if texts.tokenizer != tokenizer:
             raise InputError("these texts were tokenised by another tokenizer than this vectorizer's; give the texts")
         return texts
@@ -192,10 +197,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         (document,) = checked_texts([text])
+        if self.strip_markup:
+            document = without_markup(document)
         left_out = stop_words_of(self.stop_words)
         tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in left_out]
         shortest, longest = self.ngram_range
-        return located_terms(tokens, self.vocabulary_, range(shortest, longest + 1))
+        return located_terms(document, tokens, self.vocabulary_, range(shortest, longest + 1))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Give the terms, one a column of X: ndarray of str, shape (terms,)."""

@@ -39,7 +39,7 @@ class Explanation:
 
     Attributes
     ----------
-    text : what is explained.
+    text : what is explained, without HTML.
     baseline : linear predictor of a text of this size that mixes topics as the average text does.
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : that of this text.
@@ -93,7 +93,6 @@ class Explanation:
 
 def explain_text(
     *,
-    text: str,
     located: LocatedText,
     row: sp.csr_array,
     direct: Vector,
@@ -130,7 +129,7 @@ def explain_text(
     owner = np.argmax(predictions.weights[0][:, None] * used, axis=0)
     words = {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner}
     return Explanation(
-        text=text,
+        text=located.text,
         baseline=baseline,
         beyond=float(predictions.beyond[0]),
         linear_predictor=float(predictions.eta[0]),
