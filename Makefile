@@ -12,7 +12,7 @@ demo: $(READY)
 test: $(READY) chromium
 	$(BIN)/python -m pytest -n auto -q
 
-# The browser that tests of the report run in: one that is there, or Playwright's, which this installs.
+# The browser that tests of the report run in: one that is there, the system's package, or Playwright's download.
 chromium: $(READY)
 	@$(BIN)/python tests/chromium.py
 
