@@ -17,6 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "errors",
         "checks evaluate families kernels text figures.palette figures.canvas tables.read tables.write",
         "figures.cloud tables.rows kernels.reference kernels.lanes topics.effects topics.table topics.documents",
+        "kernels.loops",
         "kernels.compiled datasets engines",
         "engines.local",
         "inference",
