@@ -11,6 +11,7 @@ import skill_methods as methods
 from skill_methods import METHODS, Method
 
 import textsignal as ts
+from textsignal.model import MAX_RAW_TERMS
 
 HEAD = """# Skill beside other methods
 
@@ -148,7 +149,7 @@ def page(cells: Sequence[Result], sets: Sequence[str], terms: Sequence[int], n_s
     results = Results(cells, n_splits)
     notes = NOTES.format(
         n_splits=n_splits,
-        raw=f"{ts.pipeline.MAX_RAW_TERMS:,}",
+        raw=f"{MAX_RAW_TERMS:,}",
         topics=methods.N_TOPICS,
         seed=methods.SEED,
         margin=margin,
