@@ -95,6 +95,13 @@ def test_no_module_imports_a_private_name_of_another_package(file):
         assert not private or module.startswith(package or "?"), f"{name_of(file)} imports {module}.{name}"
 
 
+@pytest.mark.parametrize("file", sorted(SOURCE.glob("studies/*/*.py")), ids=name_of)
+def test_no_study_imports_from_another(file):
+    study = name_of(file.parent / "__init__.py")
+    for module, _ in imported_by(file.read_text(encoding="utf-8")):
+        assert module.count(".") < 2 or not module.startswith("studies.") or module.startswith(study)
+
+
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_no_module_is_longer_than_400_lines(file):
     n_lines = len(file.read_text(encoding="utf-8").splitlines())

@@ -231,8 +231,8 @@ class TestUnusableFiles:
 
 
 def test_reviews_that_cannot_be_read_are_told_before_the_metadata_are_read(tmp_path):
-    seen = []
+    calls = []
     meta = write(tmp_path / "meta.json", [business(1)])
     with pytest.raises(InputError, match=r"absent\.json"):
-        read_google_local(tmp_path / "absent.json", meta, progress=seen.append)
-    assert seen == []
+        read_google_local(tmp_path / "absent.json", meta, progress=calls.append)
+    assert calls == []

@@ -32,9 +32,9 @@ def run_cells(
     Parameters
     ----------
     cells : what to compute; rows come in this order, whatever order cells finish in.
-    kept : file of finished cells, one a line. It is added to; cells in it that were not asked for stay there.
-    n_jobs : processes; -1 for one a core.
-    progress : told after every cell.
+    kept : file of finished cells, one per line. It is added to; cells in it that were not asked for stay there.
+    n_jobs : processes; -1 for one per core.
+    progress : called after every cell.
     """
     finished = finished_cells(kept)
     todo = [cell for cell in cells if cell.key not in finished]
