@@ -52,7 +52,7 @@ def run_cells(
 
 
 def finished_cells(kept: Path) -> dict[str, list[Row]]:
-    """Rows of each finished cell by its key, of this version of the package; a line cut short by a stop is no cell."""
+    """Rows of each finished cell of this version by its key; a line cut short by a stop is not a cell."""
     finished = {}
     for of, key, rows in kept_lines(kept):
         if of == VERSION:

@@ -57,7 +57,9 @@ def samples_from_files(
         role, separator, file = item.partition("=")
         if not separator or role not in ROLES:
             if separator and not Path(item).exists():
-                raise InputError(f"{role!r} is no sample of the paper; there are {', '.join(ROLES)}, as in hotel=FILE")
+                raise InputError(
+                    f"{role!r} is not a sample of the paper; there are {', '.join(ROLES)}, as in hotel=FILE"
+                )
             role, file = "tripadvisor", item
         if role in found:
             raise InputError(f"two files were given for {role}: {found[role].name} and {Path(file).name}")
