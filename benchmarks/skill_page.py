@@ -30,9 +30,10 @@ NOTES = """## How it was measured
 Split s takes `p = numpy.random.default_rng(s).permutation(rows)` and trains on the first 80%; s = 0, 1, 2. Numbers are
 means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is not a
 standard error. All methods of a table see the same terms: our `TextVectorizer` with its own stop list, the {raw} most
-frequent words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do not depend on
-them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to 5,
-Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of clothing_reviews_22k.
+frequent words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do
+not depend on them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to
+5, Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of
+clothing_reviews_22k.
 
 - **R2** and **RMSE** are of the expected response on the test texts, as predicted, neither rounded nor clipped.
 - **Deviance explained** is 1 - deviance / (deviance of the training mean), binomial, for all methods. Predictions of
