@@ -13,10 +13,15 @@ FLAGS = [
 ]
 
 
+NONE = "no Chromium"
+#: How tests that need a browser are counted where there is none: apart from others that are skipped.
+OUTCOME = "without browser"
+
+
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     if (path := find_chromium()) is None:
-        pytest.skip(HOW)
+        pytest.skip(NONE)
     return path
 
 
@@ -28,28 +33,28 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         chromium.close()
 
 
-def without_browser(config: pytest.Config) -> int:
-    """How many tests were skipped for want of a browser, in all processes of this run."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
+    lacks_browser = report.skipped and isinstance(report.longrepr, tuple | list) and NONE in report.longrepr[2]
+    return (OUTCOME, "b", OUTCOME.upper()) if lacks_browser else None
+
+
+def number_without_browser(config: pytest.Config) -> int:
+    """How many tests did not run for want of a browser, in all processes of this run; 0 in a worker, which reports."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    return sum(HOW in str(report.longrepr) for report in reporter.stats.get("skipped", []))
+    return len(reporter.stats.get(OUTCOME, [])) if reporter else 0
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """On a CI machine, a run that left out the browser's tests has failed."""
-    if is_reporting(session.config) and os.environ.get("CI") and without_browser(session.config):
+    if os.environ.get("CI") and number_without_browser(session.config):
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if number := without_browser(config):
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line of the run."""
+    if number := number_without_browser(config):
         kind = "ERROR" if os.environ.get("CI") else "WARNING"
-        terminalreporter.write_line(
-            f"{kind}: {number} test{'s' * (number > 1)} of the report did not run: {HOW}", red=True, bold=True
-        )
-
-
-def is_reporting(config: pytest.Config) -> bool:
-    """Whether this is the process that sees every test's outcome: a worker of pytest-xdist does not."""
-    return not hasattr(config, "workerinput")
+        line = f"{kind}: {number} test{'s' * (number > 1)} of the report did not run: {HOW}"
+        config.pluginmanager.get_plugin("terminalreporter").write_line(line, red=True, bold=True)
