@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from extras import PEERS, require
 from joblib import Parallel, delayed
 from scipy import special
 from skill_data import FIRST, SOURCES, SPLITS, TERMS, Source, Split, load_split
@@ -35,7 +36,7 @@ from textsignal.studies.cells import keep_line, kept_lines
 ROOT = Path(__file__).resolve().parents[1]
 #: Predictions are moved this share of the scale away from its ends before their deviance is taken.
 MARGIN = 0.01
-PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", "tomotopy", "topica")
+PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", *PEERS)
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> None:
     options = parse(sys.argv[1:])
     if not options.render:
+        require(*PEERS)
         run(options)
     options.page.parent.mkdir(parents=True, exist_ok=True)
     sets, results = [source.name for source in SOURCES], list(read_results(options.results).values())

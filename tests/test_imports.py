@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "checks evaluate families kernels text figures.palette figures.canvas tables.files",
         "tables.separator tables.rows tables.write",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",
+        "kernels.loops",
         "tables.read kernels.compiled engines",
         "datasets",
         "engines.local",
@@ -96,6 +97,13 @@ def test_no_module_imports_a_private_name_of_another_package(file):
     for module, name in imported_by(file.read_text(encoding="utf-8")):
         private = re.search(r"(^|\.)_(?!_)", f"{module}.{name}")
         assert not private or module.startswith(package or "?"), f"{name_of(file)} imports {module}.{name}"
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.glob("studies/*/*.py")), ids=name_of)
+def test_no_study_imports_from_another(file):
+    study = name_of(file.parent / "__init__.py")
+    for module, _ in imported_by(file.read_text(encoding="utf-8")):
+        assert module.count(".") < 2 or not module.startswith("studies.") or module.startswith(study)
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)
