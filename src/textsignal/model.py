@@ -22,6 +22,7 @@ from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer, checked_texts
 from textsignal.topics.curation import CurationMixin, check_responses
 from textsignal.topics.explanation import Explanation, explain_text
+from textsignal.topics.reading import Reading
 from textsignal.topics.table import topic_table
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
@@ -182,6 +183,14 @@ class TextResponseModel(CurationMixin, BaseEstimator):
             terms=self.vectorizer_.terms_.tolist(),
         )
 
+    def read(self, texts: Iterable[str]) -> Reading:
+        """Read texts: tokenised once, inferred once."""
+        check_is_fitted(self)
+        documents = checked_texts(texts)
+        X = sp.csr_array(self.vectorizer_.transform(documents))
+        n_words = np.array([len(text.split()) for text in documents], dtype=np.int64)
+        return Reading(documents, n_words, X, self.estimator_.predictions(X))
+
     def predictions(self, texts: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
         check_is_fitted(self)
@@ -270,7 +279,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
             with_texts=with_texts,
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
         )
-        write_report(self, path, seen.texts, seen.responses, held_out, settings, force=force)
+        write_report(self, path, self.read(seen.texts), seen.responses, held_out, settings, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

@@ -17,7 +17,7 @@ from textsignal.report.values.numbers import (
     response_effects,
     sizes,
 )
-from textsignal.report.values.words import region, signed, visible
+from textsignal.report.values.wording import region, signed, visible
 
 STARS = Binomial(4, 1)
 NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3), min_size=n, max_size=n), st.just(n)))
@@ -101,12 +101,23 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert (np.diff(found[order]) >= 0).all()
 
 
-def test_regions_of_the_map():
-    assert region(0.1, 0.3, 0.1, 0.3) == "common and strong"
-    assert region(0.09, -0.3, 0.1, 0.3) == "rarer and strong"
-    assert region(0.2, -0.1, 0.1, 0.3) == "common and neutral"
-    assert region(0.0, 0.0, 0.1, 0.3) == "rarer and neutral"
-    assert region(0.1, 0.0, 0.1, 0.0) == "common and neutral"
+@pytest.mark.parametrize(
+    ("prevalence", "effect", "words"),
+    [
+        (0.15, 0.3, "common and strong"),
+        (0.06, -0.3, "rarer and strong"),
+        (0.20, -0.1, "common and neutral"),
+        (0.00, 0.0, "rarer and neutral"),
+        (0.100, -0.3, "strong"),
+        (0.088, 0.1, "neutral"),
+    ],
+)
+def test_regions_of_the_map(prevalence, effect, words):
+    assert region(prevalence, effect, rare=0.07, common=0.15, strong=0.3) == words
+
+
+def test_where_nothing_moves_nothing_is_strong():
+    assert region(0.1, 0.0, rare=0.07, common=0.15, strong=0.0) == "neutral"
 
 
 @pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])

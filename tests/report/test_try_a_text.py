@@ -126,6 +126,6 @@ def test_what_single_words_add_is_shown(visit, reports, models):
 
 def test_a_tokenizer_of_the_users_own_is_left_to_python():
     model = TextResponseModel(2, vectorizer=TextVectorizer(tokenizer=str.split)).fit(REVIEWS.texts, REVIEWS.ratings)
-    browser = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT).browser
+    browser = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT).browser
     assert browser.model is None
     assert "tokenizer" in browser.reason

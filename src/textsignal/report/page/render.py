@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,8 +22,9 @@ from textsignal.errors import OutputError
 from textsignal.report.page.charts import chart_specs, labels_apart, led_chart, static_svg
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
-from textsignal.report.values.words import signed
+from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
+from textsignal.topics.reading import Reading
 
 #: Width of the small chart on a card.
 CARD_WIDTH = 330
@@ -36,7 +37,7 @@ FILLED_IN = ("levels", "contributions")
 def write_report(
     model: FittedModel,
     path: str | Path,
-    texts: Sequence[str],
+    reading: Reading,
     responses: ArrayLike,
     held_out: ArrayLike | None = None,
     settings: ReportSettings | None = None,
@@ -45,10 +46,10 @@ def write_report(
 ) -> None:
     """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
     with whole_file(Path(path), force=force) as file:
-        report = prepare(model, texts, responses, held_out, settings)
+        report = prepare(model, reading, responses, held_out, settings)
         page = render(report)
         if not report.with_texts:
-            check_no_texts(page, texts)
+            check_no_texts(page, reading.texts)
         file.write_text(page, encoding="utf-8", newline="\n")
 
 
@@ -62,7 +63,7 @@ def render(report: ReportData) -> str:
     >>> from textsignal.report.values.prepare import prepare
     >>> reviews = synthetic_reviews(200, seed=1)
     >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
-    >>> page = render(prepare(model, reviews.texts, reviews.ratings))
+    >>> page = render(prepare(model, model.read(reviews.texts), reviews.ratings))
     >>> page.startswith("<!doctype html>")
     True
     """
@@ -82,7 +83,7 @@ def render(report: ReportData) -> str:
             for topic in report.topics
             if topic.led_responses
         },
-        response_words=_bars_words(report.corpus.responses, "of texts"),
+        response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
     )
 
@@ -201,10 +202,11 @@ def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
     if prediction is None:
         return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
     means = ". ".join(f"{mean.predicted:.1f} predicted: {mean.observed:.1f} observed" for mean in prediction.means)
-    said = ". ".join(f"{point.said:.0%} said: {point.happened:.0%} happened" for point in prediction.reliability)
+    points = prediction.reliability
+    odds = ". ".join(f"{point.probability:.0%} predicted: {point.happened:.0%} happened" for point in points)
     places = ". ".join(f"{bar.label}: {bar.value:.2f}" for bar in prediction.pit)
     return {
         "agreement_words": f"{means}.",
-        "reliability_words": f"Said probabilities against how often it happened. {said}.",
+        "reliability_words": f"Predicted probabilities against how often it happened. {odds}.",
         "pit_words": f"Histogram of places in the predicted distribution, 1 as predicted. {places}.",
     }

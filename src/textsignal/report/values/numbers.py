@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textsignal.families import Family
 from textsignal.kernels import Array
-from textsignal.report.values.data import Bar, Vector
+from textsignal.report.values.data import Bar, Floats
 
 #: By how much a topic's share of the average text rises, to say its effect on the response's scale.
 STEP = 0.1
@@ -24,7 +24,7 @@ POINT, HALF_LINE, NAME_OFFSETS = 8, 7, (-16, 18)
 Box = tuple[float, float, float, float]
 
 
-def response_effects(family: Family, intercept: float, effects: Vector, mean_weights: Array) -> Vector:
+def response_effects(family: Family, intercept: float, effects: Floats, mean_weights: Array) -> Floats:
     """(topics,) change of the average text's expected response when a topic's share rises by STEP.
 
     The others give up their shares in proportion: share_j -> share_j (1 - share_k - STEP) / (1 - share_k).
@@ -43,26 +43,26 @@ def response_effects(family: Family, intercept: float, effects: Vector, mean_wei
     left = np.divide(1 - share - step, 1 - share, out=np.zeros_like(share), where=share < 1)
     moved = share * left[:, None]
     np.fill_diagonal(moved, share + step)
-    change: Vector = family.mean(intercept + total * (moved @ effects))
+    change: Floats = family.mean(intercept + total * (moved @ effects))
     return change - family.mean(np.array(intercept + total * (share @ effects)))
 
 
-def response_bars(responses: Vector, levels: NDArray[np.int64]) -> tuple[Bar, ...]:
-    """Shares of responses: one bar a level, or equal bins where there are many levels; none where no response is.
+def response_bars(responses: Floats, levels: NDArray[np.int64]) -> tuple[Bar, ...]:
+    """Shares of responses: one bar per level, or equal bins where there are many levels; none where no response is.
 
     Examples
     --------
     >>> [(bar.label, bar.value) for bar in response_bars(np.array([1.0, 2.0, 2.0, np.nan]), np.array([1, 2]))]
     [('1', 0.333...), ('2', 0.666...)]
     """
-    seen = responses[~np.isnan(responses)]
+    observed = responses[~np.isnan(responses)]
     if levels.size <= MOST_BARS:
         edges = np.append(levels - 0.5, levels[-1] + 0.5)
         labels = [f"{level:g}" for level in levels]
     else:
         edges = np.linspace(levels[0], levels[-1], MOST_BARS)
         labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    counts = np.histogram(seen, bins=edges)[0] / max(seen.size, 1)
+    counts = np.histogram(observed, bins=edges)[0] / max(observed.size, 1)
     return _bars(labels, edges, counts)
 
 
@@ -135,7 +135,7 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
-def _bars(labels: list[str], edges: Vector, values: Vector) -> tuple[Bar, ...]:
+def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
     return tuple(
         Bar(label, float(low), float(high), float(value))
         for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)
