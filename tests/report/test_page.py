@@ -187,7 +187,7 @@ def test_the_keyboard_reaches_everything(page):
 
 HOSTILE = (
     "<script>window.hacked = 1</script> </script></style></title></textarea> <img src=x onerror=window.hacked=1> "
-    '<a href="javascript:window.hacked=1">press</a> {{ 'hacked' ~ 'template' }} {% raw %} ${window.hacked = 1} '
+    "<a href=\"javascript:window.hacked=1\">press</a> {{ 'hacked' ~ 'template' }} {% raw %} ${window.hacked = 1} "
     "\"'><svg onload=window.hacked=1> \x00\x07\x1b[31m \u202e \ud800 <!-- --> ]]> \u2028 &lt;b&gt;"
 )
 

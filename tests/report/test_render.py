@@ -8,7 +8,8 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import load
 from textsignal.errors import InputError, OutputError
-from textsignal.report.page.render import check_no_texts, library, render, write_report
+from textsignal.report.page.library import library
+from textsignal.report.page.render import check_no_texts, render, write_report
 from textsignal.report.values.prepare import prepare
 
 

@@ -53,6 +53,7 @@ def spec_of(chart: alt.Chart | Layers) -> Spec:
         "text": {"fontSize": 12},
     }
     size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    spec: Spec = chart.to_dict()
+    # Checking against the schema takes most of the time, and tests do it.
+    spec: Spec = chart.to_dict(validate=False)
     # Altair's own defaults for a notebook are not ours.
     return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}

@@ -174,18 +174,6 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Ch
     )
 
 
-def led_chart(topic: TopicCard, report: ReportData) -> Spec:
-    """Responses of the documents led by a topic, before those of all documents."""
-    everyone = [{"label": bar.label, "value": bar.value, "of": "all texts"} for bar in report.documents.responses]
-    led = [{"label": bar.label, "value": bar.value, "of": "led by it"} for bar in topic.led_responses]
-    labels = [bar.label for bar in report.documents.responses]
-    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False) | {"labelOverlap": True})
-    y = alt.Y("value:Q", axis=axis("", "%", ticks=3))
-    back = alt.Chart(alt.Data(values=everyone)).mark_bar(color=QUIET).encode(x=x, y=y)
-    front = alt.Chart(alt.Data(values=led)).mark_bar(color=_color(topic), width=alt.RelativeBandSize(0.5))
-    return spec_of(alt.layer(back, front.encode(x=x, y=y)).properties(height=110))
-
-
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
     """Histogram of text lengths."""
     rows = [{"label": bar.label, "low": bar.low, "high": bar.high, "value": bar.value} for bar in bars]

@@ -7,27 +7,26 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from textsignal.errors import OutputError
-from textsignal.report.page.charts import chart_specs, labels_apart, led_chart, static_svg
+from textsignal.report.page.charts import chart_specs, labels_apart, static_svg
+from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
 from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
 from textsignal.topics.reading import Reading
 
-#: Width of the small chart on a card.
-CARD_WIDTH = 330
+#: Bars on a card that have room for a label each.
+LABELLED = 11
 #: Words in a row that give a document away, where none may be shown; fewest words of a whole one.
 RUN, SHORTEST = 8, 4
 #: Charts that only appear when a text is tried.
@@ -78,11 +77,7 @@ def render(report: ReportData) -> str:
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report, live))),
         pictures={name: Markup(static_svg(name, spec)) for name, spec in specs.items() if name not in FILLED_IN},
-        led={
-            topic.number: Markup(static_svg(f"led-{topic.number}", led_chart(topic, report), CARD_WIDTH))
-            for topic in report.topics
-            if topic.led_responses
-        },
+        led={topic.number: _led_bars(topic.led_responses, report.documents.responses) for topic in report.topics},
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
     )
@@ -116,12 +111,6 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
-
-
-@cache
-def library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script."""
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -191,6 +180,21 @@ def _ours(prediction: Prediction | None) -> Any:
     if prediction is None:
         return None
     return prediction.rows[0].held_out if prediction.held_out else prediction.rows[0].training
+
+
+def _led_bars(led: Sequence[Bar], everyone: Sequence[Bar]) -> list[dict[str, Any]]:
+    """A topic's bars before those of all documents: heights against the highest of them, and what is written there."""
+    highest = max((bar.value for bar in (*led, *everyone)), default=0) or 1.0
+    labelled = range(len(led)) if len(led) <= LABELLED else (0, len(led) // 2, len(led) - 1)
+    return [
+        {
+            "label": bar.label if i in labelled else "",
+            "share": bar.value if len(led) <= LABELLED else None,
+            "height": bar.value / highest,
+            "height_of_all": of_all.value / highest,
+        }
+        for i, (bar, of_all) in enumerate(zip(led, everyone, strict=False))
+    ]
 
 
 def _bars_words(bars: Iterable[Bar], what: str) -> str:
