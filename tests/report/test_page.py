@@ -118,6 +118,18 @@ def test_a_name_given_to_a_topic_shows_everywhere_and_in_a_saved_copy(visit, rep
     assert name in bars_of(copy.page, "effects")
 
 
+def test_a_name_given_to_a_topic_shows_in_the_headline(visit, reports):
+    page = visit(reports["predictive"]).page
+    number = int(page.get_attribute(".findings [data-name] >> nth=0", "data-name"))
+    old = page.inner_text(".findings [data-name] >> nth=0")
+    page.click(f"#link-{number} a")
+    page.fill(f"#name-{number}", "What everybody loves")
+    page.press(f"#name-{number}", "Tab")
+    page.evaluate("textsignal.drawn()")
+    assert "“What everybody loves”" in page.inner_text(".findings")
+    assert old not in page.inner_text("header")
+
+
 def test_phone_width_has_no_sideways_scroll(visit, reports):
     page = visit(reports["predictive"], width=390).page
     page.click("#open-all")

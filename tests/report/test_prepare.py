@@ -21,8 +21,10 @@ def report(model):
 
 
 def shares_of(model):
+    """What the text gives to each topic, without what smoothing adds, by its definition."""
     weights = model.transform(REVIEWS.texts) * model.estimator_.components_.sum(axis=1)
-    return weights / weights.sum(axis=1, keepdims=True)
+    text = np.maximum(weights - model.estimator_.inference.smoothing, 0)
+    return text / text.sum(axis=1, keepdims=True)
 
 
 def test_topics_are_those_of_the_model_by_size_of_their_effect(report, model):

@@ -5,6 +5,7 @@ import pytest
 from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel, TextVectorizer
+from textsignal.report.values.documents import topic_shares
 from textsignal.report.values.prepare import prepare
 from textsignal.text.tokenise import words
 
@@ -46,6 +47,8 @@ def test_predictions_are_those_of_python(said):
     np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
     assert python.unknown[:4].all()
+    shares = topic_shares(model, model.read(TEXTS))
+    np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
 
 
 def test_contributions_are_those_of_python_and_add_up(said):
@@ -98,21 +101,95 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
     assert page.inner_text("#try-mean") == f"{models['predictive'].predict([''])[0]:.2f}"
 
 
-def test_marks_hold_known_words_without_the_signs_around_them(browser, reports, models):
-    page = browser.new_page()
-    page.goto(reports["predictive"].as_uri())
-    page.wait_for_selector("body[data-ready]")
-    model, texts = (
-        models["predictive"],
-        [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]],
-    )
-    marked = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
-    for text, pieces in zip(texts, page.evaluate(marked, texts), strict=True):
+@pytest.fixture
+def opened(browser, reports):
+    """A page with a report on a model, by its name."""
+    pages = []
+
+    def open_report(name):
+        pages.append(browser.new_page())
+        pages[-1].goto(reports[name].as_uri())
+        pages[-1].wait_for_selector("body[data-ready]")
+        return pages[-1]
+
+    yield open_report
+    for page in pages:
+        page.close()
+
+
+MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
+
+
+def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
+    model = models["predictive"]
+    texts = [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]]
+    for text, pieces in zip(texts, opened("predictive").evaluate(MARKED, texts), strict=True):
         assert "".join(piece["text"] for piece in pieces) == text
         known = [word for piece in pieces if piece["known"] for word in words(piece["text"])]
         assert set(model.vectorizer_.terms_) & set(words(text)) <= set(known)
         assert not any(set(piece["text"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
-    page.close()
+
+
+@pytest.mark.parametrize("name", ["predictive", "words", "joint"])
+def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
+    texts = ["Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.", *REVIEWS.texts[:20]]
+    for text, pieces in zip(texts, opened(name).evaluate(MARKED, texts), strict=True):
+        ends = np.cumsum([len(piece["text"]) for piece in pieces])
+        expected = np.zeros(len(pieces))
+        for mark in models[name].explain(text).marks:
+            expected[np.searchsorted(ends, mark.start, side="right")] += mark.contribution
+        np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
+
+
+STEPS = [
+    {"pattern": r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", "by": None},
+    {"pattern": "</?(?:b|i|span)>", "by": ""},
+    {"pattern": "</?[a-z][^<>]*>", "by": "\n"},
+]
+WITH_STEPS = """([steps, texts]) => {
+    const given = JSON.parse(document.getElementById("page-data").textContent).browser;
+    const model = textsignalModel({ ...given, markup: steps });
+    return texts.map((text) => [model.words(text), model.marked(text, model.predict(text).terms)]);
+}"""
+
+
+def test_markup_is_left_out_before_words_are_looked_for_and_never_marked(opened):
+    texts = {
+        "<p class='dirty'>clean<br>room</p>": ["clean", "room"],
+        "caf&eacute; &amp; ho<b>tel</b> &lt;br&gt;staff": ["café", "hotel", "staff"],
+        "I <3 the room &bogus; a&#1;b a&#0;b &#10;x y": ["the", "room", "bogus", "ab"],
+        "&lt;script&gt;window.hacked=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed": [
+            "window",
+            "hacked",
+            "bed",
+        ],
+    }
+    page = opened("predictive")
+    for (text, expected), (found, pieces) in zip(
+        texts.items(), page.evaluate(WITH_STEPS, [STEPS, list(texts)]), strict=True
+    ):
+        assert found == expected
+        assert "".join(piece["text"] for piece in pieces) == text
+        assert [piece["text"] for piece in pieces if piece["known"] and "<" in piece["text"]] in ([], ["ho<b>tel</b>"])
+        assert not any("class" in piece["text"] for piece in pieces if piece["known"])
+    assert page.evaluate("window.hacked") is None
+
+
+def test_clearing_the_text_clears_what_it_gave(visit, reports):
+    page = visit(reports["words"]).page
+    page.fill("#try-text", "The staff were friendly but the bathroom was dirty.")
+    page.wait_for_selector("#try-result:visible")
+    page.wait_for_selector("#chart-levels svg")
+    for nothing in ("", "  \n"):
+        page.fill("#try-text", nothing)
+        page.wait_for_selector("#try-result", state="hidden")
+        page.evaluate("textsignal.drawn()")
+        for part in ("mean", "words", "marked", "rows", "beyond", "constant", "eta"):
+            assert page.text_content(f"#try-{part}") == ""
+        assert page.locator("#chart-levels svg, #chart-contributions svg").count() == 0
+    page.fill("#try-text", "Friendly staff.")
+    page.wait_for_selector("#try-result:visible")
+    page.wait_for_selector("#chart-levels svg")
 
 
 def test_what_single_words_add_is_shown(visit, reports, models):

@@ -22,22 +22,56 @@ function textsignalModel(given) {
     return sum;
   });
 
-  function words(text) {
+  // The character that an entity such as &eacute; stands for. Only what looks like one gets here: no tag is parsed.
+  // Control characters and others that are none stand for nothing, as in Python.
+  const entities = document.createElement("textarea");
+  function character(entity) {
+    entities.innerHTML = entity;
+    return entities.textContent.replace(/^[\u0001-\u0008\u000b\u000e-\u001f\u007f\p{NChar}]$/u, "");
+  }
+  const markup = given.markup.map(({ pattern, by }) => ({ pattern: new RegExp(pattern, "gi"), by }));
+
+  // The text without markup, and where each of its characters stood; a last place is the end of the text.
+  function withoutMarkup(text) {
+    let [read, places] = [text, range(text.length + 1)];
+    for (const { pattern, by } of markup) {
+      let [rest, last] = ["", 0];
+      const next = [];
+      const keep = (end) => {
+        rest += read.slice(last, end);
+        for (let i = last; i < end; i += 1) next.push(places[i]);
+      };
+      for (const match of read.matchAll(pattern)) {
+        keep(match.index);
+        const blank = by ?? character(match[0]);
+        rest += blank;
+        for (let i = 0; i < blank.length; i += 1) next.push(places[match.index]);
+        last = match.index + match[0].length;
+      }
+      keep(read.length);
+      next.push(text.length);
+      [read, places] = [rest, next];
+    }
+    return { read, places };
+  }
+
+  const words = (text) => tokens(withoutMarkup(text).read);
+  function tokens(text) {
     const replaced = given.tokenizer.replaced;
     const plain = text.replace(odd, (sign) => (Object.hasOwn(replaced, sign) ? replaced[sign] : ""));
     return plain.normalize("NFKC").toLowerCase().match(token) ?? [];
   }
 
-  // Runs of neighbouring words that are no stop words.
-  function terms(tokens) {
-    const kept = tokens.filter((word) => !stop.has(word));
+  // Runs of neighbours of every length that a term has.
+  function runs(kept) {
     const [shortest, longest] = given.ngrams;
     const found = [];
     for (let n = shortest; n <= longest; n += 1) {
-      for (let i = 0; i + n <= kept.length; i += 1) found.push(kept.slice(i, i + n).join(" "));
+      for (let i = 0; i + n <= kept.length; i += 1) found.push(kept.slice(i, i + n));
     }
     return found;
   }
+  const terms = (found) => runs(found.filter((word) => !stop.has(word))).map((run) => run.join(" "));
 
   // The text as inference takes it: columns and values.
   function row(text) {
@@ -184,14 +218,15 @@ function textsignalModel(given) {
       direct: direct[p],
       byTopic: range(K).map((k) => (unknown ? 0 : contributions[k] * shares[k][p])),
     }));
-    const weighed = w.map((weight, k) => weight * mass[k]);
-    const total = weighed.reduce((a, b) => a + b, 0);
+    // What smoothing adds to every topic says nothing of the text.
+    const explained = w.map((weight, k) => Math.max(weight * mass[k] - given.smoothing, 0));
+    const total = explained.reduce((a, b) => a + b, 0);
     return {
       eta,
       mean: family.mean(eta),
       probabilities: family.probabilities(eta),
       weights: w,
-      shares: weighed.map((weight) => weight / total),
+      shares: explained.map((part) => (total > 0 ? part / total : 0)),
       unknown,
       contributions,
       beyond,
@@ -200,24 +235,30 @@ function textsignalModel(given) {
     };
   }
 
-  // The text in pieces, cut at spaces and at signs that are in no word; those that are part of known terms carry
-  // their contribution.
+  // The text in pieces, cut at spaces and at signs that are in no word. A term's contribution is spread evenly over its
+  // occurrences, and over the words of each.
   function marked(string, terms) {
     const value = new Map(terms.map((term) => [term.term, term.contribution]));
     const between = /([\s!-&(-/:-@[-^`{-~“”…–—]+)/u;
-    const pieces = string.split(between).map((piece) => ({ text: piece, contribution: 0, known: false }));
-    const placed = pieces.flatMap((piece) => words(piece.text).map((word) => ({ word, piece })));
-    const kept = placed.filter(({ word }) => !stop.has(word));
-    const [shortest, longest] = given.ngrams;
-    for (let n = shortest; n <= longest; n += 1) {
-      for (let i = 0; i + n <= kept.length; i += 1) {
-        const run = kept.slice(i, i + n);
-        const contribution = value.get(run.map(({ word }) => word).join(" "));
-        if (contribution === undefined) continue;
-        for (const { piece } of run) {
-          piece.known = true;
-          if (Math.abs(contribution) > Math.abs(piece.contribution)) piece.contribution = contribution;
-        }
+    const { read, places } = withoutMarkup(string);
+    let [position, start] = [0, 0];
+    const pieces = read.split(between).map((piece) => {
+      position += piece.length;
+      const end = position === read.length ? string.length : places[position];
+      const text = string.slice(start, end);
+      start = end;
+      return { text, read: piece, contribution: 0, known: false };
+    });
+    const placed = pieces.flatMap((piece) => tokens(piece.read).map((word) => ({ word, piece })));
+    const named = runs(placed.filter(({ word }) => !stop.has(word)))
+      .map((run) => ({ term: run.map(({ word }) => word).join(" "), run }))
+      .filter(({ term }) => value.has(term));
+    const counts = new Map();
+    for (const { term } of named) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const { term, run } of named) {
+      for (const { piece } of run) {
+        piece.known = true;
+        piece.contribution += value.get(term) / (counts.get(term) * run.length);
       }
     }
     return pieces;

@@ -28,6 +28,7 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
     topics = np.asarray(estimator.components_, dtype=np.float64)
     return Browser(
         {
+            "markup": [],
             "tokenizer": _tokenizer(),
             "stopWords": sorted(tokenise.stop_words(vectorizer.stop_words)),
             "ngrams": [int(n) for n in vectorizer.ngram_range],

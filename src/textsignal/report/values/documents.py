@@ -67,9 +67,15 @@ def describe_documents(
 
 
 def topic_shares(model: FittedModel, reading: Reading) -> Floats:
-    """(documents, topics) share of each topic in the text; rows sum to 1."""
-    weights = reading.predictions.weights * model.estimator_.components_.sum(axis=1, dtype=float)
-    return weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    """(documents, topics) share of each document's text in each topic; rows sum to 1.
+
+        share_k = mass_k w_k - smoothing,  divided by its sum over topics
+
+    What smoothing adds to every topic says nothing of the text.
+    """
+    mass = model.estimator_.components_.sum(axis=1, dtype=float)
+    text = np.maximum(reading.predictions.weights * mass - model.estimator_.inference.smoothing, 0.0)
+    return text / np.maximum(text.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def _baselines(
