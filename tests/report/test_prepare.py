@@ -1,5 +1,7 @@
 """What a report says, checked against the model and the documents themselves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
@@ -175,6 +177,15 @@ def test_without_held_out_documents_skill_is_that_of_training(model):
     assert all(row.held_out is None and row.gap is None for row in prediction.rows)
 
 
+def test_training_skill_far_above_held_out_skill_is_warned_of(models):
+    model, ratings = models["predictive"], REVIEWS.ratings.copy()
+    reading = model.read(REVIEWS.texts)
+    assert prepare(model, reading, ratings, HELD_OUT).warning is None
+    ratings[N_TRAINING:] = np.random.default_rng(0).permutation(ratings[N_TRAINING:])
+    assert "held-out" in prepare(model, reading, ratings, HELD_OUT).warning
+    assert prepare(model, reading, ratings).warning is None
+
+
 def test_without_training_documents_there_are_no_baselines(model):
     report = prepare(model, model.read(REVIEWS.texts[N_TRAINING:]), REVIEWS.ratings[N_TRAINING:], HELD_OUT[N_TRAINING:])
     assert [row.name for row in report.prediction.rows] == ["this model"]
@@ -207,4 +218,4 @@ def test_labels_of_the_users_own_are_used_and_told_apart(models):
 )
 def test_what_does_not_fit_together_is_an_error(models, texts, ratings, held_out, message):
     with pytest.raises(InputError, match=message):
-        prepare(models["joint"], models["joint"].read(texts), ratings, held_out)
+        prepare(models["joint"], replace(models["joint"].read(["a"]), texts=texts), ratings, held_out)

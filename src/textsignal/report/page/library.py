@@ -42,7 +42,7 @@ def _cache_folder() -> Path | None:
 def _read(file: Path) -> str | None:
     """The script in a file, whose first line is the digest of the rest; None where there is none or it is damaged."""
     try:
-        digest, _, script = file.read_text(encoding="utf-8").partition("\n")
+        digest, _, script = file.read_bytes().decode("utf-8").partition("\n")
     except (OSError, UnicodeDecodeError):
         return None
     return script if digest == _digest(script) else None
@@ -54,7 +54,7 @@ def _keep(file: Path, script: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             new = Path(folder, file.name)
-            new.write_text(f"{_digest(script)}\n{script}", encoding="utf-8", newline="\n")
+            new.write_bytes(f"{_digest(script)}\n{script}".encode())
             new.replace(file)
     except OSError:
         pass  # The cache saves a second and nothing else: a report is the same without it.
