@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import vl_convert
@@ -18,7 +19,7 @@ def library() -> str:
     folder = _cache_folder()
     if folder is None:
         return _bundle()
-    file = folder / f"vega-{vl_convert.__version__}.js"
+    file = folder / f"vega-{version('vl-convert-python')}.js"
     kept = _read(file)
     if kept is None:
         kept = _bundle()
