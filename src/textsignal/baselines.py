@@ -54,8 +54,8 @@ def fit_ridge(
     Examples
     --------
     >>> X = sp.random_array((60, 4), density=0.5, format="csr", random_state=np.random.default_rng(0))
-    >>> fit_ridge(X, X @ np.array([1.0, -1.0, 2.0, 0.0])).coef_.round(1)
-    array([ 1., -1.,  2., -0.])
+    >>> fit_ridge(X, X @ np.array([1.0, -1.0, 2.0, 3.0])).coef_.round(1)
+    array([ 1., -1.,  2.,  3.])
     """
     best, best_score = penalties[0], -np.inf
     for penalty in penalties:

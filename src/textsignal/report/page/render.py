@@ -96,8 +96,11 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
         ...
     textsignal.errors.OutputError: the report holds words of text 1, though it must hold none; it was not written
     """
-    shown = _words(html.unescape(re.sub(r"<[^>]*>", "", page.replace(library(), ""))))
-    runs = {n: {tuple(shown[i : i + n]) for i in range(len(shown) - n + 1)} for n in range(SHORTEST, RUN + 1)}
+    words_on_page = _words(html.unescape(re.sub(r"<[^>]*>", "", page.replace(library(), ""))))
+    runs = {
+        n: {tuple(words_on_page[i : i + n]) for i in range(len(words_on_page) - n + 1)}
+        for n in range(SHORTEST, RUN + 1)
+    }
     for number, text in enumerate(texts, 1):
         words = _words(text)
         starts = range(0, max(len(words) - RUN, 0) + 1, RUN) if len(words) >= SHORTEST else ()
@@ -133,14 +136,14 @@ def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
         }
         for topic in report.topics
     ]
-    shown = {
+    data = {
         "response": report.response_name,
         "levels": report.levels,
         "topics": topics,
         "charts": charts,
         "browser": report.browser.model,
     }
-    return shown | {"id": hashlib.sha256(_json(shown).encode()).hexdigest()[:16]}
+    return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
 
 
 def _json(value: Any) -> str:

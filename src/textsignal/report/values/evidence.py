@@ -33,11 +33,11 @@ def evidence_of(model: FittedModel, documents: Documents, topic: int) -> Evidenc
         "low": order[documents.responses[order] <= levels[0] + quarter],
     }
     used: set[str] = set()
-    shown = {}
+    found = {}
     for kind, rows in kinds.items():
         chosen = _different(documents.reading.texts, rows, TYPICAL if kind == "typical" else EXTREME, used)
-        shown[kind] = tuple(_shown(model, documents, row, topic) for row in chosen)
-    return Evidence(**shown)
+        found[kind] = tuple(_shown(model, documents, row, topic) for row in chosen)
+    return Evidence(**found)
 
 
 def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[str]) -> list[int]:

@@ -244,7 +244,7 @@ def _cloud(model: FittedModel, documents: Documents) -> tuple[CloudWord, ...]:
 
 def _model_settings(model: FittedModel) -> tuple[tuple[str, str], ...]:
     vectorizer, estimator = model.vectorizer_, model.estimator_
-    shown = {
+    settings = {
         "Topics": f"{len(estimator.components_)}",
         "Estimator": repr(estimator),
         "Text": repr(vectorizer),
@@ -252,4 +252,4 @@ def _model_settings(model: FittedModel) -> tuple[tuple[str, str], ...]:
         "Training texts": f"{model.n_documents_:,}",
         "Iterations": f"{estimator.n_iter_:,}, stopped: {estimator.stop_reason_}",
     }
-    return tuple((name, one_line(value)) for name, value in shown.items())
+    return tuple((name, one_line(value)) for name, value in settings.items())
