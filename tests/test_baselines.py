@@ -19,10 +19,11 @@ def test_baselines_learn_what_there_is_to_learn():
     np.testing.assert_allclose(found["mean"], y.mean())
 
 
-def test_the_penalty_is_that_of_a_search_over_all():
+def test_the_penalty_is_as_good_as_that_of_a_search_over_all():
     rng = np.random.default_rng(2)
-    X = sp.random_array((400, 80), density=0.2, random_state=rng, format="csr")
-    y = X @ rng.normal(size=80) + rng.normal(size=400)
+    X = sp.random_array((150, 80), density=0.2, random_state=rng, format="csr")
+    y = X @ rng.normal(size=80) + 2 * rng.normal(size=150)
     scores = [cross_val_score(Ridge(penalty), X.toarray(), y, cv=FOLDS, scoring="r2").mean() for penalty in PENALTIES]
-    assert fit_ridge(X, y).alpha == PENALTIES[int(np.argmax(scores))]
-    assert 0 < np.argmax(scores) < len(PENALTIES) - 1
+    chosen = PENALTIES.index(fit_ridge(X, y).alpha)
+    assert scores[chosen] > max(scores) - 0.001
+    assert scores[chosen] > max(scores[0], scores[-1]) + 0.01
