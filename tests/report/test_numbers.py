@@ -1,6 +1,6 @@
 """The small computations of a report, each by its definition."""
 
-from itertools import combinations, pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,8 +11,6 @@ from textsignal.families import Binomial
 from textsignal.report.values.numbers import (
     STEP,
     length_bars,
-    level_ticks,
-    name_offsets,
     response_bars,
     response_effects,
     sizes,
@@ -68,28 +66,6 @@ def test_every_text_is_in_one_bin_of_lengths(words):
     assert sum(bar.value for bar in bars) == len(words)
     assert len(bars) <= 21
     assert all(before.high == after.low for before, after in pairwise(bars))
-
-
-@given(st.integers(-1000, 1000), st.integers(1, 100_000))
-def test_ticks_are_few_and_are_levels(lowest, n):
-    ticks = level_ticks(range(lowest, lowest + n + 1))
-    assert 2 <= len(ticks) <= 11 or n < 10
-    assert all(lowest <= tick <= lowest + n for tick in ticks)
-    assert len(set(np.diff(ticks))) <= 1
-
-
-def boxes(places, widths, offsets):
-    named = zip(places, widths, offsets, strict=True)
-    return [(x - w / 2, x + w / 2, y + dy - 7, y + dy + 7) for (x, y), w, dy in named if dy]
-
-
-@given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 400), st.integers(10, 180)), max_size=30))
-def test_names_keep_off_each_other_and_off_points(points):
-    places, widths = [(x, y) for x, y, _ in points], [width for *_, width in points]
-    found = boxes(places, widths, name_offsets(places, widths))
-    circles = [(x - 8, x + 8, y - 8, y + 8) for x, y in places]
-    for a, b in [*combinations(found, 2), *product(found, circles)]:
-        assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1))

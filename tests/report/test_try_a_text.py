@@ -22,6 +22,7 @@ ODD = [
     "staff\u00a0friendly\u2028breakfast\x0bclean\x1cdirty",
     "हिन्दी में अच्छा होटल ١٢٣ 東京ホテル ½ ² x₂ a_b __ _ 1",
     "<b>friendly</b> staff & breakfast </script> {{ bed }}",
+    "caf&eacute;<br>clean<!-- dirty -->room <script>dirty()</script> &lt;i&gt;fr<b>iend</b>ly R&D <3 staff&#39;s <p",
 ]
 TEXTS = [*ODD, *REVIEWS.texts[-(200 - len(ODD)) :]]
 
@@ -122,18 +123,22 @@ MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.
 
 
 def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
-    model = models["predictive"]
+    vectorizer = models["predictive"].vectorizer_
     texts = [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]]
     for text, pieces in zip(texts, opened("predictive").evaluate(MARKED, texts), strict=True):
         assert "".join(piece["text"] for piece in pieces) == text
-        known = [word for piece in pieces if piece["known"] for word in words(piece["text"])]
-        assert set(model.vectorizer_.terms_) & set(words(text)) <= set(known)
-        assert not any(set(piece["text"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
+        known = {word for piece in pieces if piece["known"] for word in words(piece["read"])}
+        assert {vectorizer.terms_[term.column] for term in vectorizer.locate(text).terms} <= known
+        assert not any(set(piece["read"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
 
 
 @pytest.mark.parametrize("name", ["predictive", "words", "joint"])
 def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
-    texts = ["Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.", *REVIEWS.texts[:20]]
+    texts = [
+        "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
+        "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>",
+        *REVIEWS.texts[:20],
+    ]
     for text, pieces in zip(texts, opened(name).evaluate(MARKED, texts), strict=True):
         ends = np.cumsum([len(piece["text"]) for piece in pieces])
         expected = np.zeros(len(pieces))
@@ -154,25 +159,22 @@ WITH_STEPS = """([steps, texts]) => {
 }"""
 
 
+#: Text, its words, and the pieces of it that are marked: known words, without tags around them.
+WITH_MARKUP = [
+    ("<p class='dirty'>friendly<br>room</p>", ["friendly", "room"], ["friendly", "room"]),
+    ("caf&eacute; &amp; <b>st<i>aff</i></b> &lt;br&gt;bed", ["café", "staff", "bed"], ["st<i>aff", "bed"]),
+    ("I <3 the room &bogus; a&#1;b a&#0;b &#10;x y", ["the", "room", "bogus", "ab"], ["room"]),
+    ("&lt;script&gt;h=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed", ["bed"], ["bed"]),
+]
+
+
 def test_markup_is_left_out_before_words_are_looked_for_and_never_marked(opened):
-    texts = {
-        "<p class='dirty'>clean<br>room</p>": ["clean", "room"],
-        "caf&eacute; &amp; ho<b>tel</b> &lt;br&gt;staff": ["café", "hotel", "staff"],
-        "I <3 the room &bogus; a&#1;b a&#0;b &#10;x y": ["the", "room", "bogus", "ab"],
-        "&lt;script&gt;window.hacked=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed": [
-            "window",
-            "hacked",
-            "bed",
-        ],
-    }
     page = opened("predictive")
-    for (text, expected), (found, pieces) in zip(
-        texts.items(), page.evaluate(WITH_STEPS, [STEPS, list(texts)]), strict=True
-    ):
-        assert found == expected
+    found = page.evaluate(WITH_STEPS, [STEPS, [text for text, *_ in WITH_MARKUP]])
+    for (text, its_words, marked), (words_on_page, pieces) in zip(WITH_MARKUP, found, strict=True):
+        assert words_on_page == its_words
         assert "".join(piece["text"] for piece in pieces) == text
-        assert [piece["text"] for piece in pieces if piece["known"] and "<" in piece["text"]] in ([], ["ho<b>tel</b>"])
-        assert not any("class" in piece["text"] for piece in pieces if piece["known"])
+        assert [piece["text"] for piece in pieces if piece["known"]] == marked
     assert page.evaluate("window.hacked") is None
 
 

@@ -10,8 +10,8 @@ import altair as alt
 import vl_convert
 
 from textsignal.report.page.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
+from textsignal.report.page.layout import level_ticks, name_offsets
 from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
-from textsignal.report.values.numbers import level_ticks, name_offsets
 from textsignal.report.values.wording import signed
 
 #: Pixels of a topic's row, and the width of a chart where no browser measures it.

@@ -31,28 +31,30 @@ function textsignalModel(given) {
   }
   const markup = given.markup.map(({ pattern, by }) => ({ pattern: new RegExp(pattern, "gi"), by }));
 
-  // The text without markup, and where each of its characters stood; a last place is the end of the text.
+  // The text without markup, and where each of its characters stood: from starts[i] to ends[i].
   function withoutMarkup(text) {
-    let [read, places] = [text, range(text.length + 1)];
+    let [read, starts, ends] = [text, range(text.length), range(text.length).map((i) => i + 1)];
     for (const { pattern, by } of markup) {
       let [rest, last] = ["", 0];
-      const next = [];
-      const keep = (end) => {
-        rest += read.slice(last, end);
-        for (let i = last; i < end; i += 1) next.push(places[i]);
+      const [nextStarts, nextEnds] = [[], []];
+      const add = (string, start, end) => {
+        rest += string;
+        for (let i = 0; i < string.length; i += 1) {
+          nextStarts.push(start(i));
+          nextEnds.push(end(i));
+        }
       };
+      const keep = (from, to) => add(read.slice(from, to), (i) => starts[from + i], (i) => ends[from + i]);
       for (const match of read.matchAll(pattern)) {
-        keep(match.index);
-        const blank = by ?? character(match[0]);
-        rest += blank;
-        for (let i = 0; i < blank.length; i += 1) next.push(places[match.index]);
-        last = match.index + match[0].length;
+        const [from, to] = [match.index, match.index + match[0].length];
+        keep(last, from);
+        add(by ?? character(match[0]), () => starts[from], () => ends[to - 1]);
+        last = to;
       }
-      keep(read.length);
-      next.push(text.length);
-      [read, places] = [rest, next];
+      keep(last, read.length);
+      [read, starts, ends] = [rest, nextStarts, nextEnds];
     }
-    return { read, places };
+    return { read, starts, ends };
   }
 
   const words = (text) => tokens(withoutMarkup(text).read);
@@ -240,15 +242,17 @@ function textsignalModel(given) {
   function marked(string, terms) {
     const value = new Map(terms.map((term) => [term.term, term.contribution]));
     const between = /([\s!-&(-/:-@[-^`{-~“”…–—]+)/u;
-    const { read, places } = withoutMarkup(string);
-    let [position, start] = [0, 0];
-    const pieces = read.split(between).map((piece) => {
-      position += piece.length;
-      const end = position === read.length ? string.length : places[position];
-      const text = string.slice(start, end);
-      start = end;
-      return { text, read: piece, contribution: 0, known: false };
-    });
+    const { read, starts, ends } = withoutMarkup(string);
+    const pieces = [];
+    let [position, reached] = [0, 0];
+    const plain = (end) => pieces.push({ text: string.slice(reached, end), read: "", contribution: 0, known: false });
+    for (const piece of read.split(between).filter((part) => part !== "")) {
+      const [start, end] = [starts[position], ends[position + piece.length - 1]];
+      if (start > reached) plain(start);
+      pieces.push({ text: string.slice(start, end), read: piece, contribution: 0, known: false });
+      [position, reached] = [position + piece.length, end];
+    }
+    if (string.length > reached) plain(string.length);
     const placed = pieces.flatMap((piece) => tokens(piece.read).map((word) => ({ word, piece })));
     const named = runs(placed.filter(({ word }) => !stop.has(word)))
       .map((run) => ({ term: run.map(({ word }) => word).join(" "), run }))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -18,10 +17,6 @@ STEP = 0.1
 MOST_BARS = 21
 #: Bins of text lengths; the last one takes this share of the longest texts.
 LENGTH_BINS, LONGEST = 20, 0.01
-#: Pixels around the middle of a point and of a line of letters; where a name may stand from its point, best first.
-POINT, HALF_LINE, NAME_OFFSETS = 8, 7, (-16, 18)
-#: Left, right, top and bottom.
-Box = tuple[float, float, float, float]
 
 
 def response_effects(family: Family, intercept: float, effects: Floats, mean_weights: Array) -> Floats:
@@ -66,21 +61,6 @@ def response_bars(responses: Floats, levels: NDArray[np.int64]) -> tuple[Bar, ..
     return _bars(labels, edges, counts)
 
 
-def level_ticks(levels: Sequence[int]) -> list[int]:
-    """Levels to write at an axis, at most 11 of them, at round steps.
-
-    Examples
-    --------
-    >>> level_ticks(range(1, 6)), level_ticks(range(101))
-    ([1, 2, 3, 4, 5], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
-    """
-    span = levels[-1] - levels[0]
-    rough = max(span / 10, 1)
-    size = 10 ** int(np.floor(np.log10(rough)))
-    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough)
-    return [level for level in range(levels[0], levels[-1] + 1) if level % step == 0]
-
-
 def length_bars(words: NDArray[np.int64]) -> tuple[Bar, ...]:
     """Number of texts by number of words, in equal bins; the last one holds all longer texts too.
 
@@ -109,30 +89,6 @@ def sizes(counts: NDArray[np.int64], steps: int = 6) -> NDArray[np.int64]:
     root = np.sqrt(counts)
     spread = max(float(root.max() - root.min()), np.finfo(float).tiny)
     return 1 + np.floor((root - root.min()) / spread * (steps - 1)).astype(np.int64)
-
-
-def name_offsets(places: Sequence[tuple[float, float]], widths: Sequence[float]) -> list[int]:
-    """How far below its point each name stands, the first ones placed first; 0 where there is no room for it.
-
-    places : of points, in pixels from the left and the top; widths : of names.
-
-    Examples
-    --------
-    >>> name_offsets([(50, 50), (60, 52), (65, 50)], [40, 40, 40])
-    [-16, 18, 0]
-    """
-    taken = [(x - POINT, x + POINT, y - POINT, y + POINT) for x, y in places]
-    offsets = []
-    for (x, y), width in zip(places, widths, strict=True):
-        boxes = {dy: (x - width / 2, x + width / 2, y + dy - HALF_LINE, y + dy + HALF_LINE) for dy in NAME_OFFSETS}
-        offset = next((dy for dy, box in boxes.items() if not any(_overlap(box, other) for other in taken)), 0)
-        taken += [boxes[offset]] if offset else []
-        offsets.append(offset)
-    return offsets
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
