@@ -163,6 +163,7 @@ WITH_STEPS = """([steps, texts]) => {
 WITH_MARKUP = [
     ("<p class='dirty'>friendly<br>room</p>", ["friendly", "room"], ["friendly", "room"]),
     ("caf&eacute; &amp; <b>st<i>aff</i></b> &lt;br&gt;bed", ["café", "staff", "bed"], ["st<i>aff", "bed"]),
+    ("&room; &notit; bed", ["room", "it", "bed"], ["room", "bed"]),
     ("I <3 the room &bogus; a&#1;b a&#0;b &#10;x y", ["the", "room", "bogus", "ab"], ["room"]),
     ("&lt;script&gt;h=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed", ["bed"], ["bed"]),
 ]

@@ -47,8 +47,10 @@ function textsignalModel(given) {
       const keep = (from, to) => add(read.slice(from, to), (i) => starts[from + i], (i) => ends[from + i]);
       for (const match of read.matchAll(pattern)) {
         const [from, to] = [match.index, match.index + match[0].length];
+        const blank = by ?? character(match[0]);
+        if (blank === match[0]) continue; // no entity after all
         keep(last, from);
-        add(by ?? character(match[0]), () => starts[from], () => ends[to - 1]);
+        add(blank, () => starts[from], () => ends[to - 1]);
         last = to;
       }
       keep(last, read.length);
@@ -247,7 +249,8 @@ function textsignalModel(given) {
     let [position, reached] = [0, 0];
     const plain = (end) => pieces.push({ text: string.slice(reached, end), read: "", contribution: 0, known: false });
     for (const piece of read.split(between).filter((part) => part !== "")) {
-      const [start, end] = [starts[position], ends[position + piece.length - 1]];
+      const start = Math.max(starts[position], reached); // one entity may give several pieces
+      const end = Math.max(ends[position + piece.length - 1], start);
       if (start > reached) plain(start);
       pieces.push({ text: string.slice(start, end), read: piece, contribution: 0, known: false });
       [position, reached] = [position + piece.length, end];
