@@ -13,7 +13,7 @@ from scipy import stats
 from textsignal.errors import InputError
 
 #: Training skill is far above held-out skill from this gap in R2 on, and from this share of training's R2.
-OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.25
+OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.35
 
 
 def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
@@ -139,8 +139,8 @@ def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> 
         return None
     return (
         f"R2 is {training_r2:.2f} on training texts, but only {held_out_r2:.2f} on held-out ones: much of what was "
-        "learnt holds for the training texts alone. Believe the held-out number; more texts, fewer topics or less "
-        "supervision make the gap smaller"
+        "learnt holds for the training texts alone. Believe the held-out number; more texts raise it, and fewer terms "
+        "or less supervision bring the two closer"
     )
 
 
