@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from small_reviews import REVIEWS
+from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel
 from textsignal.report.page.render import write_report
@@ -128,6 +128,15 @@ def test_a_name_given_to_a_topic_shows_in_the_headline(visit, reports):
     page.evaluate("textsignal.drawn()")
     assert "“What everybody loves”" in page.inner_text(".findings")
     assert old not in page.inner_text("header")
+
+
+def test_a_warning_of_over_fitting_stands_before_the_numbers(visit, models, reports, tmp_path):
+    model, ratings = models["predictive"], REVIEWS.ratings.copy()
+    assert visit(reports["predictive"]).page.locator("header .warning").count() == 0
+    ratings[HELD_OUT] = ratings[HELD_OUT][::-1]
+    write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), ratings, HELD_OUT)
+    page = visit(tmp_path / "report.html").page
+    assert "Training skill is far above held-out skill" in page.inner_text("header .warning")
 
 
 def test_phone_width_has_no_sideways_scroll(visit, reports):
