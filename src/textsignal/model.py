@@ -335,7 +335,7 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
             with_texts=with_texts,
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
         )
-        write_report(self, path, observed.texts, observed.responses, held_out, settings, force=force)
+        write_report(self, path, self._reading(observed), observed.responses, held_out, settings, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

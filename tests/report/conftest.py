@@ -46,7 +46,7 @@ def reports(models, tmp_path_factory) -> dict[str, Path]:
     """Report of each model."""
     folder = tmp_path_factory.mktemp("reports")
     for name, model in models.items():
-        write_report(model, folder / f"{name}.html", REVIEWS.texts, REVIEWS.ratings, HELD_OUT, SETTINGS)
+        write_report(model, folder / f"{name}.html", model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
     return {name: folder / f"{name}.html" for name in models}
 
 

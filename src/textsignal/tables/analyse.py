@@ -86,7 +86,7 @@ class Analysis:
 
         settings = replace(report or ReportSettings(), response_name=self.response_name, dropped=self.summary.dropped)
         responses, held_out = self.documents["response"], self.documents["held_out"]
-        write_report(self.model, folder / "report.html", self.reading.texts, responses, held_out, settings)
+        write_report(self.model, folder / "report.html", self.reading, responses, held_out, settings)
 
 
 def analyse(
@@ -234,7 +234,7 @@ def report_table(
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
     filled = replace(settings or ReportSettings(), response_name=response, dropped=dropped)
-    write_report(model, path, reading.texts, responses, held_out, filled, force=force)
+    write_report(model, path, reading, responses, held_out, filled, force=force)
     return int(held_out.sum())
 
 

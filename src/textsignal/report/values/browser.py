@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
-from textsignal.report.values.data import Browser, FittedModel, Vector
+from textsignal.report.values.data import Browser, FittedModel, Floats
 from textsignal.text import tokenise
 from textsignal.topics.effects import CentredEffects
 
@@ -28,6 +28,7 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
     topics = np.asarray(estimator.components_, dtype=np.float64)
     return Browser(
         {
+            "markup": [],
             "tokenizer": _tokenizer(),
             "stopWords": sorted(tokenise.stop_words(vectorizer.stop_words)),
             "ngrams": [int(n) for n in vectorizer.ngram_range],
@@ -67,6 +68,6 @@ def _tokenizer() -> dict[str, Any]:
     }
 
 
-def _numbers(values: Vector) -> str:
+def _numbers(values: Floats) -> str:
     """Doubles, little end first, in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
