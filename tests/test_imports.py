@@ -14,7 +14,7 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "errors",
+        "arrays errors",
         "checks evaluate families kernels text figures.palette figures.canvas tables.files",
         "tables.separator tables.rows tables.write",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",
@@ -23,8 +23,11 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "datasets",
         "engines.local",
         "inference",
-        "training.corpus training.loop training.draws",
-        "training.glm training.start",
+        "training.corpus training.lengths training.loop training.draws",
+        "training.glm training.tone",
+        "training.fitted",
+        "training.joint",
+        "training.start",
         "training",
         "estimators",
         "topics.reading",

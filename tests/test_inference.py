@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from textsignal.datasets import simulate_corpus
+from textsignal.engines import Compute
+from textsignal.engines.local import LocalEngine
 from textsignal.inference import infer_weights
 from textsignal.kernels import reference
 
@@ -95,7 +97,7 @@ class TestOptimum:
     def test_reference_kernels_find_the_same(self):
         X, topics = make_texts(10), make_topics()
         compiled_s, reference_s = (
-            infer_weights(X, topics, **kernels).weights for kernels in ({}, {"kernels": reference})
+            infer_weights(X, topics, compute=compute).weights for compute in (None, Compute(LocalEngine(1), reference))
         )
         np.testing.assert_allclose(compiled_s, reference_s, rtol=1e-8, atol=1e-8)
 

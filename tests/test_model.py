@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -251,9 +252,13 @@ def test_coherence_is_that_of_the_training_texts(either):
 def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_topics(either):
     scaled = copy.deepcopy(either)
     size = np.array([0.1, 1.0, 3.0, 20.0, 500.0])
-    scaled.estimator_.components_ = scaled.estimator_.components_ * size[:, None]
-    scaled.estimator_.mean_weights_ = scaled.estimator_.mean_weights_ / size
-    scaled.estimator_.coef_ = scaled.estimator_.coef_ * size
+    fitted = scaled.estimator_.fitted_
+    scaled.estimator_.fitted_ = replace(
+        fitted,
+        topics=fitted.topics * size[:, None],
+        mean_weights=fitted.mean_weights / size,
+        effects=fitted.effects * size,
+    )
     ours, theirs = scaled.topics(), either.topics()
     np.testing.assert_allclose(ours["effect"], theirs["effect"])
     np.testing.assert_allclose(ours["prevalence"], theirs["prevalence"])

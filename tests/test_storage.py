@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -189,7 +190,7 @@ def test_a_model_is_two_files_neither_of_them_a_pickle(saved):
     assert json.loads(files["model.json"])["format_version"] == storage.FORMAT_VERSION
     # A safetensors file starts with the length of its header, which is JSON.
     length = int.from_bytes(files["arrays.safetensors"][:8], "little")
-    assert "topics" in json.loads(files["arrays.safetensors"][8 : 8 + length])
+    assert "fitted.topics" in json.loads(files["arrays.safetensors"][8 : 8 + length])
 
 
 def test_loading_executes_nothing(saved):
@@ -226,9 +227,8 @@ def _flip_last_byte(file):
     file.write_bytes(content)
 
 
-def _newer(folder):
-    newer = settings_of(folder) | {"format_version": storage.FORMAT_VERSION + 1}
-    sign(folder, newer)
+def _of_format(folder, version):
+    sign(folder, settings_of(folder) | {"format_version": version})
 
 
 #: What may happen to a model, and what the error must say. The folder holds `j` model.json and `a` the arrays.
@@ -248,11 +248,15 @@ DAMAGE = {
     "a term altered": (lambda f, j, a: _alter(j, b'"breakfast"', b'"dinner"'), r"model\.json was altered"),
     "the checksum removed": (lambda f, j, a: _alter(j, b'"sha256"', b'"other"'), r"model\.json was altered"),
     "a newer format": (
-        lambda f, j, a: _newer(f),
-        r"has model format 2, and this textsignal reads up to 1; use a newer textsignal",
+        lambda f, j, a: _of_format(f, storage.FORMAT_VERSION + 1),
+        r"has model format 3, and this textsignal reads format 2; use a newer textsignal",
+    ),
+    "an older format": (
+        lambda f, j, a: _of_format(f, 1),
+        r"has model format 1, and this textsignal reads format 2; fit the model again",
     ),
     "a format that is no number": (
-        lambda f, j, a: _alter(j, b'"format_version": 1', b'"format_version": "one"'),
+        lambda f, j, a: _alter(j, b'"format_version": 2', b'"format_version": "one"'),
         "has model format one",
     ),
     "arrays truncated": (lambda f, j, a: _truncate(a), r"arrays\.safetensors is truncated or was altered"),
@@ -295,7 +299,27 @@ def test_no_altered_byte_and_no_cut_goes_unnoticed(saved, name):
     ("path", "value"),
     [
         (("estimator", "class"), "os.system"),
-        (("estimator", "family", "name"), "eval"),
+        (("estimator", "fitted", "family", "name"), "eval"),
+        (("estimator", "fitted", "family", "n"), 10**30),
+        (("estimator", "fitted", "family", "n"), "many"),
+        (("estimator", "fitted", "family"), None),
+        (("estimator", "fitted", "intercept"), "0.5"),
+        (("estimator", "fitted", "intercept"), float("nan")),
+        (("estimator", "fitted", "intercept"), None),
+        (("estimator", "fitted", "smoothing"), -1.0),
+        (("estimator", "fitted", "tol"), float("inf")),
+        (("estimator", "fitted", "unit_rows"), 1),
+        (("estimator", "fitted", "reason"), 7),
+        (("estimator", "fitted", "trace"), []),
+        (("estimator", "fitted"), {}),
+        (("estimator", "params", "n_topics"), 7),
+        (("estimator", "params"), None),
+        (("n_documents",), 10**30),
+        (("n_documents",), 0),
+        (("n_documents",), "200"),
+        (("n_documents",), True),
+        (("vectorizer", "n_documents"), 10**30),
+        (("vectorizer",), []),
         (("estimator", "params", "n_epochs"), 3),
         (("vectorizer", "terms"), ["one", "two"]),
         (("labels",), ["one label for four topics"]),
@@ -314,16 +338,93 @@ def test_a_forged_model_is_refused_though_its_checksums_are_right(saved, path, v
     assert "does not hold what a model must" in error_of(saved)
 
 
-@pytest.mark.parametrize("name", ["topics", "effects", "mean_weights", "coherence", "idf"])
-@pytest.mark.parametrize("forge", ["short", "missing"])
-def test_arrays_that_do_not_fit_together_are_refused(saved, name, forge):
+FORGERIES = {
+    "short": lambda values: np.ascontiguousarray(values[..., 1:]),
+    "missing": lambda values: None,
+    "not a number": lambda values: np.where(np.arange(values.size).reshape(values.shape) == 1, np.nan, values),
+    "infinite": lambda values: np.where(np.arange(values.size).reshape(values.shape) == 1, np.inf, values),
+    "whole numbers": lambda values: np.ones_like(values, dtype=np.int64),
+    "bytes": lambda values: np.ones_like(values, dtype=np.uint8),
+    "one number": lambda values: np.array(1.0),
+    "empty": lambda values: np.zeros((0, *values.shape[1:])),
+}
+
+
+def write_arrays(folder, arrays):
+    """Arrays in place of the stored ones, with checksums that are right."""
+    (folder / storage.ARRAYS_FILE).write_bytes(save(arrays))
+    sign(folder, settings_of(folder))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fitted.topics",
+        "fitted.effects",
+        "fitted.mean_weights",
+        "fitted.hessian",
+        "fitted.word_effects",
+        "coherence",
+        "idf",
+    ],
+)
+@pytest.mark.parametrize("forge", FORGERIES)
+def test_arrays_that_cannot_be_are_refused(saved, name, forge):
     arrays = load_file(saved / storage.ARRAYS_FILE)
-    arrays = {key: values for key, values in arrays.items() if key != name} | (
-        {name: np.ascontiguousarray(arrays[name][..., 1:])} if forge == "short" else {}
-    )
-    (saved / storage.ARRAYS_FILE).write_bytes(save(arrays))
+    forged = FORGERIES[forge](arrays.pop(name))
+    write_arrays(saved, arrays if forged is None else arrays | {name: forged})
+    assert "does not hold what a model must" in error_of(saved)
+
+
+@pytest.mark.parametrize("name", ["fitted.topics", "fitted.mean_weights"])
+def test_what_is_never_negative_is_refused_where_it_is(saved, name):
+    arrays = load_file(saved / storage.ARRAYS_FILE)
+    arrays[name] = arrays[name] - 2 * arrays[name].max()
+    write_arrays(saved, arrays)
+    assert f"{name.removeprefix('fitted.')} holds values below 0" in error_of(saved)
+
+
+#: Headers of a safetensors file: what stands where its length should, and the header.
+HEADERS = {
+    "a length beyond all files": ((2**63).to_bytes(8, "little"), {}),
+    "a length beyond this file": ((2**31).to_bytes(8, "little"), {}),
+    "an absurd shape": (None, {"idf": {"dtype": "F64", "shape": [2**40, 2**40], "data_offsets": [0, 8]}}),
+    "offsets beyond the file": (None, {"idf": {"dtype": "F64", "shape": [2**30], "data_offsets": [0, 2**33]}}),
+    "offsets backwards": (None, {"idf": {"dtype": "F64", "shape": [1], "data_offsets": [8, 0]}}),
+    "a type that is none": (None, {"idf": {"dtype": "TEXT", "shape": [1], "data_offsets": [0, 8]}}),
+    "a type NumPy does not have": (None, {"idf": {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}}),
+    "no object": (None, ["idf"]),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_cannot_be_is_refused(saved, name):
+    length, header = HEADERS[name]
+    text = json.dumps(header).encode()
+    content = (len(text).to_bytes(8, "little") if length is None else length) + text + bytes(8)
+    (saved / storage.ARRAYS_FILE).write_bytes(content)
     sign(saved, settings_of(saved))
-    assert name in error_of(saved)
+    assert "arrays.safetensors cannot be read" in error_of(saved)
+
+
+def test_everything_that_was_fitted_is_stored_by_its_own_fields(saved):
+    """No list of names in storage: a field that is added is stored."""
+    fitted_, again = fitted("GLMNMF").estimator_.fitted_, load(saved).estimator_.fitted_
+    for field in fields(fitted_):
+        ours, theirs = getattr(again, field.name), getattr(fitted_, field.name)
+        if field.name == "weights":
+            assert ours is None
+        elif isinstance(theirs, np.ndarray):
+            np.testing.assert_array_equal(ours, theirs)
+        elif field.name == "trace":
+            np.testing.assert_array_equal(ours.objective, theirs.objective)
+        else:
+            assert ours == theirs
+
+
+def test_a_loaded_model_does_not_hold_the_weights_of_training(saved):
+    assert not hasattr(load(saved).estimator_, "weights_")
+    assert hasattr(fitted("GLMNMF").estimator_, "weights_")
 
 
 def test_the_folder_around_a_model_points_to_it(saved):

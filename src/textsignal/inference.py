@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.engines.local import LocalEngine
-from textsignal.kernels import Array, Kernels, Rows, compiled, pad
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.engines.local import local_compute
+from textsignal.errors import InputError
+from textsignal.kernels import Rows, pad
+
+#: A document is done when its loss is within this, relative to its total, of the minimum; and most steps for one.
+TOL, MAX_ITER = 1e-4, 1000
 
 
 @dataclass(frozen=True)
@@ -26,16 +33,95 @@ class InferredWeights:
     unknown: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Inference:
+    """How weights follow from text: all that they depend on, beside the text.
+
+    topics : (topics, terms) nonnegative.
+    smoothing : keeps weights off zero.
+    tol : how near the minimum a document's loss must come.
+    unit_rows : whether texts are brought to l2 norm 1 first.
+    fallback : (topics,) weights of a document with no known term; None for zeros.
+    """
+
+    topics: Array
+    smoothing: float = 0.0
+    tol: float = TOL
+    unit_rows: bool = False
+    fallback: Array | None = None
+
+    def rows(self, X: sp.csr_array) -> sp.csr_array:
+        """The text as `weights` takes it."""
+        return unit_rows(X) if self.unit_rows else X
+
+    def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
+        """(documents,) whether a document has no term that any topic uses."""
+        used = (self.topics.sum(axis=0) > 0).astype(rows.dtype)
+        return np.asarray(rows @ used == 0)
+
+    def weights(self, rows: sp.csr_array, compute: Compute, max_iter: int = MAX_ITER) -> InferredWeights:
+        """Weights of documents (documents, terms), float32 or float64."""
+        engine, kernels = compute.engine, compute.kernels
+        n_topics = len(self.topics)
+        HT = pad(self.topics.T, kernels, rows.dtype)
+        mass = HT.sum(axis=0)
+        weights = np.empty((rows.shape[0], n_topics), dtype=rows.dtype)
+        steps = np.empty(rows.shape[0], dtype=np.int64)
+
+        def infer_block(edges: tuple[int, int]) -> None:
+            start, stop = edges
+            block = Rows.of(rows, start, stop)
+            totals = np.add.reduceat(np.append(block.data, 0), block.indptr[:-1]) * (np.diff(block.indptr) > 0)
+            W = kernels.zeros((stop - start, HT.shape[1]), rows.dtype)
+            alive = mass[:n_topics] > 0
+            share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())
+            W[:, :n_topics] = (totals + self.smoothing * n_topics)[:, None] * share
+            steps[start:stop] = kernels.infer(block, HT, W, self.smoothing, self.tol, max_iter)
+            weights[start:stop] = W[:, :n_topics]
+
+        engine.map(infer_block, engine.cut(rows.shape[0], rows.nnz, rows.shape[1]))
+        unknown = self.unknown(rows)
+        weights[unknown] = 0.0 if self.fallback is None else self.fallback
+        return InferredWeights(weights, steps, unknown)
+
+
+class FittedModel(Protocol):
+    """A model that knows how weights are found: a fitted `GLMNMF` or `JBNMF`."""
+
+    @property
+    def inference(self) -> Inference:
+        """How weights are found."""
+
+
+def row_norms(X: sp.csr_array) -> Vector:
+    """(documents,) l2 norm of every row."""
+    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
+
+
+def unit_rows(X: sp.csr_array) -> sp.csr_array:
+    """X with every row brought to l2 norm 1; an empty one stays empty.
+
+    Examples
+    --------
+    >>> unit_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 5.0]]))).toarray()
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+    norm = row_norms(X)
+    data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
 def infer_weights(
     X: sp.csr_array,
-    topics: Array,
+    topics: Array | FittedModel,
     *,
-    smoothing: float = 0.0,
+    smoothing: float | None = None,
     fallback: Array | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
+    tol: float | None = None,
+    max_iter: int = MAX_ITER,
     n_jobs: int | None = -1,
-    kernels: Kernels = compiled,
+    compute: Compute | None = None,
 ) -> InferredWeights:
     """Find each document's weights: the minimum of its text loss under fixed topics.
 
@@ -47,13 +133,15 @@ def infer_weights(
     Parameters
     ----------
     X : (documents, terms) nonnegative CSR, float32 or float64.
-    topics : (topics, terms) nonnegative.
-    smoothing : keeps weights off zero.
+    topics : (topics, terms) nonnegative; or a fitted `GLMNMF` or `JBNMF`, which brings its own smoothing, tolerance,
+        fallback and scale of rows: so its `transform` gives these weights.
+    smoothing : keeps weights off zero; 0 if not given.
     fallback : (topics,) weights of a document with no known term; zeros if not given.
-    tol : a document is done when its loss is provably within `tol`, relative to its total, of the minimum.
+    tol : a document is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if
+        not given.
     max_iter : most steps for one document.
     n_jobs : threads.
-    kernels : the implementation to use.
+    compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
 
     Examples
     --------
@@ -66,25 +154,20 @@ def infer_weights(
     >>> result.unknown
     array([False,  True])
     """
-    n_topics = topics.shape[0]
-    HT = pad(topics.T, kernels, X.dtype)
-    mass = HT.sum(axis=0)
-    weights = np.empty((X.shape[0], n_topics), dtype=X.dtype)
-    steps = np.empty(X.shape[0], dtype=np.int64)
+    how = _inference(topics, smoothing, tol, fallback)
+    if compute is not None:
+        return how.weights(how.rows(X), compute, max_iter)
+    with local_compute(n_jobs) as own:
+        return how.weights(how.rows(X), own, max_iter)
 
-    def infer_block(edges: tuple[int, int]) -> None:
-        start, stop = edges
-        rows = Rows.of(X, start, stop)
-        totals = np.add.reduceat(np.append(rows.data, 0), rows.indptr[:-1]) * (np.diff(rows.indptr) > 0)
-        W = kernels.zeros((stop - start, HT.shape[1]), X.dtype)
-        alive = mass[:n_topics] > 0
-        share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())
-        W[:, :n_topics] = (totals + smoothing * n_topics)[:, None] * share
-        steps[start:stop] = kernels.infer(rows, HT, W, smoothing, tol, max_iter)
-        weights[start:stop] = W[:, :n_topics]
 
-    with LocalEngine(n_jobs) as engine:
-        engine.map(infer_block, engine.cut(X.shape[0], X.nnz, X.shape[1]))
-    unknown = X @ (HT.sum(axis=1) > 0).astype(X.dtype) == 0
-    weights[unknown] = 0.0 if fallback is None else fallback
-    return InferredWeights(weights, steps, unknown)
+def _inference(
+    topics: Array | FittedModel, smoothing: float | None, tol: float | None, fallback: Array | None
+) -> Inference:
+    if isinstance(topics, np.ndarray):
+        return Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
+    given = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
+    extra = [name for name, value in given.items() if value is not None]
+    if extra:
+        raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
+    return topics.inference

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import evaluate, parts, storage
 from textsignal.checks import check_number
 from textsignal.errors import InputError
-from textsignal.estimators import Predictions, TopicEstimator
+from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.kernels import Array
 from textsignal.tables.write import whole_folder
@@ -28,7 +28,7 @@ from textsignal.topics.revise import Revisable
 from textsignal.topics.table import topic_table, unique_labels
 
 
-class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
+class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
     """Topics that explain texts and the number beside each of them.
 
     Parameters
@@ -223,29 +223,13 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
             terms=self.vectorizer_.terms_.tolist(),
         )
 
-    def predictions(self, texts: Iterable[str]) -> Predictions:
+    def predictions(self, documents: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
-        return self.read(texts).predictions
+        return self.read(documents).predictions
 
     def transform(self, texts: Iterable[str]) -> Array:
         """Weights of texts: (documents, topics). A text with no known term gets the mean weights."""
         return self.predictions(texts).weights
-
-    def predict(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Expected response of texts."""
-        return self.predictions(texts).mean
-
-    def predict_level(self, texts: Iterable[str], rule: str = "round") -> NDArray[np.int64]:
-        """One level per text: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.predictions(texts).level(rule)
-
-    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.predictions(texts).probabilities
-
-    def score(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R2 of the expected response over the texts that have one."""
-        return evaluate.r2_score(responses, self.predict(texts), sample_weight)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Labels of the topics, in the order of the columns of `transform`; equal ones have their number behind them.
@@ -282,8 +266,7 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
-            parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
-            storage.write_model(parts, folder)
+            storage.write_model(self._stored(), folder)
 
     def report(
         self,
@@ -340,6 +323,13 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
+    def _stored(self) -> storage.Parts:
+        """What a folder holds of this model."""
+        options = self.get_params(deep=False)
+        given = [name for name in parts.PARTS if options.pop(name) is not None]
+        fitted = (self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
+        return storage.Parts(options, given, *fitted)
+
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""
         if not self.__sklearn_is_fitted__():
@@ -371,8 +361,9 @@ class TextResponseModel(Revisable, TransformerMixin, BaseEstimator):
         return Observed(tokens.texts, X, np.ravel(values).astype(float), sample_weight)
 
     def _reading(self, observed: Observed) -> Reading:
-        """What the model reads in documents."""
-        return read_counted(observed.texts, observed.X, self.estimator_.predictions(observed.X))
+        """What the model reads in documents; training ones have their weights already."""
+        weights = self.estimator_.text_weights_ if observed is self._training else None
+        return read_counted(observed.texts, observed.X, self.estimator_.predictions(observed.X, weights))
 
 
 def _check_responses(n_texts: int, responses: object) -> None:
@@ -382,13 +373,16 @@ def _check_responses(n_texts: int, responses: object) -> None:
         raise InputError(f"{n_texts} texts, but {n_responses} responses; give one for each text")
 
 
-def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None) -> TextResponseModel:
+def load(
+    path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None, n_jobs: int | None = None
+) -> TextResponseModel:
     """Read a model that `TextResponseModel.save` or `textsignal fit` wrote. Nothing stored is executed.
 
     Parameters
     ----------
     path : the model's folder.
     tokenizer : the function the model was fitted with, where it was not our own; functions are not stored.
+    n_jobs : threads; None for as many as the model was made with.
 
     Examples
     --------
@@ -402,8 +396,12 @@ def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = Non
     >>> bool((again.predict(reviews.texts) == model.predict(reviews.texts)).all())
     True
     """
-    parts = storage.read_model(Path(path), tokenizer)
-    model = TextResponseModel(vectorizer=parts.vectorizer, estimator=parts.estimator)
-    model.vectorizer_, model.estimator_ = parts.vectorizer, parts.estimator
-    model.coherence_, model.labels_, model.n_documents_ = parts.coherence, parts.labels, parts.n_documents
+    stored = storage.read_model(Path(path), tokenizer)
+    if n_jobs is not None:
+        stored.estimator.set_params(n_jobs=n_jobs)
+    given = {name: clone(getattr(stored, name)) for name in stored.given}
+    options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
+    model = TextResponseModel(**options, **given)
+    model.vectorizer_, model.estimator_ = stored.vectorizer, stored.estimator
+    model.coherence_, model.labels_, model.n_documents_ = stored.coherence, stored.labels, stored.n_documents
     return model

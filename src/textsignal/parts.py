@@ -19,9 +19,18 @@ from textsignal.text.vectorise import TextVectorizer
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 #: Topics where nobody says how many.
 N_TOPICS = 10
+#: Parts that a user may give.
+PARTS = ("vectorizer", "estimator")
 #: Options of a model that its estimator, or its vectorizer, has too.
 ESTIMATOR_OPTIONS = (
-    *("n_topics", "family", "supervision", "training", "word_residual", "levels", "random_state", "n_jobs"),
+    "n_topics",
+    "family",
+    "supervision",
+    "training",
+    "word_residual",
+    "levels",
+    "random_state",
+    "n_jobs",
 )
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
 

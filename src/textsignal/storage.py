@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -24,18 +25,29 @@ from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"
-FORMAT_VERSION = 1
+#: 2: everything fitted is stored by its own fields.
+FORMAT_VERSION = 2
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
-TRACE = ("text_loss", "response_loss", "penalty", "objective")
+#: More training documents than anybody has: a larger number is damage.
+MOST_DOCUMENTS = 10**12
+#: What is stored as JSON, by its type; everything else that is no value of its own is an array.
+PLAIN = (bool, int, float, str)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a stored model consists of, all of it fitted."""
+    """What a stored model consists of.
 
+    options : the model's own, its parts aside; given : names of the parts that its user gave.
+    vectorizer, estimator : fitted.
+    """
+
+    options: dict[str, Any]
+    given: list[str]
     vectorizer: TextVectorizer
     estimator: TopicEstimator
     coherence: np.ndarray
@@ -60,15 +72,17 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Pa
     """Read the two files of a model; `tokenizer` is needed where the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.get("arrays_sha256"))
-    if settings.get("vectorizer", {}).get("own_tokenizer") and tokenizer is None:
+    try:
+        lacks_tokenizer = settings["vectorizer"]["own_tokenizer"] and tokenizer is None
+        parts = None if lacks_tokenizer else _rebuild(settings, arrays, tokenizer)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
+    if parts is None:
         raise InputError(
             "this model was fitted with its user's own tokenizer, which is not stored; give it: "
             "load(path, tokenizer=...)"
         )
-    try:
-        return _rebuild(settings, arrays, tokenizer)
-    except (KeyError, TypeError, ValueError) as error:
-        raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
+    return parts
 
 
 def _settings(model: Parts) -> dict[str, Any]:
@@ -81,6 +95,8 @@ def _settings(model: Parts) -> dict[str, Any]:
         "textsignal_version": version("textsignal"),
         "n_documents": model.n_documents,
         "labels": list(model.labels),
+        "options": {name: _plain_option(value) for name, value in model.options.items()},
+        "given": model.given,
         "vectorizer": {
             "params": _params_but("tokenizer", vectorizer),
             "own_tokenizer": vectorizer.tokenizer is not None,
@@ -90,75 +106,134 @@ def _settings(model: Parts) -> dict[str, Any]:
         "estimator": {
             "class": type(estimator).__name__,
             "params": _params_but("family", estimator),
-            "family": {"name": estimator.family_.name} | estimator.family_.settings(),
-            "stop_reason": estimator.stop_reason_,
-            "n_iter": estimator.n_iter_,
-            "alpha": estimator.alpha_,
-            "intercept": estimator.intercept_,
-            "smoothing": estimator.smoothing_,
+            "fitted": _plain_part(estimator.fitted_),
         },
     }
 
 
 def _arrays(model: Parts) -> dict[str, np.ndarray]:
-    estimator = model.estimator
-    trace = {f"trace.{name}": estimator.trace_[name].to_numpy() for name in TRACE}
-    return {
-        "idf": model.vectorizer.idf_,
-        "topics": estimator.components_,
-        "effects": estimator.coef_,
-        "mean_weights": estimator.mean_weights_,
-        "word_effects": estimator.word_effects_,
-        "coherence": model.coherence,
-        **trace,
-    }
+    fitted = _array_part(model.estimator.fitted_, "fitted")
+    return {"idf": model.vectorizer.idf_, "coherence": model.coherence} | fitted
+
+
+def _stored(value: Any) -> list[Field]:
+    return [field for field in fields(value) if field.metadata.get("stored", True)]
+
+
+def _plain_part(value: Any) -> dict[str, Any]:
+    """What JSON holds of a dataclass: its numbers, strings and inner values, by the names of its fields."""
+    part: dict[str, Any] = {}
+    for field in _stored(value):
+        inner = getattr(value, field.name)
+        if hasattr(inner, "settings"):
+            part[field.name] = _plain_option(inner)
+        elif is_dataclass(inner):
+            part[field.name] = _plain_part(inner)
+        elif not isinstance(inner, np.ndarray):
+            part[field.name] = inner
+    return part
+
+
+def _plain_option(value: Any) -> Any:
+    """An option; a family is its name and settings."""
+    return {"name": value.name} | value.settings() if hasattr(value, "settings") else value
+
+
+def _array_part(value: Any, path: str) -> dict[str, np.ndarray]:
+    """The arrays of a dataclass and of its inner values, by their paths."""
+    part: dict[str, np.ndarray] = {}
+    for field in _stored(value):
+        inner = getattr(value, field.name)
+        if isinstance(inner, np.ndarray):
+            part[f"{path}.{field.name}"] = inner
+        elif is_dataclass(inner):
+            part |= _array_part(inner, f"{path}.{field.name}")
+    return part
+
+
+def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarray], path: str) -> Any:
+    """A dataclass from its two parts; every field must be there and be of its type."""
+    types = _types(kind)
+    values: dict[str, Any] = {}
+    for field in _stored(kind):
+        name, hint = field.name, types[field.name]
+        if hint is Family:
+            values[name] = _rebuild_family(plain[name])
+        elif is_dataclass(hint):
+            values[name] = _rebuild_value(hint, plain[name], arrays, f"{path}.{name}")
+        elif hint in PLAIN:
+            values[name] = _checked(name, plain[name], hint)
+        else:
+            values[name] = _checked_array(f"{path}.{name}", arrays)
+    return kind(**values)
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    """The types of a dataclass' fields, as its own source says."""
+    return get_type_hints(kind)
+
+
+def _checked(name: str, value: Any, kind: type) -> Any:
+    """A number or string of the type that it must have."""
+    allowed = (int, float) if kind is float else kind
+    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
+        raise ValueError(f"{name} is {value!r}, which is not of type {kind.__name__}")
+    return kind(value)
+
+
+def _checked_array(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    if arrays[name].dtype not in (np.float32, np.float64):
+        raise ValueError(f"{name} holds {arrays[name].dtype}, not numbers of float32 or float64")
+    return arrays[name]
 
 
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
 ) -> Parts:
     stored = settings["vectorizer"]
-    _check_shapes(arrays, len(stored["terms"]))
-    params = stored["params"] | {"tokenizer": tokenizer}
-    idf = arrays["idf"].tolist()
-    vectorizer = TextVectorizer.restore(params, stored["terms"], idf, stored["n_documents"])
     estimator = _rebuild_estimator(settings["estimator"], arrays)
-    estimator.n_features_in_ = len(stored["terms"])
-    labels = _checked_labels(settings["labels"], len(arrays["topics"]))
-    return Parts(vectorizer, estimator, arrays["coherence"], labels, settings["n_documents"])
+    n_topics, n_terms = estimator.components_.shape
+    if len(stored["terms"]) != n_terms:
+        raise ValueError(f"there are {len(stored['terms'])} terms, and topics have {n_terms}")
+    idf, coherence = (_checked_array(name, arrays) for name in ("idf", "coherence"))
+    if idf.shape != (n_terms,) or not np.all(np.isfinite(idf)):
+        raise ValueError(f"idf must hold {n_terms} finite numbers, one for each term")
+    if coherence.shape != (n_topics,) or not np.all(np.isfinite(coherence)):
+        raise ValueError(f"coherence must hold {n_topics} finite numbers, one for each topic")
+    params = stored["params"] | {"tokenizer": tokenizer}
+    vectorizer = TextVectorizer.restore(params, stored["terms"], idf.tolist(), _checked_count(stored["n_documents"]))
+    labels = _checked_labels(settings["labels"], n_topics)
+    options = {
+        name: _rebuild_family(value) if isinstance(value, dict) else value
+        for name, value in settings["options"].items()
+    }
+    n_documents = _checked_count(settings["n_documents"])
+    return Parts(options, list(settings["given"]), vectorizer, estimator, coherence, labels, n_documents)
 
 
 def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]:
-    """Labels, one a topic, each a string or None."""
+    """Labels, one for each topic, each a string or None."""
     if len(labels) != n_topics or not all(label is None or isinstance(label, str) for label in labels):
         raise ValueError(f"labels must be {n_topics}, each a string or null")
     return labels
 
 
-def _check_shapes(arrays: dict[str, np.ndarray], n_terms: int) -> None:
-    """Raise unless the arrays fit together: compiled kernels trust them."""
-    n_topics = len(arrays["topics"])
-    shapes = {"idf": (n_terms,), "word_effects": (n_terms,), "topics": (n_topics, n_terms)}
-    shapes |= dict.fromkeys(["effects", "mean_weights", "coherence"], (n_topics,))
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise ValueError(f"{name} has shape {arrays[name].shape}; it must be {shape}")
+def _checked_count(n_documents: Any) -> int:
+    if not 1 <= _checked("n_documents", n_documents, int) <= MOST_DOCUMENTS:
+        raise ValueError(f"n_documents is {n_documents}, which no corpus has")
+    return int(n_documents)
 
 
 def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> TopicEstimator:
-    family = _rebuild_family(stored["family"])
+    fitted: FittedTopics = _rebuild_value(FittedTopics, stored["fitted"], arrays, "fitted")
+    fitted.check()
     estimator = ESTIMATORS[stored["class"]](**stored["params"])
     if "family" in estimator.get_params():
-        estimator.set_params(family=family)
-    estimator.family_, estimator.levels_ = family, family.levels
-    estimator.components_, estimator.coef_ = arrays["topics"], arrays["effects"]
-    estimator.mean_weights_, estimator.word_effects_ = arrays["mean_weights"], arrays["word_effects"]
-    estimator.intercept_, estimator.alpha_ = stored["intercept"], stored["alpha"]
-    estimator.smoothing_ = stored["smoothing"]
-    estimator.n_iter_, estimator.stop_reason_ = stored["n_iter"], stored["stop_reason"]
-    estimator.converged_ = stored["stop_reason"] == "converged"
-    estimator.trace_ = pd.DataFrame({name: arrays[f"trace.{name}"] for name in TRACE}).rename_axis("iteration")
-    estimator.objective_ = estimator.trace_["objective"].to_numpy()[1:]
+        estimator.set_params(family=fitted.family)
+    if estimator.n_topics != len(fitted.topics):
+        raise ValueError(f"n_topics is {estimator.n_topics!r}, and there are {len(fitted.topics)} topics")
+    estimator.fitted_, estimator.n_features_in_ = fitted, fitted.topics.shape[1]
     return estimator
 
 
@@ -181,12 +256,13 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{file} cannot be read ({error}); it may be truncated: save the model again") from error
     if not isinstance(settings, dict) or settings.get("format") != FORMAT:
-        raise StorageError(f"{file} is no {FORMAT}")
+        raise StorageError(f"{file} is not a {FORMAT}")
     version = settings.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        older = isinstance(version, int) and version < FORMAT_VERSION
+        remedy = "fit the model again" if older else "use a newer textsignal"
         raise StorageError(
-            f"{folder} has model format {version}, and this textsignal reads up to {FORMAT_VERSION}; "
-            "use a newer textsignal"
+            f"{folder} has model format {version}, and this textsignal reads format {FORMAT_VERSION}; {remedy}"
         )
     if settings.pop("sha256", None) != _digest(settings):
         raise StorageError(f"{file} was altered after it was saved (its checksum differs); save the model again")
@@ -203,7 +279,7 @@ def _read_arrays(folder: Path, expected: str | None) -> dict[str, np.ndarray]:
         raise StorageError(f"{file} is truncated or was altered (its checksum differs); save the model again")
     try:
         return dict(load_arrays(content))
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, ValueError, OverflowError) as error:
         raise StorageError(f"{file} cannot be read: {error}") from error
 
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
 from textsignal.errors import InputError
-from textsignal.families import Binomial, as_family
-from textsignal.families.binomial import WIDEST_LEARNT_SCALE
+from textsignal.families import Binomial, as_family, deviance, linear_predictor, null_deviance
+from textsignal.families.binomial import WIDEST_LEARNT_SCALE, WIDEST_SCALE
 
 laws = settings(max_examples=60)
 scales = st.builds(Binomial, n=st.integers(1, 20), lowest=st.integers(-5, 5))
@@ -219,3 +220,65 @@ class TestAsFamily:
     def test_an_unknown_name_lists_those_known(self):
         with pytest.raises(InputError, match=r"family='gamma'.*allowed: '?binomial"):
             as_family("gamma")
+
+
+STARS = Binomial(n=4, lowest=1)
+
+
+def responses(seed=0):
+    """Encoded responses and how often each counts."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 5, 200).astype(float), rng.integers(0, 3, 200).astype(float)
+
+
+class TestNullDeviance:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_is_statsmodels_deviance_of_a_constant(self, seed):
+        y, weight = responses(seed)
+        endog = np.column_stack([y, 4 - y])
+        glm = sm.GLM(endog, np.ones((len(y), 1)), family=sm.families.Binomial(), freq_weights=weight)
+        assert null_deviance(STARS, y, weight) == pytest.approx(glm.fit().deviance, rel=1e-8)
+
+    def test_missing_responses_are_left_out(self):
+        y, weight = responses()
+        holed = np.where(np.arange(len(y)) % 4 == 0, np.nan, y)
+        observed = ~np.isnan(holed)
+        assert null_deviance(STARS, holed, weight) == null_deviance(STARS, y[observed], weight[observed])
+
+    @pytest.mark.parametrize("level", range(5))
+    def test_of_a_constant_response_is_nothing(self, level):
+        assert null_deviance(STARS, np.full(50, float(level)), np.ones(50)) == pytest.approx(0, abs=1e-6)
+
+
+class TestDeviance:
+    def test_is_statsmodels_deviance(self):
+        y, weight = responses()
+        x = np.column_stack([np.linspace(-1, 1, 200), np.ones(200)])
+        glm = sm.GLM(np.column_stack([y, 4 - y]), x, family=sm.families.Binomial(), freq_weights=weight).fit()
+        eta = linear_predictor(x[:, :1], glm.params[:1], glm.params[1])
+        np.testing.assert_allclose(eta, x @ glm.params, rtol=1e-12, atol=1e-15)
+        assert deviance(STARS, y, eta, weight) == pytest.approx(glm.deviance, rel=1e-8)
+
+    def test_without_weights_every_document_counts_once(self):
+        y, _ = responses()
+        eta = np.zeros(200)
+        assert deviance(STARS, y, eta) == deviance(STARS, y, eta, np.ones(200))
+
+
+class TestLevelsBesideAFamily:
+    @pytest.mark.parametrize(
+        "family", ["binomial", Binomial(), Binomial(n=4), Binomial(lowest=1), Binomial(n=4, lowest=1)], ids=repr
+    )
+    def test_give_its_scale_where_they_agree(self, family):
+        assert as_family(family, levels=(1, 5)) == Binomial(n=4, lowest=1)
+
+    @pytest.mark.parametrize("family", [Binomial(n=6), Binomial(lowest=0), Binomial(n=6, lowest=0)], ids=repr)
+    def test_are_refused_where_they_contradict_it_and_both_are_named(self, family):
+        with pytest.raises(InputError, match=r"levels=\(1, 5\) and family=Binomial\(.*contradict"):
+            as_family(family, levels=(1, 5))
+
+
+def test_a_scale_that_no_memory_holds_is_refused():
+    with pytest.raises(InputError, match="too wide a scale"):
+        Binomial(n=10**30)
+    assert Binomial(n=WIDEST_SCALE, lowest=0).levels.size == WIDEST_SCALE + 1

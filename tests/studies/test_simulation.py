@@ -1,5 +1,7 @@
 """The simulation: what it measures, and what must stay true of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,8 +54,12 @@ class TestRecovery:
         corpus = simulate_corpus(200, 100, 4, random_state=1)
         model = JBNMF(4, max_iter=1).fit(corpus.counts, corpus.ratings)
         order = [2, 0, 3, 1]
-        model.components_, model.coef_ = corpus.topics[order], corpus.effects[order]
-        model.mean_weights_ = corpus.weights.mean(axis=0)[order]
+        model.fitted_ = replace(
+            model.fitted_,
+            topics=corpus.topics[order],
+            effects=corpus.effects[order],
+            mean_weights=corpus.weights.mean(axis=0)[order],
+        )
         found = recovery(corpus, model)
         assert found["cosine"] == pytest.approx(1)
         assert found["signs"] == 1
@@ -62,8 +68,9 @@ class TestRecovery:
     def test_effects_of_the_wrong_sign_are_seen(self):
         corpus = simulate_corpus(200, 100, 4, random_state=1)
         model = JBNMF(4, max_iter=1).fit(corpus.counts, corpus.ratings)
-        model.components_, model.coef_ = corpus.topics, -corpus.effects
-        model.mean_weights_ = corpus.weights.mean(axis=0)
+        model.fitted_ = replace(
+            model.fitted_, topics=corpus.topics, effects=-corpus.effects, mean_weights=corpus.weights.mean(axis=0)
+        )
         found = recovery(corpus, model)
         assert found["signs"] == 0
         assert found["effects"] == pytest.approx(-1)

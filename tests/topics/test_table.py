@@ -114,7 +114,7 @@ def test_centred_effects_say_the_same_linear_predictor(parts):
     topics = parts["topics"] * rng.uniform(0.1, 30, size=(6, 1))
     topics[4] = 0
     mean_weights, coefficients, weights = rng.gamma(1, size=6), rng.normal(size=6), rng.gamma(1, size=(20, 6))
-    centred = centred_effects(topics, mean_weights, mean_weights, coefficients)
+    centred = centred_effects(topics, mean_weights, coefficients, smoothing=0.0)
     scaled = weights * centred.size
     said = centred.centre * scaled.sum(axis=1) + scaled @ centred.effects
     np.testing.assert_allclose(said, weights @ coefficients, rtol=1e-12)

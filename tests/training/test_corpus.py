@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import xlogy
 
+from textsignal.engines import Compute
 from textsignal.engines.local import LocalEngine
 from textsignal.kernels import compiled
 from textsignal.training.corpus import Corpus, Number, Parameters, ResponseSums, place
@@ -24,7 +25,7 @@ class ThreeBlocks(LocalEngine):
 
 def test_blocks_hold_every_document_once_and_in_order(corpus):
     W = np.random.default_rng(1).random((300, 5))
-    blocks = place(corpus, W, ThreeBlocks(1), compiled)
+    blocks = place(corpus, W, Compute(ThreeBlocks(1), compiled))
     rows = [sp.csr_array((b.X.data, b.X.indices, b.X.indptr), shape=(len(b.y), corpus.X.shape[1])) for b in blocks]
     np.testing.assert_array_equal(sp.vstack(rows).toarray(), corpus.X.toarray())
     np.testing.assert_array_equal(np.concatenate([b.W[:, :5] for b in blocks]), W)
@@ -32,7 +33,7 @@ def test_blocks_hold_every_document_once_and_in_order(corpus):
 
 
 def test_a_missing_response_counts_for_nothing_and_its_text_for_all(corpus):
-    (block,) = place(corpus, np.ones((300, 5)), LocalEngine(1), compiled)
+    (block,) = place(corpus, np.ones((300, 5)), Compute(LocalEngine(1), compiled))
     missing = np.isnan(corpus.y)
     np.testing.assert_array_equal(block.response_weight[missing], 0)
     np.testing.assert_array_equal(block.response_weight[~missing], corpus.weight[~missing])

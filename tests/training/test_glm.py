@@ -2,23 +2,17 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import statsmodels.api as sm
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from textsignal.engines import Compute
 from textsignal.engines.local import LocalEngine
 from textsignal.families import Binomial
-from textsignal.kernels import compiled, reference
-from textsignal.training.corpus import Corpus, Parameters, place
-from textsignal.training.glm import (
-    GradientStep,
-    NewtonStep,
-    ResponseModel,
-    fit_coefficients,
-    null_deviance,
-)
+from textsignal.kernels import compiled, pad, reference
+from textsignal.training.corpus import Parameters, Responses
+from textsignal.training.glm import GradientStep, NewtonStep, ResponseModel, fit_coefficients, fit_glm
 
 laws = settings(max_examples=30)
 STARS = Binomial(n=4, lowest=1)
@@ -39,10 +33,10 @@ class Problem:
 
     def __init__(self, W, y, weight=None, *, penalty=0.0, fit_intercept=True, kernels=compiled) -> None:
         weight = np.ones(len(y)) if weight is None else weight
-        corpus = Corpus(sp.csr_array(np.ones((len(y), 1))), y, weight)
-        engine = LocalEngine(1)
-        self.blocks = place(corpus, W, engine, kernels)
-        self.model = ResponseModel(STARS, engine, kernels, penalty, fit_intercept)
+        observed = ~np.isnan(y)
+        columns = pad(W, kernels, W.dtype)
+        self.blocks = [Responses(columns, np.where(observed, y, 0.0), weight * observed, tilt=0.0, offset=0.0)]
+        self.model = ResponseModel(STARS, Compute(LocalEngine(1), kernels), penalty, fit_intercept)
         self.n_topics = W.shape[1]
 
     def parameters(self, beta=0.0, intercept=0.0) -> Parameters:
@@ -206,20 +200,59 @@ class TestGradientStep:
         np.testing.assert_array_equal(moved.beta, at.beta)
 
 
-class TestNullDeviance:
-    @pytest.mark.parametrize("seed", range(3))
-    def test_is_statsmodels_deviance_of_a_constant(self, seed):
-        _, y, weight = draw(seed)
-        endog = np.column_stack([y, 4 - y])
-        glm = sm.GLM(endog, np.ones((len(y), 1)), family=sm.families.Binomial(), freq_weights=weight)
-        assert null_deviance(STARS, y, weight) == pytest.approx(glm.fit().deviance, rel=1e-8)
+class TestFitGLM:
+    """A GLM on any columns, with its Hessian."""
 
-    def test_missing_responses_are_left_out(self):
-        _, y, weight = draw()
-        holed = np.where(np.arange(len(y)) % 4 == 0, np.nan, y)
-        seen = ~np.isnan(holed)
-        assert null_deviance(STARS, holed, weight) == null_deviance(STARS, y[seen], weight[seen])
+    model = ResponseModel(STARS, Compute(LocalEngine(1), compiled), 2.0, fit_intercept=True)
 
-    @pytest.mark.parametrize("level", range(5))
-    def test_of_a_constant_response_is_nothing(self, level):
-        assert null_deviance(STARS, np.full(50, float(level)), np.ones(50)) == pytest.approx(0, abs=1e-6)
+    def value(self, v, columns, y, weight, penalty, tilt=0.0, offset=0.0):
+        eta = offset + columns @ v[:-1] + v[-1]
+        return np.sum(weight * (STARS.loss(y, eta) - tilt * eta)) + np.sum(penalty * v[:-1] ** 2)
+
+    def test_is_the_same_glm_as_that_of_the_blocks(self):
+        W, y, weight = draw()
+        fit = fit_glm(self.model, W, y, weight)
+        intercept, *effects = Problem(W, y, weight, penalty=2.0).fit()
+        np.testing.assert_allclose(fit.effects, effects, rtol=1e-8)
+        assert fit.intercept == pytest.approx(intercept, rel=1e-8)
+        np.testing.assert_allclose(fit.linear_predictor(W), intercept + W @ effects, rtol=1e-8)
+        assert fit.loss == pytest.approx(self.value(fit.coefficients, W, y, weight, 0.0), rel=1e-12)
+
+    @pytest.mark.parametrize("kernels", [reference, compiled], ids=["reference", "compiled"])
+    def test_penalties_tilts_and_offsets_are_those_of_every_column_and_document(self, kernels):
+        W, y, weight = draw()
+        W /= W.mean(axis=0)
+        rng = np.random.default_rng(1)
+        tilt, offset, penalty = (
+            0.3 * rng.standard_normal(len(y)),
+            rng.standard_normal(len(y)),
+            np.array([0.0, 1.0, 9.0]),
+        )
+        model = ResponseModel(STARS, Compute(LocalEngine(1), kernels), penalty, fit_intercept=True)
+        fit = fit_glm(model, W, y, weight, tilt=tilt, offset=offset)
+        scipys = minimize(self.value, np.zeros(4), (W, y, weight, penalty, tilt, offset), options={"gtol": 1e-6}).x
+        np.testing.assert_allclose(fit.coefficients, scipys, atol=1e-4)
+
+    def test_the_hessian_is_that_of_loss_and_penalty_at_the_coefficients(self):
+        W, y, weight = draw()
+        W /= W.mean(axis=0)
+        penalty = np.array([0.0, 1.0, 9.0])
+        fit = fit_glm(ResponseModel(STARS, self.model.compute, penalty, fit_intercept=True), W, y, weight)
+        Z = np.column_stack([W, np.ones(len(y))])
+        curvature = weight * STARS.curvature(y, fit.linear_predictor(W))
+        np.testing.assert_allclose(fit.hessian, (Z.T * curvature) @ Z + np.diag([0.0, 2.0, 18.0, 0.0]), rtol=1e-10)
+
+    def test_its_inverse_is_statsmodels_covariance(self):
+        W, y, weight = draw()
+        model = ResponseModel(STARS, self.model.compute, 0.0, fit_intercept=True)
+        glm = sm.GLM(np.column_stack([y, 4 - y]), sm.add_constant(W, prepend=False), sm.families.Binomial(),
+                     freq_weights=weight)  # fmt: skip
+        theirs = glm.fit(tol=1e-14, maxiter=200).cov_params()
+        np.testing.assert_allclose(np.linalg.inv(fit_glm(model, W, y, weight).hessian), theirs, rtol=1e-5)
+
+    def test_an_intercept_that_is_not_fitted_has_no_information(self):
+        W, y, weight = draw()
+        fit = fit_glm(ResponseModel(STARS, self.model.compute, 1.0, fit_intercept=False), W, y, weight)
+        assert fit.intercept == 0
+        assert not fit.hessian[-1].any()
+        assert not fit.hessian[:, -1].any()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
+
+from textsignal.kernels import Kernels
 
 
 class Summable(Protocol):
@@ -28,3 +31,11 @@ class Engine(Protocol):
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item]) -> Sum:
         """The sum of `step` over all blocks, added in their order."""
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Where documents are worked on and with what: chosen once, at the outside, and passed on."""
+
+    engine: Engine
+    kernels: Kernels

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from queue import Empty, SimpleQueue
 from typing import Self, cast
@@ -14,7 +14,8 @@ from typing import Self, cast
 import numpy as np
 from joblib import effective_n_jobs
 
-from textsignal.engines import Item, Result, Sum
+from textsignal.engines import Compute, Item, Result, Sum
+from textsignal.kernels import compiled
 
 #: Documents in a block: enough to pay for the calls around the kernels, few enough to stay in a core's cache.
 BLOCK_DOCUMENTS = 4096
@@ -96,3 +97,10 @@ class LocalEngine:
 
 def _add_up(values: Iterable[Sum]) -> Sum:
     return functools.reduce(operator.add, values)
+
+
+@contextmanager
+def local_compute(n_jobs: int | None) -> Iterator[Compute]:
+    """Threads of this process and the compiled kernels: what every estimator computes with."""
+    with LocalEngine(n_jobs) as engine:
+        yield Compute(engine, compiled)

@@ -3,64 +3,34 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal.checks import (
-    check_choice,
-    check_number,
-    check_response,
-    check_text_matrix,
-    check_weight,
-    draw_seed,
-)
-from textsignal.engines import Engine
-from textsignal.engines.local import LocalEngine
+from textsignal.arrays import Array, Vector
+from textsignal.checks import check_choice, check_number, check_response, check_text_matrix, check_weight, draw_seed
+from textsignal.engines import Compute
+from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.evaluate import r2_score
-from textsignal.families import Family, level_probabilities
-from textsignal.inference import infer_weights
-from textsignal.kernels import Array, compiled
+from textsignal.estimators.predictions import Predicting, Predictions
+from textsignal.families import Family
+from textsignal.inference import Inference
 from textsignal.topics.effects import CentredEffects, centred_effects
-from textsignal.training.beginning import text_weights
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import NoStep, ResponseModel, coefficients_for
-from textsignal.training.joint import (
-    Fitted,
-    FixedGamma,
-    JointSettings,
-    train_joint,
-)
+from textsignal.training.fitted import FittedTopics, Run, fit_on_text
+from textsignal.training.glm import ResponseModel
+from textsignal.training.joint import JointSettings, train_joint
 from textsignal.training.loop import Losses, Watch
-from textsignal.training.predictive import scale_rows
-from textsignal.training.start import STARTS, Start, weights_for
-
-#: Iterations of unsupervised training that init="nmf" starts from, and the change at which it stops.
-NMF_ITERATIONS, NMF_TOL = 200, 1e-6
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How weights follow from text: `infer_weights` with these arguments, on rows of l2 norm 1 if `unit_rows`."""
-
-    smoothing: float
-    tol: float
-    unit_rows: bool
-
-    def rows(self, matrix: sp.csr_array) -> sp.csr_array:
-        """The text as inference takes it."""
-        return scale_rows(matrix).X if self.unit_rows else matrix
+from textsignal.training.start import INITS, STARTS, Start, given_start, unsupervised_start
 
 
 @dataclass(frozen=True)
@@ -69,7 +39,7 @@ class Task:
 
     corpus: Corpus
     family: Family
-    engine: Engine
+    compute: Compute
     seed: int
     restart: int
     W: ArrayLike | None
@@ -77,59 +47,9 @@ class Task:
     watch: Watch
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """What a model says of documents.
-
-    eta : (documents,) linear predictor, intercept + weights . effects + beyond.
-    beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
-    weights : (documents, topics).
-    unknown : (documents,) whether a document has no known term; it got the mean weights of training.
-    """
-
-    family: Family
-    eta: NDArray[np.float64]
-    beyond: NDArray[np.float64]
-    weights: Array
-    unknown: NDArray[np.bool_]
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """(documents,) expected response, on the user's scale."""
-        return self.family.mean(self.eta)
-
-    @property
-    def shares(self) -> Array:
-        """(documents, topics) share of each document's text in each topic."""
-        total = self.weights.sum(axis=1, keepdims=True)
-        return self.weights / np.where(total > 0, total, 1)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Predictions], order: NDArray[np.int64]) -> Predictions:
-        """Predictions of several sets of documents as one, in this order."""
-
-        def together(name: str) -> Any:
-            return np.concatenate([getattr(part, name) for part in parts])[order]
-
-        names = [field.name for field in fields(cls) if field.name != "family"]
-        return cls(parts[0].family, **{name: together(name) for name in names})
-
-    @property
-    def by_topics(self) -> Predictions:
-        """What the topics say without single words: the difference in skill is what topics do not carry."""
-        return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
-
-    def level(self, rule: str = "round") -> NDArray[np.int64]:
-        """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.family.level(self.eta, rule)
-
-    @property
-    def probabilities(self) -> NDArray[np.float64]:
-        """(documents, levels) probability of every level."""
-        return level_probabilities(self.family, self.eta)
-
-
-class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicEstimator(
+    Predicting, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """What both estimators share: fitting from starts, inference, prediction."""
 
     n_topics: int
@@ -140,18 +60,24 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     n_init: int
     random_state: Any
     n_jobs: int | None
+    #: Everything that was learnt; the attributes of scikit-learn's names are read from it.
+    fitted_: FittedTopics
 
     @abstractmethod
     def _family(self) -> Family:
         """The family, as far as it is given."""
 
     @abstractmethod
-    def _train(self, task: Task) -> Fitted:
+    def _train(self, task: Task) -> Run:
         """One training run; raises for options that are not allowed."""
 
     @abstractmethod
-    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
+    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
         """The GLM of the response on given weights."""
+
+    def _compute(self) -> AbstractContextManager[Compute]:
+        """The engine and the kernels that everything is computed with."""
+        return local_compute(self.n_jobs)
 
     @property
     def weighting(self) -> str:
@@ -159,25 +85,96 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return "tfidf"
 
     @property
-    def inference(self) -> Inference:
-        """How weights are found."""
-        return Inference(smoothing=0.0, tol=1e-4, unit_rows=False)
+    def components_(self) -> Array:
+        """(topics, terms) topics."""
+        return self.fitted_.topics
 
     @property
-    def text_weights(self) -> NDArray[np.float64]:
-        """(topics,) mean weights as far as the text gives them, without what smoothing adds to every topic.
+    def weights_(self) -> Array:
+        """(documents, topics) weights of the training documents; a loaded model has none."""
+        if self.fitted_.weights is None:
+            raise AttributeError("a stored model does not hold the weights of its training documents")
+        return self.fitted_.weights
 
-        A document's weights solve  mass_k w_k = w_k pull_k + smoothing,  mass being the topic's sum over terms, and
-        w_k pull_k is the part of its text in topic k.
-        """
+    @property
+    def text_weights_(self) -> Array | None:
+        """(documents, topics) weights of the training documents as `transform` gives them; None if not known."""
+        return self.fitted_.weights if self.fitted_.from_text else None
+
+    @property
+    def coef_(self) -> Vector:
+        """(topics,) effects."""
+        return self.fitted_.effects
+
+    @property
+    def intercept_(self) -> float:
+        """Constant of the linear predictor."""
+        return self.fitted_.intercept
+
+    @property
+    def mean_weights_(self) -> Vector:
+        """(topics,) mean weights of the training documents."""
+        return self.fitted_.mean_weights
+
+    @property
+    def word_effects_(self) -> Vector:
+        """(terms,) effects of single words beyond the topics."""
+        return self.fitted_.word_effects
+
+    @property
+    def family_(self) -> Family:
+        """The response's family, with its scale."""
+        return self.fitted_.family
+
+    @property
+    def levels_(self) -> NDArray[np.int64]:
+        """The response's levels, lowest first."""
+        return self.fitted_.family.levels
+
+    @property
+    def alpha_(self) -> float:
+        """The supervision on the scale of the paper's alpha."""
+        return self.fitted_.trace.supervision
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations, or epochs, of training."""
+        return len(self.fitted_.trace.text) - 1
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why training stopped."""
+        return self.fitted_.reason
+
+    @property
+    def converged_(self) -> bool:
+        """Whether training stopped because nothing moved any more."""
+        return self.fitted_.converged
+
+    @property
+    def objective_(self) -> Vector:
+        """(iterations,) objective after every iteration."""
+        return self.fitted_.trace.objective[1:]
+
+    @property
+    def trace_(self) -> pd.DataFrame:
+        """The objective and its parts, at the start and after every iteration."""
+        trace = self.fitted_.trace
+        columns = {"text_loss": trace.text, "response_loss": trace.response, "penalty": trace.penalty}
+        return pd.DataFrame(columns | {"objective": trace.objective}).rename_axis("iteration")
+
+    @property
+    def inference(self) -> Inference:
+        """How weights are found."""
         check_is_fitted(self)
-        mass = self.components_.sum(axis=1, dtype=float)
-        return np.maximum(self.mean_weights_ - self.smoothing_ / np.where(mass > 0, mass, 1), 0.0)
+        return self.fitted_.inference
 
     @property
     def centred_effects(self) -> CentredEffects:
         """Effects on one scale, against the average text, with each topic's prevalence."""
-        return centred_effects(self.components_, self.mean_weights_, self.text_weights, self.coef_)
+        check_is_fitted(self)
+        fitted = self.fitted_
+        return centred_effects(fitted.topics, fitted.mean_weights, fitted.effects, fitted.smoothing)
 
     @with_callbacks
     def fit(
@@ -203,13 +200,12 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         corpus, family = self._corpus(X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self)
-        with LocalEngine(self.n_jobs) as engine:
+        with self._compute() as compute:
             tasks = (
-                Task(corpus, family, engine, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
+                Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
                 for n in range(self.n_init)
             )
-            best = min(map(self._train, tasks), key=lambda run: run.trace[-1].objective)
-        self._keep(best, family, corpus)
+            self.fitted_ = min(map(self._train, tasks), key=lambda run: run.objective).fitted
         context.call_on_fit_task_end(estimator=self)
         return self
 
@@ -229,56 +225,44 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         response = check_response(self, matrix, y)
         if np.isnan(response).all():
             raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-        rows = self.inference.rows(matrix)
-        corpus = Corpus(rows, self.family_.encode(response), check_weight(matrix, sample_weight))
-        found = text_weights(
-            corpus, topics.astype(rows.dtype, copy=False), self.inference.smoothing, self.inference.tol, self.n_jobs
+        fitted = self.fitted_
+        corpus = Corpus(
+            fitted.inference.rows(matrix), fitted.family.encode(response), check_weight(matrix, sample_weight)
         )
-        with LocalEngine(self.n_jobs) as engine:
-            coefficients = coefficients_for(self._response_model(self.family_, engine), corpus, found)
+        with self._compute() as compute:
+            how = replace(fitted.inference, topics=topics, fallback=None)
+            fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
         other = copy(self).set_params(n_topics=len(topics))
-        other.components_, other.weights_ = topics, found
-        other.mean_weights_ = corpus.mean_weights(found)
-        other.coef_, other.intercept_ = coefficients[:-1].copy(), float(coefficients[-1])
-        other.word_effects_ = np.zeros_like(self.word_effects_)
+        other.fitted_ = fitted.with_fit(topics, fit)
         return other
 
-    def predictions(self, X: Any) -> Predictions:
-        """Everything the model says of documents: weights, expected response, levels and their probabilities."""
+    def predictions(self, documents: Any, weights: Array | None = None) -> Predictions:
+        """Everything the model says of documents: weights, expected response, levels and their probabilities.
+
+        Parameters
+        ----------
+        documents : (documents, terms) as in `fit`.
+        weights : (documents, topics) from their text, where these are known already.
+        """
         check_is_fitted(self)
-        matrix = check_text_matrix(self, X, reset=False)
-        rows = self.inference.rows(matrix)
-        inferred = infer_weights(
-            rows,
-            self.components_.astype(rows.dtype, copy=False),
-            smoothing=self.inference.smoothing,
-            tol=self.inference.tol,
-            fallback=self.mean_weights_,
-            n_jobs=self.n_jobs,
+        fitted = self.fitted_
+        rows = fitted.inference.rows(check_text_matrix(self, documents, reset=False))
+        if weights is None:
+            with self._compute() as compute:
+                weights = fitted.inference.weights(rows, compute).weights
+        beyond = np.asarray(rows @ fitted.word_effects, dtype=np.float64)
+        return Predictions(
+            family=fitted.family,
+            eta=fitted.linear_predictor(weights) + beyond,
+            beyond=beyond,
+            weights=weights,
+            shares=fitted.shares(weights),
+            unknown=fitted.inference.unknown(rows),
         )
-        eta = self.intercept_ + np.einsum("ik,k->i", inferred.weights, self.coef_, dtype=np.float64)
-        beyond = np.asarray(rows @ self.word_effects_, dtype=np.float64)
-        return Predictions(self.family_, eta + beyond, beyond, inferred.weights, inferred.unknown)
 
     def transform(self, X: Any) -> Array:
         """Weights of documents, found from their text alone: (documents, topics)."""
         return self.predictions(X).weights
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Expected response of documents, on the user's scale."""
-        return self.predictions(X).mean
-
-    def predict_level(self, X: Any, rule: str = "round") -> NDArray[np.int64]:
-        """One level a document: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.predictions(X).level(rule)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.predictions(X).probabilities
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R2 of the expected response over the documents that have one."""
-        return r2_score(np.asarray(y, dtype=float), self.predict(X), sample_weight)
 
     @property
     def _n_features_out(self) -> int:
@@ -289,7 +273,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.target_tags.required = True
-        # Levels have probabilities, though the estimator is no classifier.
+        # Levels have probabilities, though the estimator is not a classifier.
         tags.classifier_tags = ClassifierTags()
         return tags
 
@@ -299,7 +283,7 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_number("n_init", self.n_init, least=1, whole=True)
         if self.tol is not None:
             check_number("tol", self.tol, least=0)
-        check_choice("init", self.init, [*STARTS, "nmf"])
+        check_choice("init", self.init, INITS)
         if self.n_jobs == 0:
             raise InputError("n_jobs=0 gives no thread to work; give a number of threads, or -1 for all cores")
 
@@ -325,24 +309,17 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _start(self, task: Task, n_topics: int) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.
-        given = {"nmf": "nndsvda"}.get(self.init, self.init) if task.restart == 0 else "random"
-        start = STARTS[given](task.corpus, n_topics, task.seed, self.n_jobs)
+        name = {"nmf": "nndsvda"}.get(self.init, self.init) if task.restart == 0 else "random"
+        start = STARTS[name](task.corpus, n_topics, task.seed, task.compute)
         if task.H is None and task.W is None:
             return start
-        return _given_start(task.corpus, start, task.W, task.H, self.n_jobs)
+        return given_start(task.corpus, start, task.W, task.H, task.compute)
 
-    def _train_joint(self, task: Task, settings: JointSettings) -> Fitted:
+    def _train_joint(self, task: Task, settings: JointSettings) -> FittedTopics:
         start = self._start(task, self.n_topics)
         if self.init == "nmf" and task.H is None and task.W is None:
-            start = self._nmf_start(task, start)
-        return train_joint(task.corpus, task.family, start, settings, task.engine, compiled, task.watch)
-
-    def _nmf_start(self, task: Task, start: Start) -> Start:
-        """Unsupervised topics and weights, from a start."""
-        settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), NMF_ITERATIONS, NMF_TOL)
-        nobody: Watch = lambda iteration, losses: False  # noqa: E731
-        factors = train_joint(task.corpus, task.family, start, settings, task.engine, compiled, nobody)
-        return Start(factors.topics, factors.weights)
+            start = unsupervised_start(task.corpus, task.family, start, task.compute)
+        return train_joint(task.corpus, task.family, start.topics, start.weights, settings, task.compute, task.watch)
 
     def _watch(self, context: Any) -> Watch:
         """Tell scikit-learn's callbacks of every iteration; they may ask to stop."""
@@ -355,44 +332,3 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             return bool(task.call_on_fit_task_end(estimator=self))
 
         return watch
-
-    def _keep(self, fitted: Fitted, family: Family, corpus: Corpus) -> None:
-        self.components_ = fitted.topics
-        self.weights_ = fitted.weights
-        self.coef_ = fitted.effects
-        self.intercept_ = fitted.intercept
-        self.smoothing_ = fitted.smoothing
-        self.word_effects_ = np.zeros(corpus.X.shape[1]) if fitted.word_effects is None else fitted.word_effects
-        self.mean_weights_ = corpus.mean_weights(fitted.weights)
-        self.family_ = family
-        self.levels_ = family.levels
-        self.n_iter_ = len(fitted.trace) - 1
-        self.stop_reason_ = fitted.reason
-        self.converged_ = fitted.reason == "converged"
-        self.alpha_ = fitted.trace[-1].supervision
-        self.trace_ = pd.DataFrame(
-            {
-                "text_loss": [losses.text for losses in fitted.trace],
-                "response_loss": [losses.response for losses in fitted.trace],
-                "penalty": [losses.penalty for losses in fitted.trace],
-                "objective": [losses.objective for losses in fitted.trace],
-            }
-        ).rename_axis("iteration")
-        self.objective_ = self.trace_["objective"].to_numpy()[1:]
-
-
-def _given_start(corpus: Corpus, start: Start, W: Any, H: Any, n_jobs: int | None) -> Start:
-    """The user's topics and weights in place of the start's."""
-    topics = start.topics if H is None else _checked("H", H, start.topics.shape)
-    if W is not None:
-        return Start(topics, _checked("W", W, start.weights.shape))
-    return Start(topics, weights_for(corpus, topics, n_jobs))
-
-
-def _checked(name: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    given = np.asarray(values, dtype=float)
-    if given.shape != shape:
-        raise InputError(f"{name} has shape {given.shape}; it must be {shape}")
-    if not np.all(np.isfinite(given)) or np.any(given < 0):
-        raise InputError(f"{name} must hold finite numbers of at least 0")
-    return given

@@ -5,40 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from textsignal.checks import (
-    check_choice,
-    check_number,
-)
-from textsignal.engines import Engine
+from textsignal.arrays import Array
+from textsignal.checks import check_choice, check_number
+from textsignal.engines import Compute
 from textsignal.errors import InputError
-from textsignal.estimators.base import Inference, Task, TopicEstimator
-from textsignal.families import Binomial, Family, as_family
-from textsignal.kernels import Array, compiled
-from textsignal.training.beginning import FINE_TOPICS
+from textsignal.estimators.base import Task, TopicEstimator
+from textsignal.families import Family, as_family, null_deviance
+from textsignal.inference import Inference
 from textsignal.training.draws import document_keys
-from textsignal.training.glm import (
-    NewtonStep,
-    ResponseModel,
-    null_deviance,
-)
-from textsignal.training.joint import (
-    AdaptiveGamma,
-    Fitted,
-    JointSettings,
-    refit_on_text,
-)
-from textsignal.training.predictive import FINAL_TOL, PredictiveSettings, scale_rows, train_predictive
-from textsignal.training.residual import fit_word_effects
+from textsignal.training.fitted import FittedTopics, Run, fit_on_text
+from textsignal.training.glm import NewtonStep, ResponseModel
+from textsignal.training.joint import AdaptiveGamma, JointSettings, unit_topics
+from textsignal.training.lengths import scale_rows
+from textsignal.training.predictive import PredictiveSettings, train_predictive
+from textsignal.training.start import FINE_TOPICS, unsupervised_start
+from textsignal.training.tone import fit_word_effects
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.1
-#: Default penalties and tolerances. Predictive training fits effects and topics together, and needs more penalty.
-PENALTIES = {"joint": 0.1, "predictive": 3.0}
-TOLERANCES = {"joint": 1e-4, "predictive": 0.01}
+#: Default penalties. Predictive training fits effects and topics together, and needs more.
+DEFAULT_PENALTIES = {"joint": 0.1, "predictive": 3.0}
+#: Default tolerance of joint training.
+DEFAULT_TOL = 1e-4
 
 
 class GLMNMF(TopicEstimator):
@@ -67,11 +58,12 @@ class GLMNMF(TopicEstimator):
     word_residual : whether single words may add to the linear predictor beyond the topics. The term is sparse and
         fitted last, and given apart (`word_effects_`), so that it shows how much of the skill the topics carry.
     max_iter : of joint training: most iterations.
-    tol : relative change of the objective below which joint training stops (None: 1e-4), and below which the last
-        fifth of the epochs of predictive training counts as converged (None: 0.01).
+    tol : of joint training: relative change of the objective below which it stops; None takes 1e-4. Predictive
+        training runs all its epochs, with steps that become shorter down to 0.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
-    n_init : number of starts; the one with the lowest objective is kept.
-    levels : the response's scale, such as (1, 5), in place of `family`; None learns it.
+    n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
+        whole documents and untouched responses, under one supervision.
+    levels : the response's scale, such as (1, 5), where `family` leaves it open; None learns it.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
@@ -83,7 +75,10 @@ class GLMNMF(TopicEstimator):
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_, converged_, stop_reason_ : how long training took and why it stopped.
+    n_iter_ : iterations of joint, epochs of predictive training.
+    stop_reason_ : why training stopped: "converged", "max_iter", "callback" or, for predictive training, "all 20
+        epochs done".
+    converged_ : whether it stopped because nothing moved any more, which predictive training does not ask.
     levels_, family_ : the response's scale, and the family that holds it.
 
     Examples
@@ -139,18 +134,17 @@ class GLMNMF(TopicEstimator):
         self.n_jobs = n_jobs
 
     def _family(self) -> Family:
-        family = as_family(self.family)
-        return family if self.levels is None else Binomial.from_levels(self.levels)
+        return as_family(self.family, self.levels)
 
-    def _train(self, task: Task) -> Fitted:
+    def _train(self, task: Task) -> Run:
         check_choice("training", self.training, ["joint", "predictive"])
         check_number("supervision", self.supervision, least=0)
         if self.penalty is not None:
             check_number("penalty", self.penalty, least=0)
-        fitted = self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
-        return self._with_word_effects(fitted, task) if self.word_residual else fitted
+        run = self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
+        return replace(run, fitted=self._with_word_effects(run.fitted, task)) if self.word_residual else run
 
-    def _train_jointly(self, task: Task) -> Fitted:
+    def _train_jointly(self, task: Task) -> Run:
         corpus, family = task.corpus, task.family
         settings = JointSettings(
             alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),
@@ -158,15 +152,17 @@ class GLMNMF(TopicEstimator):
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
             max_iter=self.max_iter,
-            tol=self._tol,
+            tol=DEFAULT_TOL if self.tol is None else self.tol,
         )
-        fitted = self._train_joint(task, settings).with_unit_topics()
-        return refit_on_text(fitted, corpus, self._response_model(family, task.engine), self.n_jobs)
+        fitted = self._train_joint(task, settings)
+        topics = unit_topics(fitted.topics)
+        fit = fit_on_text(corpus, Inference(topics), self._response_model(family, task.compute))
+        return Run(fitted.with_fit(topics, fit), fitted.trace.objective[-1])
 
-    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
-        return ResponseModel(family, engine, compiled, self._penalty, self.fit_intercept)
+    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
+        return ResponseModel(family, compute, self._penalty, self.fit_intercept)
 
-    def _train_predictively(self, task: Task) -> Fitted:
+    def _train_predictively(self, task: Task) -> Run:
         self._check_predictive_options(task)
         scaled = scale_rows(task.corpus.X, task.corpus.weight)
         corpus = replace(task.corpus, X=scaled.X)
@@ -183,7 +179,6 @@ class GLMNMF(TopicEstimator):
             learning_rate=LEARNING_RATE,
             max_epochs=self.max_epochs,
             batch_size=self.batch_size,
-            tol=self._tol,
             seed=task.seed,
         )
         return train_predictive(
@@ -193,31 +188,28 @@ class GLMNMF(TopicEstimator):
             self._first_topics(starting, self.n_topics),
             self._first_topics(starting, FINE_TOPICS) if task.H is None and 1 < self.n_topics < FINE_TOPICS else None,
             settings,
-            task.engine,
-            compiled,
+            task.compute,
             task.watch,
-            self.n_jobs,
         )
 
     def _first_topics(self, task: Task, n_topics: int) -> Array:
         """Topics given by the user, or unsupervised ones."""
         start = self._start(task, n_topics)
-        return start.topics if task.H is not None else self._nmf_start(task, start).topics
+        if task.H is not None:
+            return start.topics
+        return unsupervised_start(task.corpus, task.family, start, task.compute).topics
 
-    def _with_word_effects(self, fitted: Fitted, task: Task) -> Fitted:
+    def _with_word_effects(self, fitted: FittedTopics, task: Task) -> FittedTopics:
         corpus = task.corpus
-        rows = scale_rows(corpus.X).X if self.training == "predictive" else corpus.X
-        eta = fitted.intercept + np.einsum("ik,k->i", fitted.weights, fitted.effects, dtype=float)
+        rows = fitted.inference.rows(corpus.X)
+        assert fitted.weights is not None
+        eta = fitted.linear_predictor(fitted.weights)
         effects = fit_word_effects(rows, corpus.y, corpus.weight, eta, task.family, document_keys(rows))
         return replace(fitted, word_effects=effects)
 
     @property
     def _penalty(self) -> float:
-        return PENALTIES[self.training] if self.penalty is None else self.penalty
-
-    @property
-    def _tol(self) -> float:
-        return TOLERANCES[self.training] if self.tol is None else self.tol
+        return DEFAULT_PENALTIES[self.training] if self.penalty is None else self.penalty
 
     def _check_predictive_options(self, task: Task) -> None:
         check_number("smoothing", self.smoothing, least=0, above=True)
@@ -233,10 +225,3 @@ class GLMNMF(TopicEstimator):
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
         return "count" if self.training == "predictive" else "tfidf"
-
-    @property
-    def inference(self) -> Inference:
-        """How weights are found."""
-        if self.training == "joint":
-            return super().inference
-        return Inference(self.smoothing_, FINAL_TOL, unit_rows=True)

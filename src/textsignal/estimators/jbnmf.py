@@ -6,28 +6,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from textsignal.checks import (
-    check_choice,
-    check_number,
-)
-from textsignal.engines import Engine
+from textsignal.checks import check_choice, check_number
+from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
-from textsignal.families import Binomial, Family
-from textsignal.kernels import compiled
-from textsignal.training.glm import (
-    CoefficientStep,
-    GradientStep,
-    NewtonStep,
-    ResponseModel,
-)
-from textsignal.training.joint import (
-    AdaptiveGamma,
-    Fitted,
-    FixedGamma,
-    JointSettings,
-    WeightRule,
-)
+from textsignal.families import Family, as_family
+from textsignal.training.fitted import Run
+from textsignal.training.glm import CoefficientStep, GradientStep, NewtonStep, ResponseModel
+from textsignal.training.joint import AdaptiveGamma, FixedGamma, JointSettings, WeightRule
 
 
 class JBNMF(TopicEstimator):
@@ -56,7 +42,8 @@ class JBNMF(TopicEstimator):
     Attributes
     ----------
     components_ : (topics, terms) topics.
-    weights_ : (documents, topics) weights of the training documents, as training left them.
+    weights_ : (documents, topics) weights of the training documents, as training left them: they have seen the
+        response, so `transform` gives others.
     coef_, intercept_ : effects and intercept (0).
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
     n_iter_, converged_, stop_reason_ : how long training took and why it stopped.
@@ -107,9 +94,9 @@ class JBNMF(TopicEstimator):
         self.n_jobs = n_jobs
 
     def _family(self) -> Family:
-        return Binomial() if self.levels is None else Binomial.from_levels(self.levels)
+        return as_family("binomial", self.levels)
 
-    def _train(self, task: Task) -> Fitted:
+    def _train(self, task: Task) -> Run:
         check_number("alpha", self.alpha, least=0)
         check_number("lam", self.lam, least=0)
         check_choice("coefficient_step", self.coefficient_step, ["newton", "gradient"])
@@ -126,10 +113,11 @@ class JBNMF(TopicEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        return self._train_joint(task, settings)
+        fitted = self._train_joint(task, settings)
+        return Run(fitted, fitted.trace.objective[-1])
 
-    def _response_model(self, family: Family, engine: Engine) -> ResponseModel:
-        return ResponseModel(family, engine, compiled, self.lam, fit_intercept=False)
+    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
+        return ResponseModel(family, compute, self.lam, fit_intercept=False)
 
 
 def _weight_rule(gamma: float | str) -> WeightRule:

@@ -11,10 +11,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
+from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
-
-Vector = NDArray[np.float64]
 
 
 class Family(Protocol):
@@ -76,6 +76,49 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     array([[0.25, 0.5 , 0.25]])
     """
     return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
+
+
+def linear_predictor(columns: Array, effects: Vector, intercept: float) -> Vector:
+    """(documents,) eta = intercept + columns effects; columns (documents, columns) are topics' weights, as a rule.
+
+    Summed without BLAS, so that the bits do not depend on its threads.
+
+    Examples
+    --------
+    >>> linear_predictor(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0.5, -1.0]), 2.0)
+    array([0.5, 1. ])
+    """
+    return intercept + np.einsum("ik,k->i", columns, effects, dtype=np.float64)
+
+
+def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
+    """Twice the loss above the smallest possible one, summed over the documents that have a response.
+
+    y : (documents,) encoded responses, NaN where there is none; eta : (documents,) linear predictors; weight : how
+    often each document counts.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> y = np.array([4.0, 0.0, np.nan])
+    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
+    5.012
+    """
+    observed = ~np.isnan(y)
+    y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
+    return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
+
+
+def best_constant(family: Family, y: Vector, weight: Vector) -> float:
+    """The constant linear predictor with the smallest loss; no response is missing."""
+    return float(minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta))))).x)
+
+
+def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
+    """The deviance of the best constant linear predictor."""
+    observed = ~np.isnan(y)
+    constant = best_constant(family, y[observed], weight[observed])
+    return deviance(family, y, np.full(y.size, constant), weight)
 
 
 def as_numbers(y: ArrayLike) -> Vector:

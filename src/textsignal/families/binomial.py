@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Vector, as_numbers, check_whole, raise_at
+from textsignal.families.base import as_numbers, check_whole, raise_at
 
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
+#: The widest scale at all: every level is listed and given a probability.
+WIDEST_SCALE = 1_000_000
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
 
@@ -48,10 +51,12 @@ class Binomial:
 
     def __post_init__(self) -> None:
         for name, value in (("n", self.n), ("lowest", self.lowest)):
-            if value is not None and (isinstance(value, bool) or not np.isfinite(value) or int(value) != value):
-                raise InputError(f"Binomial: {name}={value!r} is no whole number")
+            if value is not None and not _is_whole(value):
+                raise InputError(f"Binomial: {name}={value!r} is not a whole number")
         if self.n is not None and self.n < 1:
             raise InputError(f"Binomial: n={self.n} gives fewer than two levels; n must be 1 or more")
+        if self.n is not None and self.n > WIDEST_SCALE:
+            raise InputError(f"Binomial: n={self.n} is too wide a scale; n must be {WIDEST_SCALE:,} or less")
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Binomial:
@@ -163,3 +168,10 @@ class Binomial:
         if self.lowest is None:
             raise InputError("the scale of this Binomial is not known yet; give n and lowest, or call learn(y)")
         return self.lowest
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and int(value) == value
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-Array = NDArray[np.floating]
-Vector = NDArray[np.float64]
+from textsignal.arrays import Array, Vector
 
 
 class Rows(NamedTuple):

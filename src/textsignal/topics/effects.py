@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Array = NDArray[np.floating]
+from textsignal.arrays import Array, Vector
 
 
 @dataclass(frozen=True)
@@ -29,19 +27,18 @@ class CentredEffects:
     centre: float
 
 
-def centred_effects(topics: Array, mean_weights: Array, text_weights: Array, coefficients: Vector) -> CentredEffects:
+def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, smoothing: float) -> CentredEffects:
     """Bring topics to one scale and effects to a mean of 0.
 
     Texts have nearly constant totals, so a constant added to all coefficients is as good as one added to the
     intercept, and only differences say something.
 
-    topics : (topics, terms); mean_weights, coefficients : (topics,).
-    text_weights : (topics,) mean weights as far as the text gives them, for the prevalence.
+    topics : (topics, terms); mean_weights, coefficients : (topics,); smoothing : that weights were found with.
 
     Examples
     --------
     >>> weights = np.array([1.0, 0.5])
-    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), weights, weights, np.array([3.0, 2.0]))
+    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), weights, np.array([3.0, 2.0]), smoothing=0.0)
     >>> centred.size, centred.prevalence, centred.effects, centred.centre
     (array([1., 2.]), array([0.5, 0.5]), array([ 1., -1.]), 2.0)
     """
@@ -49,8 +46,30 @@ def centred_effects(topics: Array, mean_weights: Array, text_weights: Array, coe
     size = np.where(mass > 0, mass, 1)
     effects = coefficients / size
     centre = float(np.average(effects, weights=mean_weights * size))
-    in_text = text_weights * size
-    return CentredEffects(size, in_text / in_text.sum(), effects - centre, centre)
+    prevalence = text_shares(mean_weights[None], topics, smoothing)[0]
+    return CentredEffects(size, prevalence, effects - centre, centre)
+
+
+def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
+    """(documents, topics) the part of each document's text that each topic explains: the share of text, everywhere.
+
+        share_ik = w_ik pull_ik / sum of the same over k,        w_ik pull_ik = mass_k w_ik - smoothing
+
+    The equality is what weights that were found with this smoothing solve; mass is the topic's sum over terms. So
+    what smoothing adds to every topic is no text. Of mean weights it gives the prevalence: the documents' shares
+    averaged over all text, each document counting by its total. Rows sum to 1, or to 0 where there is no weight.
+
+    weights : (documents, topics); topics : (topics, terms).
+
+    Examples
+    --------
+    >>> text_shares(np.array([[0.8, 0.4], [0.2, 0.2]]), np.array([[0.5, 0.5], [2.0, 0.0]]), smoothing=0.2)
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    parts = np.maximum(weights * topics.sum(axis=1, dtype=float) - smoothing, 0.0)
+    total = parts.sum(axis=1, keepdims=True)
+    return np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
 
 
 def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:

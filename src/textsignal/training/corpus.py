@@ -7,10 +7,13 @@ from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy import special
 
-from textsignal.engines import Engine
-from textsignal.kernels import Array, Kernels, Rows, Vector, pad
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.families import linear_predictor
+from textsignal.kernels import Rows, pad
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,10 @@ class Corpus:
         totals = np.asarray(self.X.sum(axis=1), dtype=float)
         return float(np.average(totals, weights=self.weight * (totals > 0)))
 
-    def mean_weights(self, W: Array) -> Array:
-        """(topics,) mean weights of the documents that have text."""
-        mean: Array = np.average(W, axis=0, weights=self.weight * (np.diff(self.X.indptr) > 0))
-        return mean
+    @property
+    def has_text(self) -> NDArray[np.bool_]:
+        """(documents,) whether a document has any term."""
+        return np.diff(self.X.indptr) > 0
 
     def text_null_deviance(self) -> float:
         """2 sum weight * x log(x / (row total * profile)): what no topics at all leave unexplained."""
@@ -70,35 +73,45 @@ NO_SCRATCH = Scratch(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
 
 
 @dataclass(frozen=True)
-class Block:
+class Responses:
+    """Responses of documents that are worked on together, and the columns that a GLM explains them by.
+
+    W : (documents, padded columns): weights of topics, as a rule.
+    y : (documents,) encoded response, 0 where there is none.
+    response_weight : (documents,) how often the document counts, 0 where there is no response.
+    tilt : (documents,) a slope that is taken off the response's loss, or 0.0.
+    offset : (documents,) what is added to the linear predictor, or 0.0.
+    """
+
+    W: Array
+    y: Vector
+    response_weight: Vector
+    tilt: Vector | float
+    offset: Vector | float
+
+
+@dataclass(frozen=True)
+class Block(Responses):
     """Documents that are worked on together. Steps change `W` and scratch memory in place, and nothing else.
 
     X : the documents' text.
-    y : (documents,) encoded response, 0 where there is none.
     text_weight : (documents,) how often the document counts.
-    response_weight : (documents,) the same, 0 where there is no response.
-    tilt : (documents,) a slope that is taken off the response's loss, or 0.0.
     text_constant : sum of text_weight * (x log x - x), the part of the text loss that no parameter moves.
-    W : (documents, padded topics) weights.
     scratch : memory for steps.
     """
 
     X: Rows
-    y: Vector
     text_weight: Array
-    response_weight: Vector
-    tilt: Vector | float
     text_constant: float
-    W: Array
     scratch: Scratch
 
 
-def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels, tilt: Vector | None = None) -> list[Block]:
-    """Cut the corpus, its starting weights (documents, topics) and a tilt (documents,) into the engine's blocks."""
-    X = corpus.X
+def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
+    """Cut the corpus and its starting weights (documents, topics) into the engine's blocks."""
+    X, kernels = corpus.X, compute.kernels
     observed = ~np.isnan(corpus.y)
     blocks = []
-    for start, stop in engine.cut(X.shape[0], X.nnz, X.shape[1]):
+    for start, stop in compute.engine.cut(X.shape[0], X.nnz, X.shape[1]):
         part = slice(start, stop)
         rows = Rows.of(X, start, stop)
         weight = corpus.weight[part]
@@ -112,7 +125,8 @@ def place(corpus: Corpus, W: Array, engine: Engine, kernels: Kernels, tilt: Vect
                 y=np.where(observed[part], corpus.y[part], 0.0),
                 text_weight=weight.astype(X.dtype),
                 response_weight=weight * observed[part],
-                tilt=0.0 if tilt is None else tilt[part],
+                tilt=0.0,
+                offset=0.0,
                 text_constant=float(constant),
                 W=block_W,
                 scratch=Scratch(pull, moved, np.empty_like(rows.data)),
@@ -146,8 +160,8 @@ class Parameters:
         return replace(self, beta=coefficients[:-1], intercept=float(coefficients[-1]))
 
     def linear_predictor(self, W: Array) -> Vector:
-        """eta = intercept + W beta, summed without BLAS so that the bits do not depend on its threads."""
-        return self.intercept + np.einsum("ik,k->i", W, self.beta, dtype=np.float64)
+        """eta = intercept + W beta."""
+        return linear_predictor(W, self.beta, self.intercept)
 
 
 class Addable:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
-from textsignal.engines import Engine
-from textsignal.families import Family
-from textsignal.kernels import Array, Kernels
-from textsignal.training.corpus import Block, Corpus, Number, Parameters, ResponseSums, Vector, place
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.families import Family, linear_predictor
+from textsignal.kernels import pad
+from textsignal.training.corpus import Number, Parameters, Responses, ResponseSums
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
@@ -22,46 +22,46 @@ LEAST_CURVATURE = 1e-100
 
 @dataclass(frozen=True)
 class ResponseModel:
-    """The response's side of the objective: sum of weight * loss(y, intercept + w beta) + penalty |beta|^2.
+    """The response's side of the objective: sum of weight * loss(y, offset + intercept + w beta) + penalty |beta|^2.
 
-    The intercept is never penalised; without `fit_intercept` it stays where it is.
+    penalty : one number, or one for each (padded) column. The intercept is never penalised; without `fit_intercept`
+        it stays where it is.
     """
 
     family: Family
-    engine: Engine
-    kernels: Kernels
-    penalty: float
+    compute: Compute
+    penalty: float | Vector
     fit_intercept: bool
 
-    def sums(self, block: Block, parameters: Parameters) -> ResponseSums:
+    def sums(self, block: Responses, parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over one block."""
-        eta = parameters.linear_predictor(block.W)
+        eta = parameters.linear_predictor(block.W) + block.offset
         weight = block.response_weight
-        gradient, hessian = self.kernels.response_sums(
+        gradient, hessian = self.compute.kernels.response_sums(
             block.W,
             weight * (self.family.gradient(block.y, eta) - block.tilt),
             weight * self.family.curvature(block.y, eta),
         )
         return ResponseSums(self._loss(block, eta), gradient, hessian)
 
-    def sweep(self, blocks: Sequence[Block], parameters: Parameters) -> ResponseSums:
+    def sweep(self, blocks: Sequence[Responses], parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
-        return self.engine.sweep(lambda block: self.sums(block, parameters), blocks)
+        return self.compute.engine.sweep(lambda block: self.sums(block, parameters), blocks)
 
-    def loss(self, blocks: Sequence[Block], parameters: Parameters) -> float:
+    def loss(self, blocks: Sequence[Responses], parameters: Parameters) -> float:
         """Loss over all blocks, without the penalty."""
 
-        def block_loss(block: Block) -> Number:
-            return Number(self._loss(block, parameters.linear_predictor(block.W)))
+        def block_loss(block: Responses) -> Number:
+            return Number(self._loss(block, parameters.linear_predictor(block.W) + block.offset))
 
-        return self.engine.sweep(block_loss, blocks).value
+        return self.compute.engine.sweep(block_loss, blocks).value
 
-    def _loss(self, block: Block, eta: Vector) -> float:
+    def _loss(self, block: Responses, eta: Vector) -> float:
         return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - block.tilt * eta)))
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
-        return self.penalty * float(np.sum(parameters.beta**2))
+        return float(np.sum(self.penalty * parameters.beta**2))
 
     def slope(self, sums: ResponseSums, parameters: Parameters) -> Vector:
         """Gradient of loss and penalty in the coefficients that may move (0 for the others)."""
@@ -69,16 +69,25 @@ class ResponseModel:
         gradient[-1] *= self.fit_intercept
         return gradient
 
+    def information(self, sums: ResponseSums) -> Vector:
+        """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
+        hessian = sums.hessian.copy()
+        columns = np.arange(len(hessian) - 1)
+        hessian[columns, columns] += 2 * self.penalty
+        hessian[-1] *= self.fit_intercept
+        hessian[:, -1] *= self.fit_intercept
+        return hessian
+
 
 class CoefficientStep(Protocol):
     """How coefficients move once an iteration, given the sums at the current weights."""
 
     def move(
-        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The parameters with moved coefficients."""
 
-    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
         """The parameters to start with, and to end with once the weights have stopped moving."""
 
 
@@ -87,12 +96,12 @@ class NoStep:
     """Coefficients stay as they are: for training that does not look at the response."""
 
     def move(
-        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The same coefficients."""
         return parameters
 
-    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
         """The same coefficients."""
         return parameters
 
@@ -102,23 +111,21 @@ class NewtonStep:
     """A Newton step, halved until loss and penalty do not rise."""
 
     def move(
-        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The parameters with moved coefficients; unchanged where no shorter step helps."""
         return descend(model, blocks, parameters, sums, self._direction(model, parameters, sums))
 
-    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
         """The GLM given the weights."""
         return fit_coefficients(model, blocks, parameters)
 
     def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
         """Solve (Hessian + 2 penalty) direction = - gradient; directions without data or curvature do not move."""
-        hessian = sums.hessian.copy()
-        n_topics = parameters.beta.size
-        hessian[np.arange(n_topics), np.arange(n_topics)] += 2 * model.penalty
+        hessian = model.information(sums)
         moving = np.diag(sums.hessian) > LEAST_CURVATURE
         moving[-1] &= model.fit_intercept
-        direction = np.zeros(n_topics + 1)
+        direction = np.zeros(len(hessian))
         inside = hessian[np.ix_(moving, moving)]
         # Scaled to a unit diagonal: topics differ in size by orders of magnitude. The pseudo-inverse takes
         # collinear topics (at penalty 0) in its stride.
@@ -141,7 +148,7 @@ class GradientStep:
     rate: float | None
 
     def move(
-        self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums
+        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
         """The parameters with moved coefficients."""
         slope = model.slope(sums, parameters)
@@ -150,16 +157,16 @@ class GradientStep:
         if self.alpha == 0:
             return parameters
         moving = slice(None) if model.fit_intercept else slice(-1)
-        curvature = float(np.linalg.eigvalsh(sums.hessian[moving, moving])[-1]) + 2 * model.penalty
+        curvature = float(np.linalg.eigvalsh(sums.hessian[moving, moving])[-1]) + 2 * float(np.max(model.penalty))
         return descend(model, blocks, parameters, sums, -slope / curvature)
 
-    def settle(self, model: ResponseModel, blocks: Sequence[Block], parameters: Parameters) -> Parameters:
+    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
         """Leave them where they are, as the paper does."""
         return parameters
 
 
 def descend(
-    model: ResponseModel, blocks: Sequence[Block], parameters: Parameters, sums: ResponseSums, direction: Vector
+    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums, direction: Vector
 ) -> Parameters:
     """Go along `direction`, halving the step until loss and penalty do not rise; stay where none is short enough."""
     before = sums.loss + model.penalty_value(parameters)
@@ -174,7 +181,7 @@ def descend(
 
 def fit_coefficients(
     model: ResponseModel,
-    blocks: Sequence[Block],
+    blocks: Sequence[Responses],
     parameters: Parameters,
     *,
     tol: float = 1e-10,
@@ -192,22 +199,76 @@ def fit_coefficients(
     return parameters
 
 
-def coefficients_for(model: ResponseModel, corpus: Corpus, weights: Array, tilt: Vector | None = None) -> Vector:
-    """(topics + 1,) effects and intercept of the GLM on given weights (documents, topics)."""
-    blocks = place(corpus, weights, model.engine, model.kernels, tilt)
-    first = Parameters(blocks[0].W[:0], beta=np.zeros(blocks[0].W.shape[1]), intercept=0.0)
+@dataclass(frozen=True)
+class GLMFit:
+    """A GLM fitted to given columns.
+
+    coefficients : (columns + 1,) effects, then the intercept.
+    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty there: the penalised information. 0
+        in the row and column of an intercept that was not fitted.
+    loss : sum of weight * loss there, tilted if a tilt was given, without the penalty.
+    """
+
+    coefficients: Vector
+    hessian: Vector
+    loss: float
+
+    @property
+    def effects(self) -> Vector:
+        """(columns,) coefficients but the intercept."""
+        return self.coefficients[:-1]
+
+    @property
+    def intercept(self) -> float:
+        """Constant of the linear predictor."""
+        return float(self.coefficients[-1])
+
+    def linear_predictor(self, columns: Array) -> Vector:
+        """(documents,) what the GLM says of documents with these columns (documents, columns)."""
+        return linear_predictor(columns, self.effects, self.intercept)
+
+
+def fit_glm(
+    model: ResponseModel,
+    columns: Array,
+    y: Vector,
+    weight: Vector,
+    *,
+    tilt: Vector | None = None,
+    offset: Vector | None = None,
+) -> GLMFit:
+    """Explain responses by given columns: topics' weights, or anything else.
+
+    model : the family, with one penalty for all columns or one for each.
+    columns : (documents, columns).
+    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
+    tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
+        predictor.
+    """
+    blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
+    width = blocks[0].W.shape[1]
+    penalty = np.zeros(width)
+    penalty[: columns.shape[1]] = model.penalty
+    model = replace(model, penalty=penalty)
+    first = Parameters(blocks[0].W[:0], beta=np.zeros(width), intercept=0.0)
     fitted = fit_coefficients(model, blocks, first)
-    return np.append(fitted.beta[: weights.shape[1]], fitted.intercept)
+    sums = model.sweep(blocks, fitted)
+    kept = np.append(np.arange(columns.shape[1]), width)
+    return GLMFit(fitted.coefficients[kept], model.information(sums)[np.ix_(kept, kept)], sums.loss)
 
 
-def best_constant(family: Family, y: Vector, weight: Vector) -> float:
-    """The constant linear predictor with the smallest loss."""
-    return float(minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta))))).x)
-
-
-def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
-    """Twice the loss of the best constant linear predictor above the smallest possible loss."""
-    seen = ~np.isnan(y)
-    y, weight = y[seen], weight[seen]
-    null = family.loss(y, np.full(y.size, best_constant(family, y, weight)))
-    return 2 * float(np.sum(weight * (null - family.best_loss(y))))
+def _place_responses(
+    compute: Compute, columns: Array, y: Vector, weight: Vector, tilt: Vector | None, offset: Vector | None
+) -> list[Responses]:
+    observed = ~np.isnan(y)
+    parts = [slice(*edges) for edges in compute.engine.cut(len(y), columns.size, columns.shape[1])]
+    return [
+        Responses(
+            W=pad(columns[part], compute.kernels, columns.dtype),
+            y=np.where(observed[part], y[part], 0.0),
+            response_weight=weight[part] * observed[part],
+            tilt=0.0 if tilt is None else tilt[part],
+            offset=0.0 if offset is None else offset[part],
+        )
+        for part in parts
+    ]

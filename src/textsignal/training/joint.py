@@ -11,15 +11,16 @@ from typing import Protocol
 
 import numpy as np
 
-from textsignal.engines import Engine
+from textsignal.arrays import Array
+from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.inference import infer_weights
-from textsignal.kernels import Array, Kernels, pad
+from textsignal.inference import TOL
+from textsignal.kernels import pad
 from textsignal.kernels.reference import EPSILON
-from textsignal.training.corpus import Block, Corpus, Parameters, Sums, Vector, place
-from textsignal.training.glm import CoefficientStep, ResponseModel, coefficients_for
-from textsignal.training.loop import Losses, Watch, run
-from textsignal.training.start import Start
+from textsignal.training.corpus import Block, Corpus, Parameters, Sums, place
+from textsignal.training.fitted import FittedTopics
+from textsignal.training.glm import CoefficientStep, ResponseModel
+from textsignal.training.loop import Losses, Trace, Watch, run
 
 #: How much gamma grows each time a document's loss would rise, and how often that is tried.
 GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
@@ -42,11 +43,11 @@ class FixedGamma:
         """Change the block's weights in place."""
         alphas = alpha * (block.response_weight > 0)
         slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W))
-        pull = response.kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
+        pull = response.compute.kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         gamma = np.full(len(slope), self.gamma)
         moved = block.scratch.moved
-        block.W[:] = response.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma, moved).W
+        block.W[:] = response.compute.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma, moved).W
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class AdaptiveGamma:
 
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
-        family, kernels = response.family, response.kernels
+        family, kernels = response.family, response.compute.kernels
         eta = parameters.linear_predictor(block.W)
         alphas = alpha * (block.response_weight > 0)
         slope = alphas * family.gradient(block.y, eta)
@@ -112,7 +113,7 @@ class Joint:
 
     def init(self) -> JointState:
         """Sums at the start."""
-        sums = self.response.engine.sweep(lambda block: self._sums(block, self.start), self.blocks)
+        sums = self.response.compute.engine.sweep(lambda block: self._sums(block, self.start), self.blocks)
         return self._state(self.start, sums)
 
     def step(self, state: JointState) -> JointState:
@@ -128,16 +129,18 @@ class Joint:
             self.weight_rule.move(block, parameters, self.response, self.alpha)
             return self._sums(block, parameters)
 
-        return self._state(parameters, self.response.engine.sweep(move, self.blocks))
+        return self._state(parameters, self.response.compute.engine.sweep(move, self.blocks))
 
     def _keep(self, HT: np.ndarray) -> np.ndarray:
         """Put the topics where the kernels like them."""
-        kept = self.response.kernels.zeros(HT.shape, self.start.HT.dtype)
+        kept = self.response.compute.kernels.zeros(HT.shape, self.start.HT.dtype)
         kept[:] = HT
         return kept
 
     def _sums(self, block: Block, parameters: Parameters) -> Sums:
-        text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight, block.scratch.values)
+        text = self.response.compute.kernels.text_sums(
+            block.X, block.W, parameters.HT, block.text_weight, block.scratch.values
+        )
         reconstructed = float(text.mass.astype(float) @ parameters.HT.sum(axis=0, dtype=float))
         return Sums(
             pull=text.pull,
@@ -167,81 +170,49 @@ class JointSettings:
     tol: float
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """What training gives.
-
-    topics : (topics, terms); weights : (documents, topics); effects : (topics,).
-    trace : losses of training at the start and after every iteration.
-    reason : why training stopped.
-    smoothing : that weights are inferred with.
-    word_effects : (terms,) effects of single words beyond the topics, or None.
-    """
-
-    topics: Array
-    weights: Array
-    effects: Vector
-    intercept: float
-    trace: tuple[Losses, ...]
-    reason: str
-    smoothing: float = 0.0
-    word_effects: Vector | None = None
-
-    def with_unit_topics(self) -> Fitted:
-        """Give the same model with every topic summing to 1; a topic that died stays zero."""
-        mass = self.topics.sum(axis=1)
-        size = np.where(mass > 0, mass, 1)
-        return replace(
-            self,
-            topics=self.topics / size[:, None],
-            weights=self.weights * size,
-            effects=self.effects / size,
-        )
-
-
 def train_joint(
     corpus: Corpus,
     family: Family,
-    start: Start,
+    topics: Array,
+    weights: Array,
     settings: JointSettings,
-    engine: Engine,
-    kernels: Kernels,
+    compute: Compute,
     watch: Watch,
-) -> Fitted:
-    """Run joint training from a start."""
-    n_topics = start.topics.shape[0]
-    response = ResponseModel(family, engine, kernels, settings.penalty, fit_intercept=False)
-    blocks = place(corpus, start.weights, engine, kernels)
-    HT = pad(start.topics.T, kernels, corpus.X.dtype)
+) -> FittedTopics:
+    """Run joint training from topics (topics, terms) and weights (documents, topics)."""
+    n_topics = len(topics)
+    response = ResponseModel(family, compute, settings.penalty, fit_intercept=False)
+    blocks = place(corpus, weights, compute)
+    HT = pad(topics.T, compute.kernels, corpus.X.dtype)
     first = settings.coefficient_step.settle(
         response, blocks, Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
     )
     method = Joint(blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step)
     solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
     parameters = settings.coefficient_step.settle(response, blocks, solution.state.parameters)
-    last = replace(
-        solution.trace[-1],
-        response=response.loss(blocks, parameters),
-        penalty=response.penalty_value(parameters),
-    )
-    return Fitted(
+    sums = response.sweep(blocks, parameters)
+    last = replace(solution.trace[-1], response=sums.loss, penalty=response.penalty_value(parameters))
+    kept = np.append(np.arange(n_topics), -1)
+    found = np.concatenate([block.W[:, :n_topics] for block in blocks])
+    return FittedTopics(
+        family=family,
         topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
-        weights=np.concatenate([block.W[:, :n_topics] for block in blocks]),
         effects=parameters.beta[:n_topics].copy(),
         intercept=parameters.intercept,
-        trace=(*solution.trace[:-1], last),
+        hessian=response.information(sums)[np.ix_(kept, kept)],
+        mean_weights=np.average(found, axis=0, weights=corpus.weight * corpus.has_text),
+        smoothing=0.0,
+        tol=TOL,
+        unit_rows=False,
+        word_effects=np.zeros(corpus.X.shape[1]),
+        trace=Trace.of((*solution.trace[:-1], last)),
         reason=solution.reason,
+        weights=found,
+        from_text=False,
     )
 
 
-def refit_on_text(fitted: Fitted, corpus: Corpus, response: ResponseModel, n_jobs: int | None) -> Fitted:
-    """Give weights that follow from the text alone, and the coefficients that go with them.
-
-    Joint training's own weights have seen the response; a new document's have not, and coefficients that rely on
-    what they saw predict badly: the more so, the stronger the supervision.
-    """
-    weights = infer_weights(
-        corpus.X, fitted.topics, fallback=corpus.mean_weights(fitted.weights), n_jobs=n_jobs
-    ).weights
-    coefficients = coefficients_for(response, corpus, weights)
-    return replace(fitted, weights=weights, effects=coefficients[:-1].copy(), intercept=float(coefficients[-1]))
+def unit_topics(topics: Array) -> Array:
+    """Topics (topics, terms) with each summing to 1; one that died stays zero."""
+    mass = topics.sum(axis=1)
+    return topics / np.where(mass > 0, mass, 1)[:, None]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from textsignal.arrays import Vector
 from textsignal.errors import TrainingError
 
 #: Relative change of an objective that summing in another order makes.
@@ -28,6 +29,34 @@ class Losses:
         """What training makes small."""
         # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
         return self.text + (self.supervision * (self.response + self.penalty) if self.supervision else 0.0)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Losses at the start of training and after every iteration: objective = text + supervision (response + penalty).
+
+    text, response, penalty : (iterations + 1,), NaN where a training does not know its losses at the start.
+    supervision : the same throughout.
+    """
+
+    text: Vector
+    response: Vector
+    penalty: Vector
+    supervision: float
+
+    @classmethod
+    def of(cls, losses: Sequence[Losses]) -> Self:
+        """Losses, one after the other."""
+        text, response, penalty = (
+            np.array([getattr(each, name) for each in losses], dtype=float) for name in ("text", "response", "penalty")
+        )
+        return cls(text, response, penalty, losses[-1].supervision)
+
+    @property
+    def objective(self) -> Vector:
+        """(iterations + 1,) what training makes small."""
+        parts = zip(self.text, self.response, self.penalty, strict=True)
+        return np.array([Losses(*part, self.supervision).objective for part in parts])
 
 
 class State(Protocol):

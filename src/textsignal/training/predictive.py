@@ -13,28 +13,28 @@ random, and a guide (a word-level regression) takes part of the noise out of the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
-from textsignal.engines import Engine
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.kernels import Array, Kernels, Means, Rows, Vector, pad
-from textsignal.training.beginning import Beginning, begin, better_beginning, text_weights
+from textsignal.inference import Inference
+from textsignal.kernels import Means, Rows, pad
 from textsignal.training.corpus import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
-from textsignal.training.glm import ResponseModel, coefficients_for
-from textsignal.training.guide import NO_GUIDE, Guide, fit_guide
-from textsignal.training.joint import Fitted
-from textsignal.training.loop import Losses, Watch, run
+from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
+from textsignal.training.glm import ResponseModel
+from textsignal.training.loop import Losses, Solution, Trace, Watch, run
+from textsignal.training.start import PredictiveStart, better_start, predictive_start
+from textsignal.training.tone import NO_GUIDE, Guide, fit_guide
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20
-#: A document counts as at most this many times the median document's length.
-LONGEST = 10.0
 #: At least this many batches an epoch, so that few documents make enough steps too.
 FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
@@ -43,8 +43,6 @@ BLOCKS_A_BATCH = 2
 TRAINING_TOL, TRAINING_STEPS = 1e-3, 6
 #: For documents at the end, and for new ones.
 FINAL_TOL = 1e-10
-#: Training has converged when this last part of its epochs brought hardly anything.
-LAST_PART = 0.2
 
 
 @dataclass(frozen=True)
@@ -60,44 +58,7 @@ class PredictiveSettings:
     learning_rate: float
     max_epochs: int
     batch_size: int
-    tol: float
     seed: int
-
-
-@dataclass(frozen=True)
-class LengthScaled:
-    """Text rows of l2 norm 1, and the lengths they had (cut at `LONGEST` medians), relative to their mean."""
-
-    X: sp.csr_array
-    length: Vector
-
-
-def scale_rows(X: sp.csr_array, weight: Vector | None = None) -> LengthScaled:
-    """Bring every row to l2 norm 1; an empty one stays empty and counts nothing.
-
-    Examples
-    --------
-    >>> scaled = scale_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 5.0]])))
-    >>> scaled.X.toarray()
-    array([[0.6, 0.8],
-           [0. , 1. ]])
-    """
-    norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
-    data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
-    scaled = sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
-    length = np.minimum(norm, LONGEST * _median(norm, np.ones(len(norm)) if weight is None else weight))
-    return LengthScaled(scaled, length / max(float(np.average(length, weights=weight)), np.finfo(float).tiny))
-
-
-def _median(values: Vector, weight: Vector) -> float:
-    """The smallest value that has half the weight of those above 0 at or below it; 0 where there is none."""
-    counted = (values > 0) & (weight > 0)
-    if not counted.any():
-        return 0.0
-    values, weight = values[counted], weight[counted]
-    order = np.argsort(values, kind="stable")
-    share = np.cumsum(weight[order])
-    return float(values[order][np.searchsorted(share, share[-1] / 2)])
 
 
 @dataclass(frozen=True)
@@ -147,6 +108,7 @@ class Epoch:
                 text_weight=self.text_weight[first:last],
                 response_weight=self.response_weight[first:last],
                 tilt=self.tilt[first:last],
+                offset=0.0,
                 text_constant=0.0,
                 W=self.W[first:last],
                 scratch=NO_SCRATCH,
@@ -161,14 +123,14 @@ class Predictive:
 
     corpus : text rows of norm 1; length : (documents,) their lengths; profile : (terms,) the mean term profile, long
     documents counting more; keys : (documents,) that batches and thinning are drawn from.
-    first : where training begins.
+    first : where training starts.
     """
 
     corpus: Corpus
     length: Vector
     profile: Vector
     keys: Keys
-    first: Beginning
+    first: PredictiveStart
     guide: Guide
     response: ResponseModel
     settings: PredictiveSettings
@@ -178,12 +140,12 @@ class Predictive:
         parameters = np.append(self.first.logits.ravel(), self.first.coefficients)
         means = Means(np.zeros_like(parameters), np.zeros_like(parameters))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
-        W = pad(self.first.weights, self.response.kernels, self.corpus.X.dtype)
+        W = pad(self.first.weights, self.response.compute.kernels, self.corpus.X.dtype)
         return PredictiveState(parameters, means, 0, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
         """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
-        kernels, settings = self.response.kernels, self.settings
+        kernels, settings = self.response.compute.kernels, self.settings
         keys = drawn(self.keys, settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
         order = order[self.corpus.weight[order] > 0]
@@ -195,7 +157,7 @@ class Predictive:
         parameters, count = self._parameters(flat), state.count
         for number, (start, stop) in enumerate(pairwise(edges)):
             # 1. Every document's weights, and what they say about topics and coefficients.
-            sums = self.response.engine.sweep(self._block_step(parameters), documents.blocks(start, stop))
+            sums = self.response.compute.engine.sweep(self._block_step(parameters), documents.blocks(start, stop))
             self._gradient(sums, parameters, weight[start:stop].sum(), out=gradient)
             # 2. A step of the optimiser.
             count += 1
@@ -231,7 +193,7 @@ class Predictive:
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
         # A document without a term gets mean weights in the end, so it teaches nothing about them.
         observed = ~np.isnan(y) & (length > 0)
-        W = self.response.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
+        W = self.response.compute.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
         W[:] = state.W[order]
         return Epoch(
             X=X,
@@ -249,7 +211,7 @@ class Predictive:
 
     def _parameters(self, flat: Vector) -> Parameters:
         """Topics and coefficients; logits are shifted in place."""
-        kernels = self.response.kernels
+        kernels = self.response.compute.kernels
         logits, coefficients = self._split(flat)
         lanes = kernels.lanes(self.corpus.X.dtype)
         HT = kernels.zeros((logits.shape[0], -(-logits.shape[1] // lanes) * lanes), self.corpus.X.dtype)
@@ -259,7 +221,7 @@ class Predictive:
         return Parameters(HT, beta, float(coefficients[-1]))
 
     def _block_step(self, parameters: Parameters) -> Callable[[Block], PredictiveSums]:
-        kernels, settings = self.response.kernels, self.settings
+        kernels, settings = self.response.compute.kernels, self.settings
 
         def step(block: Block) -> PredictiveSums:
             kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
@@ -284,10 +246,10 @@ class Predictive:
         blocks = documents.blocks(0, len(documents.y))
 
         def block_loss(block: Block) -> Number:
-            text = self.response.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
+            text = self.response.compute.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
             return Number(text.log_loss + float(np.sum(text.mass, dtype=float)))
 
-        text = self.response.engine.sweep(block_loss, blocks).value
+        text = self.response.compute.engine.sweep(block_loss, blocks).value
         penalty = self.response.penalty_value(parameters) * self.corpus.weight.sum()
         return Losses(text, self.response.loss(blocks, parameters), penalty, self.settings.supervision)
 
@@ -296,7 +258,9 @@ class Predictive:
         settings = self.settings
         logits, coefficients = self._split(out)
         prior = settings.supervision * settings.prior
-        self.response.kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_documents, logits)
+        self.response.compute.kernels.share_gradient(
+            sums.topics, parameters.HT, self.profile, prior, n_documents, logits
+        )
         n_topics = logits.shape[1]
         coefficients[:-1] = sums.coefficients[:n_topics] / n_documents
         coefficients[:-1] += 2 * settings.penalty * parameters.beta[:n_topics]
@@ -324,19 +288,6 @@ def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
     return np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(keys))
 
 
-def has_settled(trace: Sequence[Losses], tol: float) -> bool:
-    """Whether the last part of the epochs changed the objective, on average, by less than `tol` of its size.
-
-    Every epoch leaves out other terms, so single objectives differ by chance; means over a part of the epochs do less.
-    """
-    objectives = np.array([losses.objective for losses in trace[1:]])
-    part = max(1, round(LAST_PART * len(objectives)))
-    if len(objectives) < 2 * part:
-        return False
-    before, after = objectives[-2 * part : -part].mean(), objectives[-part:].mean()
-    return bool(abs(after - before) / max(1.0, abs(before)) < tol)
-
-
 def train_predictive(
     corpus: Corpus,
     length: Vector,
@@ -344,32 +295,27 @@ def train_predictive(
     topics: Array,
     fine_topics: Array | None,
     settings: PredictiveSettings,
-    engine: Engine,
-    kernels: Kernels,
+    compute: Compute,
     watch: Watch,
-    n_jobs: int | None,
-) -> Fitted:
+) -> Run:
     """Run predictive training on text rows of norm 1.
 
     length : (documents,) how long the documents were; topics : (topics, terms) to start from.
     fine_topics : (more topics, terms) that may be merged to start from instead; or None.
     """
-    response = ResponseModel(family, engine, kernels, settings.penalty, settings.fit_intercept)
+    response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
     glm = replace(response, penalty=settings.penalty * corpus.weight.sum())
     profile = replace(corpus, weight=corpus.weight * length).profile
 
-    def infer(topics: Array, tol: float = TRAINING_TOL) -> Array:
-        return text_weights(corpus, topics, settings.smoothing, tol, n_jobs)
+    def start(topics: Array) -> PredictiveStart:
+        return predictive_start(topics, corpus, glm, profile, settings.smoothing, TRAINING_TOL)
 
-    def begin_with(topics: Array) -> Beginning:
-        return begin(topics, corpus, glm, profile, infer)
-
-    first = begin_with(topics)
+    first = start(topics)
     if fine_topics is not None and settings.supervision:
-        first = better_beginning(first, begin_with(fine_topics), begin_with)
+        first = better_start(first, start(fine_topics), start)
     keys = document_keys(corpus.X)
-    guide = fit_guide(corpus, first.weights, family, glm.penalty, keys) if settings.supervision else NO_GUIDE
-    settings = replace(settings, supervision=settings.supervision * guide.say)
+    penalty = settings.penalty * float(corpus.weight.sum())
+    guide = fit_guide(corpus, first.weights, family, penalty, keys) if settings.supervision else NO_GUIDE
     method = Predictive(
         corpus=corpus,
         length=length,
@@ -378,21 +324,56 @@ def train_predictive(
         first=first,
         guide=guide,
         response=response,
-        settings=settings,
+        settings=replace(settings, supervision=settings.supervision * guide.say),
     )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
     found = method.topics(solution.state)
-    weights = infer(found, FINAL_TOL)
     # Training saw thinned documents. Whole ones tell more, so they bear somewhat larger effects.
-    tilt = method.guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
-    coefficients = coefficients_for(glm, corpus, weights, tilt)
-    reason = {"max_iter": "converged" if has_settled(solution.trace, settings.tol) else "max_epochs"}
-    return Fitted(
-        topics=found,
-        weights=weights,
-        effects=coefficients[:-1].copy(),
-        intercept=float(coefficients[-1]),
-        trace=solution.trace,
-        reason=reason.get(solution.reason, solution.reason),
+    tilt = guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
+    fit = fit_on_text(corpus, Inference(found, settings.smoothing, FINAL_TOL), glm, tilt)
+    # Every start has a guide of its own, so training's own objectives do not compare between starts.
+    objective = _losses_of_whole_documents(corpus, length, found, fit, glm, settings.supervision).objective
+    return Run(_fitted(family, found, fit, settings, solution), objective)
+
+
+def _fitted(
+    family: Family, topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
+) -> FittedTopics:
+    """Reason "max_iter" is what the loop calls the end of all epochs."""
+    done = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
+    return FittedTopics(
+        family=family,
+        topics=topics,
+        effects=fit.glm.effects,
+        intercept=fit.glm.intercept,
+        hessian=fit.glm.hessian,
+        mean_weights=fit.mean_weights,
         smoothing=settings.smoothing,
+        tol=FINAL_TOL,
+        unit_rows=True,
+        word_effects=np.zeros(topics.shape[1]),
+        trace=Trace.of(solution.trace),
+        reason=done if solution.reason == "max_iter" else solution.reason,
+        weights=fit.weights,
     )
+
+
+def _losses_of_whole_documents(
+    corpus: Corpus, length: Vector, topics: Array, fit: TextFit, glm: ResponseModel, supervision: float
+) -> Losses:
+    """Losses of the finished model on documents as they are: neither thinned, nor their responses tilted."""
+    compute, X = glm.compute, corpus.X
+    HT = pad(topics.T, compute.kernels, X.dtype)
+    weight = (corpus.weight * length).astype(X.dtype)
+
+    def text_loss(edges: tuple[int, int]) -> Number:
+        part = slice(*edges)
+        W = pad(fit.weights[part], compute.kernels, X.dtype)
+        sums = compute.kernels.text_sums(Rows.of(X, *edges), W, HT, weight[part])
+        return Number(sums.log_loss + float(np.sum(sums.mass, dtype=float)))
+
+    text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value
+    observed = ~np.isnan(corpus.y)
+    eta = fit.glm.linear_predictor(fit.weights)
+    response = float(np.sum(corpus.weight[observed] * glm.family.loss(corpus.y[observed], eta[observed])))
+    return Losses(text, response, float(glm.penalty * np.sum(fit.glm.effects**2)), supervision)

@@ -1,17 +1,26 @@
-"""Where training starts: nonnegative topics and weights, of comparable size."""
+"""Where training starts: nonnegative topics and weights of comparable size, with a GLM for predictive training."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import special
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
-from textsignal.inference import infer_weights
-from textsignal.kernels import Array
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.errors import InputError
+from textsignal.families import Family, deviance, null_deviance
+from textsignal.inference import Inference
+from textsignal.kernels.reference import TINY
 from textsignal.training.corpus import Corpus
+from textsignal.training.fitted import fit_on_text
+from textsignal.training.glm import NoStep, ResponseModel
+from textsignal.training.joint import FixedGamma, JointSettings, train_joint
 
 #: Multiplicative steps that give weights to start from: enough to tell topics apart, cheap beside training.
 FIRST_STEPS = 5
@@ -19,6 +28,15 @@ FIRST_STEPS = 5
 SMALLEST_SIZE = 1e-6
 #: Up to this many terms all singular vectors are found at once.
 SMALL_PROBLEM = 256
+#: Iterations of unsupervised training that init="nmf" starts from, and the change at which it stops.
+NMF_ITERATIONS, NMF_TOL = 200, 1e-6
+#: Share of the corpus' profile (and of all terms alike in that) mixed into the topics that predictive training starts
+#: from: a term near zero in a topic hardly moves.
+PROFILE_IN_START, EVEN_IN_PROFILE = 0.1, 1e-3
+#: Unsupervised topics to merge where fewer are asked for.
+FINE_TOPICS = 12
+#: Topics as they are explain at least this share of what merged ones do, or these are taken.
+CLEARLY_WORSE = 0.8
 
 
 @dataclass(frozen=True)
@@ -29,7 +47,7 @@ class Start:
     weights: Array
 
 
-def random_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) -> Start:
+def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Half-normal draws, so that weights times topics has the size of the text."""
     rng = np.random.default_rng(seed)
     n_documents, n_terms = corpus.X.shape
@@ -38,12 +56,12 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) -
     return Start(topics, size * np.abs(rng.standard_normal((n_documents, n_topics))))
 
 
-def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) -> Start:
+def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
     The vectors are exact, so the seed hardly matters, but for topics beyond their number: these start at random.
-    Weights follow from topics and text alone, so a
-    repeated document starts where its twin does, and document weights equal repetition.
+    Weights follow from topics and text alone, so a repeated document starts where its twin does, and document weights
+    equal repetition.
     """
     rng = np.random.default_rng(seed)
     topics = rng.exponential(size=(n_topics, corpus.X.shape[1])) * corpus.profile
@@ -54,19 +72,118 @@ def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, n_jobs: int | None) 
     topics /= topics.sum(axis=1, keepdims=True)
     topics[topics <= SMALLEST_SIZE * topics.max()] = topics.mean()
     topics *= _balanced_size(corpus, n_topics) * corpus.X.shape[1] / topics.sum(axis=1, keepdims=True)
-    return Start(topics, weights_for(corpus, topics, n_jobs))
+    return Start(topics, weights_for(corpus, topics, compute))
 
 
-#: Starts by name; each takes (corpus, n_topics, seed, n_jobs).
-STARTS: dict[str, Callable[[Corpus, int, int, int | None], Start]] = {
-    "nndsvda": nndsvda_start,
-    "random": random_start,
-}
+#: Starts by name; each takes (corpus, n_topics, seed, compute).
+STARTS: dict[str, Callable[[Corpus, int, int, Compute], Start]] = {"nndsvda": nndsvda_start, "random": random_start}
+#: What a user may ask for.
+INITS = (*STARTS, "nmf")
 
 
-def weights_for(corpus: Corpus, topics: Array, n_jobs: int | None) -> Array:
+def weights_for(corpus: Corpus, topics: Array, compute: Compute) -> Array:
     """A few inference steps towards each document's weights."""
-    return infer_weights(corpus.X, topics, tol=0.0, max_iter=FIRST_STEPS, n_jobs=n_jobs).weights
+    return Inference(topics, tol=0.0).weights(corpus.X, compute, FIRST_STEPS).weights
+
+
+def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) -> Start:
+    """The user's topics H and weights W, as far as given, in place of the start's."""
+    topics = start.topics if H is None else _checked("H", H, start.topics.shape)
+    if W is not None:
+        return Start(topics, _checked("W", W, start.weights.shape))
+    return Start(topics, weights_for(corpus, topics, compute))
+
+
+def unsupervised_start(corpus: Corpus, family: Family, start: Start, compute: Compute) -> Start:
+    """Topics and weights of training that does not look at the response, from a start."""
+    settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), NMF_ITERATIONS, NMF_TOL)
+    found = train_joint(corpus, family, start.topics, start.weights, settings, compute, lambda iteration, losses: False)
+    assert found.weights is not None
+    return Start(found.topics, found.weights)
+
+
+@dataclass(frozen=True)
+class PredictiveStart:
+    """Where predictive training starts.
+
+    logits : (terms, topics) of the topics, which are their softmax over terms.
+    weights : (documents, topics) that follow from the topics and the text.
+    prevalence : (topics,) share of all weight, each document as often as it counts.
+    coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights.
+    explained : share of the response's deviance that the GLM explains.
+    """
+
+    logits: Vector
+    weights: Array
+    prevalence: Vector
+    coefficients: Vector
+    explained: float
+
+    @property
+    def topics(self) -> Vector:
+        """(topics, terms), each summing to 1."""
+        return special.softmax(self.logits, axis=0).T
+
+
+def predictive_start(
+    topics: Array, corpus: Corpus, response: ResponseModel, profile: Vector, smoothing: float, tol: float
+) -> PredictiveStart:
+    """Start from topics (topics, terms) of any size, each with some of the corpus' profile in it.
+
+    corpus : text rows of norm 1; smoothing, tol : that weights are found with.
+    """
+    everywhere = profile + EVEN_IN_PROFILE / profile.size
+    shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
+    logits = np.log(shares.T + PROFILE_IN_START * everywhere[:, None])
+    fit = fit_on_text(corpus, Inference(special.softmax(logits, axis=0).T, smoothing, tol), response)
+    eta = fit.glm.linear_predictor(fit.weights)
+    left = deviance(response.family, corpus.y, eta, corpus.weight)
+    counted = fit.weights * corpus.weight[:, None]
+    return PredictiveStart(
+        logits=logits,
+        weights=fit.weights,
+        prevalence=counted.sum(axis=0, dtype=float) / counted.sum(dtype=float),
+        coefficients=fit.glm.coefficients,
+        explained=1 - left / null_deviance(response.family, corpus.y, corpus.weight),
+    )
+
+
+def better_start(
+    plain: PredictiveStart, fine: PredictiveStart, start: Callable[[Array], PredictiveStart]
+) -> PredictiveStart:
+    """`plain`, or the finer topics merged to as many, where they explain the response clearly better.
+
+    A handful of unsupervised topics splits the text by its main themes, and these may average over good and bad.
+    Finer topics tell good from bad; merging neighbours in effect keeps that.
+    """
+    merged = start(merge_by_effect(fine.topics, fine.coefficients[:-1], fine.prevalence, len(plain.topics)))
+    return merged if plain.explained < CLEARLY_WORSE * merged.explained else plain
+
+
+def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics: int) -> Array:
+    """Merge topics (many, terms), each summing to 1, into `n_topics`: (n_topics, terms).
+
+    Those two neighbours in order of effect are merged, again and again, whose effects differ least (Ward's rule, by
+    prevalence); the merged topic is their mean by prevalence.
+
+    Examples
+    --------
+    >>> merge_by_effect(np.eye(3), np.array([1.0, -2.0, 1.1]), np.array([0.2, 0.4, 0.4]), 2).round(2)
+    array([[0.  , 1.  , 0.  ],
+           [0.33, 0.  , 0.67]])
+    """
+    order = np.argsort(effects, kind="stable")
+    merged, effects, sizes = topics[order], effects[order].astype(float), prevalence[order].astype(float)
+    while len(merged) > n_topics:
+        sums = sizes[:-1] + sizes[1:]
+        share = np.divide(sizes[1:], sums, out=np.full(len(sums), 0.5), where=sums > 0)
+        first = int(np.argmin(sums * share * (1 - share) * np.diff(effects) ** 2))
+        pair = np.array([1 - share[first], share[first]])
+        merged[first] = pair @ merged[first : first + 2]
+        effects[first] = pair @ effects[first : first + 2]
+        sizes[first] = sums[first]
+        merged, effects, sizes = (np.delete(values, first + 1, axis=0) for values in (merged, effects, sizes))
+    return merged
 
 
 def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -91,3 +208,12 @@ def _balanced_size(corpus: Corpus, n_topics: int) -> float:
     """sqrt(mean of X / topics): the size at which weights and topics are alike."""
     mean = float(np.sum(corpus.X.T @ corpus.weight)) / (corpus.weight.sum() * corpus.X.shape[1])
     return float(np.sqrt(mean / n_topics))
+
+
+def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Vector:
+    given = np.asarray(values, dtype=float)
+    if given.shape != shape:
+        raise InputError(f"{name} has shape {given.shape}; it must be {shape}")
+    if not np.all(np.isfinite(given)) or np.any(given < 0):
+        raise InputError(f"{name} must hold finite numbers of at least 0")
+    return given
