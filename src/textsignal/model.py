@@ -46,8 +46,7 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         training and have TF-IDF weights for joint training.
     estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics` to `levels`,
         `random_state` and `n_jobs`. An option that contradicts it is an error.
-    random_state : seed.
-    n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+    random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
 
     Attributes
     ----------
@@ -146,16 +145,14 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         X = sp.csr_array(self.vectorizer_.transform(tokens))
         return read_counted(tokens.texts, X, self.estimator_.predictions(X))
 
-    @property
-    def training_responses(self) -> NDArray[np.float64]:
-        """(documents,) responses that the model was trained on; a loaded model does not hold these."""
+    def training_observed(self) -> Observed:
+        """The documents that the model was trained on; a loaded model does not hold these."""
         check_is_fitted(self)
-        return self._observed(None, None).responses
+        return self._observed(None, None)
 
     def training_reading(self) -> Reading:
-        """What the model reads in the texts that it was trained on; a loaded model does not hold these."""
-        check_is_fitted(self)
-        return self._reading(self._observed(None, None))
+        """What the model reads in the documents that it was trained on."""
+        return self._reading(self.training_observed())
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set scikit-learn callbacks, such as `sklearn.callback.ProgressBar()`, for training."""

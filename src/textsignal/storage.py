@@ -237,6 +237,13 @@ def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     return estimator
 
 
+def _rebuild_option(value: Any) -> Any:
+    """An option as a model takes it: a family for its name and settings, a tuple for a list."""
+    if isinstance(value, dict):
+        return _rebuild_family(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _rebuild_family(stored: dict[str, Any]) -> Family:
     settings = {name: value for name, value in stored.items() if name != "name"}
     return FAMILIES[stored["name"]](**settings)

@@ -8,7 +8,6 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 
 from textsignal import JBNMF, TextResponseModel, evaluate
 from textsignal.errors import InputError
-from textsignal.report.values.documents import topic_shares
 from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic_marks
 from textsignal.report.values.prepare import prepare
 
@@ -24,7 +23,7 @@ def report(model):
 
 
 def shares_of(model):
-    return topic_shares(model, model.read(REVIEWS.texts))
+    return model.read(REVIEWS.texts).predictions.shares
 
 
 def test_shares_of_text_are_what_each_topic_explains_without_what_smoothing_adds(model):

@@ -5,7 +5,6 @@ import pytest
 from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel, TextVectorizer
-from textsignal.report.values.documents import topic_shares
 from textsignal.report.values.prepare import prepare
 from textsignal.text.tokenise import words
 
@@ -48,7 +47,7 @@ def test_predictions_are_those_of_python(said):
     np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
     assert python.unknown[:4].all()
-    shares = topic_shares(model, model.read(TEXTS))
+    shares = model.read(TEXTS).predictions.shares
     np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
 
 

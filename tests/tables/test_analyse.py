@@ -11,6 +11,7 @@ from textsignal import JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
 from textsignal.inference import Inference
+from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import analyse, predict_table
 from textsignal.tables.read import read_table
 from textsignal.training.predictive import FINAL_TOL
@@ -353,7 +354,10 @@ class TestMarkup:
 
 
 def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
-    """In fit, predictions, skill, documents.csv and report together; the steps that training itself takes aside."""
+    """In fit, predictions, skill, documents.csv and report together.
+
+    Aside from the steps that training itself takes, and from where words stand in the few documents that a report shows.
+    """
     tokenised, inferred = [], []
 
     def tokenizer(text):
@@ -369,6 +373,6 @@ def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
     monkeypatch.setattr(Inference, "weights", counting)
     vectorizer = TextVectorizer(2000, 500, tokenizer=tokenizer, weighting="count")
     model = TextResponseModel(3, levels=(1, 5), vectorizer=vectorizer)
-    analyse(table_of(), model=model, **OPTIONS).write(tmp_path)
+    analyse(table_of(), model=model, **OPTIONS).write(tmp_path, ReportSettings(with_texts=False))
     assert sorted(tokenised) == sorted(REVIEWS.texts)
     assert sum(inferred) == N

@@ -61,21 +61,9 @@ def describe_documents(
         responses=responses,
         held_out=held_out,
         mean=reading.predictions.mean,
-        shares=topic_shares(model, reading),
+        shares=reading.predictions.shares,
         baselines=_baselines(model, reading, responses, held_out),
     )
-
-
-def topic_shares(model: FittedModel, reading: Reading) -> Floats:
-    """(documents, topics) share of each document's text in each topic; rows sum to 1.
-
-        share_k = mass_k w_k - smoothing,  divided by its sum over topics
-
-    What smoothing adds to every topic says nothing of the text.
-    """
-    mass = model.estimator_.components_.sum(axis=1, dtype=float)
-    text = np.maximum(reading.predictions.weights * mass - model.estimator_.inference.smoothing, 0.0)
-    return text / np.maximum(text.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def _baselines(
