@@ -30,6 +30,7 @@ from skill_methods import METHODS, Method, warm_up
 from skill_page import page
 from threadpoolctl import threadpool_limits
 
+from textsignal import families
 from textsignal.evaluate import coherence, exclusivity, r2_score, rmse
 from textsignal.studies.cells import keep_line, kept_lines
 
@@ -113,7 +114,7 @@ def deviance_explained(split: Split, predicted: np.ndarray) -> float:
 
     def deviance(expected: np.ndarray) -> float:
         share = np.clip((expected - scale.lowest) / scale.n, MARGIN, 1 - MARGIN)
-        return float(np.sum(scale.loss(y, special.logit(share)) - scale.best_loss(y)))
+        return families.deviance(scale, y, special.logit(share))
 
     return 1 - deviance(predicted) / deviance(np.full(len(y), split.train.y.mean()))
 

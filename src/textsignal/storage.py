@@ -204,10 +204,7 @@ def _rebuild(
     params = stored["params"] | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf.tolist(), _checked_count(stored["n_documents"]))
     labels = _checked_labels(settings["labels"], n_topics)
-    options = {
-        name: _rebuild_family(value) if isinstance(value, dict) else value
-        for name, value in settings["options"].items()
-    }
+    options = {name: _rebuild_option(value) for name, value in settings["options"].items()}
     n_documents = _checked_count(settings["n_documents"])
     return Parts(options, list(settings["given"]), vectorizer, estimator, coherence, labels, n_documents)
 

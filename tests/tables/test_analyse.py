@@ -356,7 +356,7 @@ class TestMarkup:
 def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
     """In fit, predictions, skill, documents.csv and report together.
 
-    Aside from the steps that training itself takes, and from where words stand in the few documents that a report shows.
+    Aside from training's own steps, and from where words stand in the few documents that a report shows.
     """
     tokenised, inferred = [], []
 
@@ -365,7 +365,7 @@ def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
         return text.lower().split()
 
     def counting(self, rows, *arguments, **options):
-        if self.tol <= FINAL_TOL:  # training's own steps are content with less
+        if self.tol == FINAL_TOL:  # training's own steps have another
             inferred.append(rows.shape[0])
         return original(self, rows, *arguments, **options)
 

@@ -49,14 +49,8 @@ def report_settings(unit: str, *, title: str = "", with_texts: bool = True) -> I
     from textsignal.report.values.data import ReportSettings
 
     with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
-        task = bar.add_task("Report", total=None)
-        yield ReportSettings(
-            title=title,
-            unit=unit,
-            with_texts=with_texts,
-            command=this_command(),
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
+        bar.add_task("Report", total=None)
+        yield ReportSettings(title=title, unit=unit, with_texts=with_texts, command=this_command())
 
 
 @contextmanager

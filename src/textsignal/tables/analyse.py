@@ -59,6 +59,13 @@ class Summary:
     train: Skill
     held_out: Skill | None
 
+    @property
+    def warning(self) -> str | None:
+        """What to say where training skill is far above held-out skill."""
+        if self.held_out is None:
+            return None
+        return evaluate.overfit_warning(self.train.r2, self.held_out.r2, self.held_out.documents)
+
 
 @dataclass(frozen=True)
 class Analysis:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,8 +13,6 @@ from textsignal.estimators import TopicEstimator
 from textsignal.text.vectorise import TextVectorizer
 
 Floats = NDArray[np.float64]
-#: Told how many documents are done, of how many.
-Progress = Callable[[int, int], None]
 
 
 class FittedModel(Protocol):
@@ -39,7 +36,6 @@ class ReportSettings:
     with_texts : whether documents are shown.
     dropped : what was left out before fitting, and why.
     command : how to make the report again; "" where nobody knows.
-    progress : told how far the pass over the documents is.
     """
 
     title: str = ""
@@ -48,7 +44,6 @@ class ReportSettings:
     with_texts: bool = True
     dropped: str = ""
     command: str = ""
-    progress: Progress | None = None
 
     @property
     def subject(self) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal import evaluate
-from textsignal.families import Family, level_probabilities
+from textsignal.families import Family, deviance, level_probabilities
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
 from textsignal.report.values.documents import Documents
 
@@ -63,14 +63,14 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
 
 
 def scores(responses: Floats, mean: Floats, eta: Floats, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
-    """Skill on those of some rows that have a prediction; deviance = mean of 2 (loss - least loss)."""
+    """Skill on those of some rows that have a prediction; deviance is the mean of one document."""
     rows = rows & ~np.isnan(mean)
     if not rows.any():
         return None
     y = family.encode(responses[rows])
-    deviance = 2 * float(np.mean(family.loss(y, eta[rows]) - family.best_loss(y)))
+    mean_deviance = deviance(family, y, eta[rows]) / rows.sum()
     r2, rmse = evaluate.r2_score(responses[rows], mean[rows]), evaluate.rmse(responses[rows], mean[rows])
-    return Scores(int(rows.sum()), r2, rmse, deviance)
+    return Scores(int(rows.sum()), r2, rmse, float(mean_deviance))
 
 
 def reliability(probabilities: Floats, happened: Floats) -> tuple[Reliability, ...]:
