@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-import tomotopy
+from extras import require
 from sklearn.decomposition import NMF
 
 import textsignal as ts
@@ -46,6 +46,8 @@ def fit_nmf(X: sp.csr_array, y: np.ndarray) -> None:
 
 
 def fit_tomotopy(X: sp.csr_array, y: np.ndarray) -> None:
+    import tomotopy
+
     model = tomotopy.SLDAModel(k=N_TOPICS, vars="l", seed=0)
     for row, (start, stop) in enumerate(zip(X.indptr, X.indptr[1:], strict=False)):
         words = np.repeat(X.indices[start:stop], X.data[start:stop].astype(int)).astype(str)
@@ -65,6 +67,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    require("tomotopy")
     X, y = training_part(options.data)
     print(f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {X.nnz:,} nonzeros, {N_TOPICS} topics")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, textsignal {ts.__version__}")
@@ -74,8 +77,8 @@ def main() -> None:
         "scikit-learn NMF, KL, 200 iterations": fit_nmf,
         f"tomotopy sLDA, {SWEEPS} sweeps": fit_tomotopy,
     }
-    times = {name: [seconds(fit, X, y) for _ in range(1)] for name, fit in fits.items()}
-    for _ in range(options.rounds - 1):
+    times: dict[str, list[float]] = {name: [] for name in fits}
+    for _ in range(options.rounds):
         for name, fit in fits.items():
             times[name].append(seconds(fit, X, y))
     ours = min(times["textsignal, predictive training"])

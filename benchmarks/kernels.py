@@ -1,4 +1,4 @@
-"""Speed and memory of joint training and prediction beside scikit-learn's KL-NMF, in one run on this machine.
+"""Speed and memory of training and prediction beside scikit-learn's KL-NMF and plain numba, in one run here.
 
     make bench            (or: python benchmarks/kernels.py)
 
@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+import plain_numba
 import scipy.sparse as sp
 import sklearn
 from sklearn.decomposition import NMF
@@ -158,6 +159,8 @@ def main() -> None:
         peer, kernels, joint = (1e3 * min(times) for times in zip(*rounds, strict=True))
         ratios = peer / kernels, peer / joint
         print(f"{n_threads:>8} {peer:>13.1f} {kernels:>12.2f} {ratios[0]:>6.1f}x {joint:>15.2f} {ratios[1]:>6.1f}x")
+
+    plain_numba.compare(X)
 
     print("\npeak extra memory of a fit of 5 iterations, MiB")
     ours = peak_memory(lambda: ts.JBNMF(N_TOPICS, max_iter=5, tol=0, init="random").fit(X, y))

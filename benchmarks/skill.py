@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from extras import PEERS, require
 from joblib import Parallel, delayed
 from scipy import special
 from skill_data import FIRST, SOURCES, SPLITS, TERMS, Source, Split, load_split
@@ -29,13 +30,14 @@ from skill_methods import METHODS, Method, warm_up
 from skill_page import page
 from threadpoolctl import threadpool_limits
 
+from textsignal import families
 from textsignal.evaluate import coherence, exclusivity, r2_score, rmse
 from textsignal.studies.cells import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Predictions are moved this share of the scale away from its ends before their deviance is taken.
 MARGIN = 0.01
-PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", "tomotopy", "topica")
+PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", *PEERS)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def deviance_explained(split: Split, predicted: np.ndarray) -> float:
 
     def deviance(expected: np.ndarray) -> float:
         share = np.clip((expected - scale.lowest) / scale.n, MARGIN, 1 - MARGIN)
-        return float(np.sum(scale.loss(y, special.logit(share)) - scale.best_loss(y)))
+        return families.deviance(scale, y, special.logit(share))
 
     return 1 - deviance(predicted) / deviance(np.full(len(y), split.train.y.mean()))
 
@@ -184,6 +186,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> None:
     options = parse(sys.argv[1:])
     if not options.render:
+        require(*PEERS)
         run(options)
     options.page.parent.mkdir(parents=True, exist_ok=True)
     sets, results = [source.name for source in SOURCES], list(read_results(options.results).values())

@@ -22,9 +22,9 @@ from sklearn.preprocessing import normalize
 
 import textsignal as ts
 from textsignal.families import Binomial
+from textsignal.studies.methods import PENALTIES
 
 N_TOPICS, SEED = 14, 0
-RIDGE_PENALTIES = np.logspace(-3, 3, 13)
 #: Inverse penalties of the binomial GLM, tried on a fifth of the training part.
 GLM_STRENGTHS = np.logspace(-2, 4, 13)
 NMF_ITERATIONS, TOMOTOPY_SWEEPS, TOPICA_ITERATIONS = 200, 500, 25
@@ -58,7 +58,7 @@ def linear(split: Split) -> Outcome:
 
 
 def ridge(X: sp.csr_matrix, y: np.ndarray, X_test: sp.csr_matrix) -> Outcome:
-    return Outcome(RidgeCV(RIDGE_PENALTIES, cv=5).fit(X, y).predict(X_test))
+    return Outcome(RidgeCV(PENALTIES, cv=5).fit(X, y).predict(X_test))
 
 
 def ridge_paper(split: Split) -> Outcome:

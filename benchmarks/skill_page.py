@@ -11,6 +11,7 @@ import skill_methods as methods
 from skill_methods import METHODS, Method
 
 import textsignal as ts
+from textsignal.parts import MAX_RAW_TERMS
 
 HEAD = """# Skill beside other methods
 
@@ -27,11 +28,12 @@ The review sets are not part of this repository: `make skill SKILL="--data FOLDE
 NOTES = """## How it was measured
 
 Split s takes `p = numpy.random.default_rng(s).permutation(rows)` and trains on the first 80%; s = 0, 1, 2. Numbers are
-means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is no standard
-error. All methods of a table see the same terms: our `TextVectorizer` with its own stop list, the {raw} most frequent
-words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do not depend on
-them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to 5,
-Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of clothing_reviews_22k.
+means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is not a
+standard error. All methods of a table see the same terms: our `TextVectorizer` with its own stop list, the {raw} most
+frequent words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do
+not depend on them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to
+5, Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of
+clothing_reviews_22k.
 
 - **R2** and **RMSE** are of the expected response on the test texts, as predicted, neither rounded nor clipped.
 - **Deviance explained** is 1 - deviance / (deviance of the training mean), binomial, for all methods. Predictions of
@@ -123,7 +125,7 @@ class Results:
     n_splits: int
 
     def values(self, name: str, n_terms: int, method: Method, field: str) -> list[float]:
-        """One number a split; empty unless all splits are finished and the method has this number."""
+        """One number per split; empty unless all splits are finished and the method has this number."""
         terms = None if method.own_terms else n_terms
         found = {
             c.split: getattr(c, field) for c in self.cells if (c.set, c.terms, c.method) == (name, terms, method.name)
@@ -132,7 +134,7 @@ class Results:
         return [found[split] for split in sorted(found)] if complete else []
 
     def texts(self, name: str, n_terms: int, column: Column) -> list[str]:
-        """A set's column: one text a method, the best bold."""
+        """A set's column: one text per method, the best bold."""
         values = [self.values(name, n_terms, method, column.field) for method in METHODS]
         means = [f"{np.mean(v):.{column.digits}f}" if v else DASH for v in values]
         known = [float(text) for text in means if text != DASH]
@@ -148,7 +150,7 @@ def page(cells: Sequence[Result], sets: Sequence[str], terms: Sequence[int], n_s
     results = Results(cells, n_splits)
     notes = NOTES.format(
         n_splits=n_splits,
-        raw=f"{ts.pipeline.MAX_RAW_TERMS:,}",
+        raw=f"{MAX_RAW_TERMS:,}",
         topics=methods.N_TOPICS,
         seed=methods.SEED,
         margin=margin,

@@ -10,6 +10,8 @@ from hypothesis import settings
 
 from textsignal.datasets import SimulatedCorpus, simulate_corpus
 
+pytest_plugins = ["browser"]
+
 #: Public reviews for measuring; they lie beside the repository, never in it.
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 

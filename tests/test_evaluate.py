@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 from textsignal.errors import InputError
-from textsignal.evaluate import calibration_table, coherence, exclusivity, r2_score, rmse, top_terms
+from textsignal.evaluate import calibration_table, coherence, exclusivity, overfit_warning, r2_score, rmse, top_terms
 
 laws = settings(max_examples=60)
 numbers = st.floats(-100, 100)
@@ -158,3 +158,22 @@ def test_equal_predictions_share_a_bin_and_single_documents_have_no_error():
     assert table["standard_error"].isna().tolist() == [False, True]
     with pytest.raises(InputError, match="n_bins=0"):
         calibration_table([1, 2], [1, 2], n_bins=0)
+
+
+@pytest.mark.parametrize(
+    ("training", "held_out", "documents", "warned"),
+    [
+        (0.96, 0.58, 400, True),
+        (0.80, 0.22, 800, True),
+        (0.75, 0.69, 2000, False),
+        (0.30, 0.20, 2000, False),  # a third of it is gone, but it is little
+        (0.90, 0.74, 2000, False),  # a gap, but most of it holds
+        (0.60, 0.40, 60, False),  # so few documents may differ so much by chance
+        (0.50, -0.40, 60, True),
+        (0.50, float("nan"), 60, False),
+    ],
+)
+def test_training_skill_far_above_held_out_skill_is_warned_of(training, held_out, documents, warned):
+    warning = overfit_warning(training, held_out, documents)
+    assert (warning is not None) == warned
+    assert warning is None or f"{training:.2f}" in warning

@@ -15,9 +15,12 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
         "arrays errors",
-        "checks evaluate families kernels text figures.palette figures.canvas tables.read tables.write",
-        "figures.cloud tables.rows kernels.reference kernels.lanes topics.effects topics.table topics.documents",
-        "kernels.compiled datasets engines",
+        "checks evaluate families kernels text figures.palette figures.canvas tables.files",
+        "tables.separator tables.rows tables.write",
+        "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",
+        "kernels.loops",
+        "tables.read kernels.compiled baselines engines",
+        "datasets",
         "engines.local",
         "inference",
         "training.corpus training.lengths training.loop training.draws",
@@ -27,13 +30,16 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "training.start",
         "training",
         "estimators",
-        "topics storage",
+        "topics.reading",
+        "topics storage parts",
         "report.values",
         "report.page",
         "model",
         "figures.plots tables.analyse",
         "studies",
+        "cli.console cli.options",
         "cli.screen",
+        "cli.demo cli.fit cli.predict cli.topics cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )
@@ -95,6 +101,13 @@ def test_no_module_imports_a_private_name_of_another_package(file):
     for module, name in imported_by(file.read_text(encoding="utf-8")):
         private = re.search(r"(^|\.)_(?!_)", f"{module}.{name}")
         assert not private or module.startswith(package or "?"), f"{name_of(file)} imports {module}.{name}"
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.glob("studies/*/*.py")), ids=name_of)
+def test_no_study_imports_from_another(file):
+    study = name_of(file.parent / "__init__.py")
+    for module, _ in imported_by(file.read_text(encoding="utf-8")):
+        assert module.count(".") < 2 or not module.startswith("studies.") or module.startswith(study)
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

@@ -438,8 +438,12 @@ def test_new_texts_are_checked_like_the_first(model):
             ask("one text")
     with pytest.raises(InputError, match="text 1 is a NoneType"):
         model.predict(["one", None])
-    with pytest.raises(ValueError, match="0 sample"):
-        model.predict([])
+
+
+def test_no_texts_give_no_predictions(model):
+    assert model.predict([]).shape == (0,)
+    assert model.transform([]).shape == (0, len(model.components_))
+    assert model.predict_proba([]).shape == (0, len(model.classes_))
 
 
 @pytest.mark.parametrize("training", ["predictive", "joint"])

@@ -23,6 +23,7 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
+        ensure_min_samples=1 if reset else 0,
     )
     matrix = sp.csr_array(checked)
     _raise_at(matrix, np.isnan(matrix.data), "Input X contains NaN")

@@ -12,6 +12,9 @@ from scipy import stats
 
 from textsignal.errors import InputError
 
+#: Training skill is far above held-out skill from this gap in R2 on, and from this share of training's R2.
+OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.35
+
 
 def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
     """1 - sum (y - predicted)^2 / sum (y - mean y)^2 over documents that have a response.
@@ -116,6 +119,29 @@ def exclusivity(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64
     totals = topics.sum(axis=0)
     share = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
     return np.take_along_axis(share, top_terms(topics, n), axis=1).mean(axis=1)
+
+
+def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> str | None:
+    """What to say where training skill is far above held-out skill; None where it is not.
+
+    It is far above where the gap in R2 is larger than OVERFIT_GAP, larger than chance among so few held-out documents
+    (2 / sqrt(n)), and more than OVERFIT_SHARE of training's R2.
+
+    Examples
+    --------
+    >>> overfit_warning(0.96, 0.58, 400)
+    'R2 is 0.96 on training texts, but only 0.58 on held-out ones: ...'
+    >>> overfit_warning(0.75, 0.69, 2000) is None
+    True
+    """
+    gap = training_r2 - held_out_r2
+    if not gap > max(OVERFIT_GAP, 2 / np.sqrt(max(n_held_out, 1)), OVERFIT_SHARE * training_r2):
+        return None
+    return (
+        f"R2 is {training_r2:.2f} on training texts, but only {held_out_r2:.2f} on held-out ones: much of what was "
+        "learnt holds for the training texts alone. Believe the held-out number; more texts raise it, and fewer terms "
+        "or less supervision bring the two closer"
+    )
 
 
 def _observed(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None) -> tuple[Any, Any, Any]:

@@ -54,6 +54,11 @@ class Inference:
         """The text as `weights` takes it."""
         return unit_rows(X) if self.unit_rows else X
 
+    def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
+        """(documents,) whether a document has no term that any topic uses."""
+        used = (self.topics.sum(axis=0) > 0).astype(rows.dtype)
+        return np.asarray(rows @ used == 0)
+
     def weights(self, rows: sp.csr_array, compute: Compute, max_iter: int = MAX_ITER) -> InferredWeights:
         """Weights of documents (documents, terms), float32 or float64."""
         engine, kernels = compute.engine, compute.kernels
@@ -75,7 +80,7 @@ class Inference:
             weights[start:stop] = W[:, :n_topics]
 
         engine.map(infer_block, engine.cut(rows.shape[0], rows.nnz, rows.shape[1]))
-        unknown = rows @ (HT.sum(axis=1) > 0).astype(rows.dtype) == 0
+        unknown = self.unknown(rows)
         weights[unknown] = 0.0 if self.fallback is None else self.fallback
         return InferredWeights(weights, steps, unknown)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,47 +10,51 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import evaluate, storage
+from textsignal import evaluate, parts, storage
 from textsignal.checks import check_number
-from textsignal.estimators import GLMNMF, Predictions, TopicEstimator
+from textsignal.errors import InputError
+from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.kernels import Array
 from textsignal.tables.write import whole_folder
-from textsignal.text.vectorise import TextVectorizer, checked_texts
-from textsignal.topics.curation import CurationMixin, check_responses
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.explanation import Explanation, explain_text
-from textsignal.topics.table import topic_table
+from textsignal.topics.reading import Observed, Reading, read_counted
+from textsignal.topics.revise import Revisable
+from textsignal.topics.table import topic_table, unique_labels
 
-#: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
-MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 
-
-class TextResponseModel(CurationMixin, BaseEstimator):
+class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
     """Topics that explain texts and the number beside each of them.
 
     Parameters
     ----------
-    n_topics : number of topics.
+    n_topics : number of topics; None takes 10, or what `estimator` has.
     family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
     supervision : how much the response counts against the text while learning; 0 ignores it.
     training : "predictive" or "joint" (the paper's), as in `GLMNMF`.
     word_residual : whether single words may add to the prediction beyond the topics, as in `GLMNMF`; see `words`.
     levels : the response's scale, such as (1, 5); None learns it from the responses seen.
-    vectorizer : a TextVectorizer; None takes 2,000 terms, as counts for predictive training and with TF-IDF weights
-        for joint training.
-    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of all options above but
-        `vectorizer`.
-    random_state : seed.
-    n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+    max_terms : how many terms are kept at most; None takes 2,000.
+    ngram_range : least and greatest number of neighbouring words in a term.
+    stop_words : words that are not terms: a language, a list or None, as in `TextVectorizer`.
+    vectorizer : a TextVectorizer, in place of the three options above. Without it terms are counted for predictive
+        training and have TF-IDF weights for joint training.
+    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics` to `levels`,
+        `random_state` and `n_jobs`. An option that contradicts it is an error.
+    random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
 
     Attributes
     ----------
     vectorizer_, estimator_ : the fitted parts.
+    components_ : (topics, terms) topics.
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
     labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
+    levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
     n_documents_ : number of training texts.
 
     Examples
@@ -58,24 +62,23 @@ class TextResponseModel(CurationMixin, BaseEstimator):
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(400, seed=1)
     >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-    >>> list(model.topics().columns)
-    ['topic', 'label', 'effect', 'prevalence', 'coherence', 'terms']
     >>> good, bad = model.predict(["The staff were friendly and helpful.", "The bathroom was dirty."])
     >>> bool(good > bad)
     True
-    >>> model.predict_proba(["The staff were friendly."]).shape
-    (1, 5)
     """
 
     def __init__(
         self,
-        n_topics: int = 10,
+        n_topics: int | None = None,
         *,
         family: str | Family = "binomial",
         supervision: float = 0.5,
         training: str = "predictive",
         word_residual: bool = False,
         levels: ArrayLike | None = None,
+        max_terms: int | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        stop_words: str | Iterable[str] | None = "english",
         vectorizer: TextVectorizer | None = None,
         estimator: TopicEstimator | None = None,
         random_state: Any = 0,
@@ -87,33 +90,65 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         self.training = training
         self.word_residual = word_residual
         self.levels = levels
+        self.max_terms = max_terms
+        self.ngram_range = ngram_range
+        self.stop_words = stop_words
         self.vectorizer = vectorizer
         self.estimator = estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, texts: Iterable[str] | TokenisedTexts, responses: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn terms, topics and effects.
 
         Parameters
         ----------
         texts : documents; an empty one is allowed and teaches nothing about topics.
-        responses : one number a document; NaN where there is none, its text is used all the same.
+        responses : one number per document; NaN where there is none, its text is used all the same.
         sample_weight : how often each document counts in training.
         """
-        documents = checked_texts(texts)
-        check_responses(documents, responses)
-        estimator = self._new_estimator()
-        vectorizer = clone(self.vectorizer or TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, weighting=estimator.weighting))
-        X = vectorizer.fit_transform(documents)
+        parts.check(self)
+        estimator = parts.new_estimator(self).set_callbacks(*getattr(self, "_callbacks", ()))
+        vectorizer = parts.new_vectorizer(self)
+        tokens = vectorizer.tokenise(texts)
+        _check_responses(len(tokens), responses)
+        X = sp.csr_array(vectorizer.fit_transform(tokens))
         estimator.fit(X, responses, sample_weight)
         self.vectorizer_, self.estimator_ = vectorizer, estimator
         self.coherence_ = evaluate.coherence(X, estimator.components_)
         self.labels_ = [None] * len(estimator.components_)
         self.n_documents_ = X.shape[0]
-        self._training_texts, self._training_responses = documents, np.ravel(responses).astype(float)
-        self._training_weight = sample_weight
+        self._training = Observed(tokens.texts, X, np.ravel(responses).astype(float), sample_weight)
         return self
+
+    def fit_transform(
+        self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Do `fit`, and give the weights of its texts as `transform` would: (documents, topics)."""
+        return self.fit(texts, responses, sample_weight).training_reading().predictions.weights
+
+    def tokenise(self, texts: Iterable[str]) -> TokenisedTexts:
+        """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""
+        vectorizer = self.vectorizer_ if self.__sklearn_is_fitted__() else parts.new_vectorizer(self)
+        return vectorizer.tokenise(texts)
+
+    def read(self, texts: Iterable[str] | TokenisedTexts) -> Reading:
+        """Read texts: their words, their counts of terms and everything the model says of them, in one pass."""
+        check_is_fitted(self)
+        tokens = self.vectorizer_.tokenise(texts)
+        X = sp.csr_array(self.vectorizer_.transform(tokens))
+        return read_counted(tokens.texts, X, self.estimator_.predictions(X))
+
+    def training_observed(self) -> Observed:
+        """The documents that the model was trained on; a loaded model does not hold these."""
+        check_is_fitted(self)
+        return self._observed(None, None)
+
+    def training_reading(self) -> Reading:
+        """What the model reads in the documents that it was trained on."""
+        return self._reading(self.training_observed())
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set scikit-learn callbacks, such as `sklearn.callback.ProgressBar()`, for training."""
@@ -121,7 +156,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         return self
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """One row a topic, strongest positive effect first.
+        """One row per topic, strongest positive effect first.
 
         Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all text),
         coherence, terms.
@@ -170,42 +205,49 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         row = sp.csr_array(self.vectorizer_.transform([text]))
         scaled = self.estimator_.inference.rows(row)
         return explain_text(
-            text=text,
             located=located,
             row=row,
             direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
-            said=self.estimator_.predictions(row),
+            predictions=self.estimator_.predictions(row),
             centred=self.estimator_.centred_effects,
             intercept=self.estimator_.intercept_,
             topics=self.estimator_.components_,
-            labels=self._shown_labels(),
+            labels=self._topic_names(),
             terms=self.vectorizer_.terms_.tolist(),
         )
 
-    def predictions(self, texts: Iterable[str]) -> Predictions:
+    def predictions(self, documents: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
-        check_is_fitted(self)
-        return self.estimator_.predictions(self.vectorizer_.transform(texts))
+        return self.read(documents).predictions
 
     def transform(self, texts: Iterable[str]) -> Array:
         """Weights of texts: (documents, topics). A text with no known term gets the mean weights."""
         return self.predictions(texts).weights
 
-    def predict(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Expected response of texts."""
-        return self.predictions(texts).mean
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+        """Labels of the topics, in the order of the columns of `transform`; equal ones have their number behind them.
 
-    def predict_level(self, texts: Iterable[str], rule: str = "round") -> NDArray[np.int64]:
-        """One level a text: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.predictions(texts).level(rule)
+        Examples
+        --------
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> model = TextResponseModel(n_topics=2).fit(reviews.texts, reviews.ratings)
+        >>> model.rename({0: "staff", 1: "dirt"}).get_feature_names_out()
+        array(['staff', 'dirt'], dtype=object)
+        """
+        check_is_fitted(self)
+        return np.array(unique_labels(self._topic_names()), dtype=object)
 
-    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.predictions(texts).probabilities
+    @property
+    def components_(self) -> Array:
+        """(topics, terms) topics."""
+        check_is_fitted(self)
+        return self.estimator_.components_
 
-    def score(self, texts: Iterable[str], responses: ArrayLike) -> float:
-        """R2 of the expected response over the texts that have one."""
-        return evaluate.r2_score(responses, self.predict(texts))
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """The response's levels, in the order of the columns of `predict_proba`."""
+        return self.levels_
 
     @property
     def levels_(self) -> NDArray[np.int64]:
@@ -217,8 +259,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
-            parts = storage.Parts(self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
-            storage.write_model(parts, folder)
+            storage.write_model(self._stored(), folder)
 
     def report(
         self,
@@ -262,7 +303,7 @@ class TextResponseModel(CurationMixin, BaseEstimator):
         from textsignal.report.values.data import ReportSettings
 
         check_is_fitted(self)
-        seen = self._seen(texts, responses, None)
+        observed = self._observed(texts, responses)
         settings = ReportSettings(
             title=title,
             response_name=response_name,
@@ -270,35 +311,71 @@ class TextResponseModel(CurationMixin, BaseEstimator):
             with_texts=with_texts,
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
         )
-        write_report(self, path, seen.texts, seen.responses, held_out, settings, force=force)
+        write_report(self, path, self._reading(observed), observed.responses, held_out, settings, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
-    def _new_estimator(self) -> TopicEstimator:
-        estimator = clone(self.estimator) if self.estimator is not None else self._default_estimator()
-        return estimator.set_callbacks(*getattr(self, "_callbacks", ()))
+    def _stored(self) -> storage.Parts:
+        """What a folder holds of this model."""
+        options = self.get_params(deep=False)
+        given = [name for name in parts.PARTS if options.pop(name) is not None]
+        fitted = (self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
+        return storage.Parts(options, given, *fitted)
 
-    def _default_estimator(self) -> TopicEstimator:
-        return GLMNMF(
-            self.n_topics,
-            family=self.family,
-            training=self.training,
-            supervision=self.supervision,
-            word_residual=self.word_residual,
-            levels=self.levels,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+    def _html_repr(self) -> str:
+        """A notebook shows the topics of a fitted model."""
+        if not self.__sklearn_is_fitted__():
+            return str(super()._html_repr())
+        table = self.topics(8).assign(terms=lambda topics: topics["terms"].map(", ".join))
+        formats = {"effect": "{:+.2f}", "prevalence": "{:.1%}", "coherence": "{:.2f}"}
+        for name, how in formats.items():
+            table[name] = table[name].map(how.format)
+        return str(table.to_html(index=False, border=0))
+
+    def _observed(
+        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Observed:
+        """What was given, or else what the model was trained on."""
+        if texts is None and responses is not None:
+            raise InputError("responses were given without texts; give both, or none for the training texts")
+        if texts is None and self._training is None:
+            raise InputError(
+                "this model was loaded, and a stored model does not hold the texts it was trained on; "
+                "give them: texts=..., responses=..."
+            )
+        if texts is None:
+            assert self._training is not None
+            return self._training
+        tokens = self.vectorizer_.tokenise(texts)
+        values = np.full(len(tokens), np.nan) if responses is None else responses
+        _check_responses(len(tokens), values)
+        X = sp.csr_array(self.vectorizer_.transform(tokens))
+        return Observed(tokens.texts, X, np.ravel(values).astype(float), sample_weight)
+
+    def _reading(self, observed: Observed) -> Reading:
+        """What the model reads in documents; training ones have their weights already."""
+        weights = self.estimator_.text_weights_ if observed is self._training else None
+        return read_counted(observed.texts, observed.X, self.estimator_.predictions(observed.X, weights))
 
 
-def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None) -> TextResponseModel:
+def _check_responses(n_texts: int, responses: object) -> None:
+    """Raise unless there is one response per text."""
+    n_responses = len(responses) if isinstance(responses, Sized) else 0
+    if n_responses != n_texts:
+        raise InputError(f"{n_texts} texts, but {n_responses} responses; give one for each text")
+
+
+def load(
+    path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None, n_jobs: int | None = None
+) -> TextResponseModel:
     """Read a model that `TextResponseModel.save` or `textsignal fit` wrote. Nothing stored is executed.
 
     Parameters
     ----------
     path : the model's folder.
     tokenizer : the function the model was fitted with, where it was not our own; functions are not stored.
+    n_jobs : threads; None for as many as the model was made with.
 
     Examples
     --------
@@ -312,8 +389,12 @@ def load(path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = Non
     >>> bool((again.predict(reviews.texts) == model.predict(reviews.texts)).all())
     True
     """
-    parts = storage.read_model(Path(path), tokenizer)
-    model = TextResponseModel(vectorizer=parts.vectorizer, estimator=parts.estimator)
-    model.vectorizer_, model.estimator_ = parts.vectorizer, parts.estimator
-    model.coherence_, model.labels_, model.n_documents_ = parts.coherence, parts.labels, parts.n_documents
+    stored = storage.read_model(Path(path), tokenizer)
+    if n_jobs is not None:
+        stored.estimator.set_params(n_jobs=n_jobs)
+    given = {name: clone(getattr(stored, name)) for name in stored.given}
+    options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
+    model = TextResponseModel(**options, **given)
+    model.vectorizer_, model.estimator_ = stored.vectorizer, stored.estimator
+    model.coherence_, model.labels_, model.n_documents_ = stored.coherence, stored.labels, stored.n_documents
     return model

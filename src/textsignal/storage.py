@@ -40,8 +40,14 @@ PLAIN = (bool, int, float, str)
 
 @dataclass(frozen=True)
 class Parts:
-    """What a stored model consists of, all of it fitted."""
+    """What a stored model consists of.
 
+    options : the model's own, its parts aside; given : names of the parts that its user gave.
+    vectorizer, estimator : fitted.
+    """
+
+    options: dict[str, Any]
+    given: list[str]
     vectorizer: TextVectorizer
     estimator: TopicEstimator
     coherence: np.ndarray
@@ -89,6 +95,8 @@ def _settings(model: Parts) -> dict[str, Any]:
         "textsignal_version": version("textsignal"),
         "n_documents": model.n_documents,
         "labels": list(model.labels),
+        "options": {name: _plain_option(value) for name, value in model.options.items()},
+        "given": model.given,
         "vectorizer": {
             "params": _params_but("tokenizer", vectorizer),
             "own_tokenizer": vectorizer.tokenizer is not None,
@@ -118,12 +126,17 @@ def _plain_part(value: Any) -> dict[str, Any]:
     for field in _stored(value):
         inner = getattr(value, field.name)
         if hasattr(inner, "settings"):
-            part[field.name] = {"name": inner.name} | inner.settings()
+            part[field.name] = _plain_option(inner)
         elif is_dataclass(inner):
             part[field.name] = _plain_part(inner)
         elif not isinstance(inner, np.ndarray):
             part[field.name] = inner
     return part
+
+
+def _plain_option(value: Any) -> Any:
+    """An option; a family is its name and settings."""
+    return {"name": value.name} | value.settings() if hasattr(value, "settings") else value
 
 
 def _array_part(value: Any, path: str) -> dict[str, np.ndarray]:
@@ -191,7 +204,9 @@ def _rebuild(
     params = stored["params"] | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf.tolist(), _checked_count(stored["n_documents"]))
     labels = _checked_labels(settings["labels"], n_topics)
-    return Parts(vectorizer, estimator, coherence, labels, _checked_count(settings["n_documents"]))
+    options = {name: _rebuild_option(value) for name, value in settings["options"].items()}
+    n_documents = _checked_count(settings["n_documents"])
+    return Parts(options, list(settings["given"]), vectorizer, estimator, coherence, labels, n_documents)
 
 
 def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]:
@@ -219,6 +234,13 @@ def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     return estimator
 
 
+def _rebuild_option(value: Any) -> Any:
+    """An option as a model takes it: a family for its name and settings, a tuple for a list."""
+    if isinstance(value, dict):
+        return _rebuild_family(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _rebuild_family(stored: dict[str, Any]) -> Family:
     settings = {name: value for name, value in stored.items() if name != "name"}
     return FAMILIES[stored["name"]](**settings)
@@ -238,7 +260,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{file} cannot be read ({error}); it may be truncated: save the model again") from error
     if not isinstance(settings, dict) or settings.get("format") != FORMAT:
-        raise StorageError(f"{file} is no {FORMAT}")
+        raise StorageError(f"{file} is not a {FORMAT}")
     version = settings.get("format_version")
     if version != FORMAT_VERSION:
         older = isinstance(version, int) and version < FORMAT_VERSION

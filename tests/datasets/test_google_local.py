@@ -261,9 +261,9 @@ def test_bad_arguments_are_named(read, argument, value):
 
 
 def test_progress_never_falls_and_ends_with_all_lines(read):
-    seen = []
-    read([review(n) for n in range(2 * EVERY + 5)], [business(n) for n in range(7)], limit=3, progress=seen.append)
-    assert seen == [7, EVERY + 7, 2 * EVERY + 7, 2 * EVERY + 12]
+    calls = []
+    read([review(n) for n in range(2 * EVERY + 5)], [business(n) for n in range(7)], limit=3, progress=calls.append)
+    assert calls == [7, EVERY + 7, 2 * EVERY + 7, 2 * EVERY + 12]
 
 
 def test_memory_is_that_of_the_limit(tmp_path):

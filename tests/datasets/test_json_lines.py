@@ -30,11 +30,11 @@ BAD_ANYWHERE = [
 ]
 BAD_REVIEWS = [
     *[(without(review(2), key), f"no key '{key}'") for key in ("user_id", "gmap_id", "rating", "text")],
-    (review(2, user_id=7), "user_id or gmap_id is no string"),
-    (review(2, gmap_id=["0x89c2:0x0001"]), "user_id or gmap_id is no string"),
+    (review(2, user_id=7), "user_id or gmap_id is not a string"),
+    (review(2, gmap_id=["0x89c2:0x0001"]), "user_id or gmap_id is not a string"),
     (review(2, text=None), "no text"),
     (review(2, text=" \n"), "no text"),
-    (review(2, text=["fine"]), "text is no string"),
+    (review(2, text=["fine"]), "text is not a string"),
     (review(2, text="half \ud83d"), "half a character (a lone surrogate)"),
     *[
         (review(2, rating=rating), "no whole rating from 1 to 5")
@@ -43,11 +43,11 @@ BAD_REVIEWS = [
 ]
 BAD_BUSINESSES = [
     *[(without(business(2), key), f"no key '{key}'") for key in ("gmap_id", "name", "category", "address")],
-    (business(2, gmap_id=None), "gmap_id is no string"),
-    (business(2, name=5), "name or address is no string"),
-    (business(2, address=["NY"]), "name or address is no string"),
-    (business(2, category="Hotel"), "category is no list of strings"),
-    (business(2, category=["Hotel", None]), "category is no list of strings"),
+    (business(2, gmap_id=None), "gmap_id is not a string"),
+    (business(2, name=5), "name or address is not a string"),
+    (business(2, address=["NY"]), "name or address is not a string"),
+    (business(2, category="Hotel"), "category is not a list of strings"),
+    (business(2, category=["Hotel", None]), "category is not a list of strings"),
     (business(2, name="half \ud83d"), "half a character (a lone surrogate)"),
 ]
 
@@ -231,8 +231,8 @@ class TestUnusableFiles:
 
 
 def test_reviews_that_cannot_be_read_are_told_before_the_metadata_are_read(tmp_path):
-    seen = []
+    calls = []
     meta = write(tmp_path / "meta.json", [business(1)])
     with pytest.raises(InputError, match=r"absent\.json"):
-        read_google_local(tmp_path / "absent.json", meta, progress=seen.append)
-    assert seen == []
+        read_google_local(tmp_path / "absent.json", meta, progress=calls.append)
+    assert calls == []

@@ -217,7 +217,7 @@ def test_lines_of_a_skill_path_are_its_points_in_the_order_of_x():
         (lambda m: plots.skill_path(PATH.drop(columns="skill"), x="n_topics"), "column 'skill' is missing"),
         (lambda m: plots.terms(m, "pool"), "no topic has the label 'pool'"),
         (lambda m: plots.terms(m, 0, n=0), "n_terms=0 must be a whole number of at least 1"),
-        (lambda m: plots.word_cloud(m, 9), "topic=9 is no topic"),
+        (lambda m: plots.word_cloud(m, 9), "topic=9 is not a topic"),
         (lambda m: plots.word_cloud(m, n=0), "n=0 must be a whole number"),
         (lambda m: plots.response_distribution([np.nan]), "no response to show"),
         (lambda m: plots.response_distribution([]), "no response to show"),
@@ -233,7 +233,7 @@ def test_bad_input_gets_a_clear_error(one, draw, message):
 
 def test_a_loaded_model_has_no_responses_to_show(one, tmp_path):
     one.save(tmp_path / "model")
-    with pytest.raises(InputError, match="a stored model does not hold its responses"):
+    with pytest.raises(InputError, match="a stored model does not hold"):
         plots.response_distribution(load(tmp_path / "model"))
 
 

@@ -1,4 +1,4 @@
-"""A real browser without network, and the pages that it opens."""
+"""Reports of small models, and how the browser opens them: without network."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -6,17 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chromium import HOW, find_chromium
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import GLMNMF, TextResponseModel, TextVectorizer
 from textsignal.report.page.render import write_report
-
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
-]
 
 
 def fitted(training: str, vectorizer: TextVectorizer) -> TextResponseModel:
@@ -52,18 +46,8 @@ def reports(models, tmp_path_factory) -> dict[str, Path]:
     """Report of each model."""
     folder = tmp_path_factory.mktemp("reports")
     for name, model in models.items():
-        write_report(model, folder / f"{name}.html", REVIEWS.texts, REVIEWS.ratings, HELD_OUT, SETTINGS)
+        write_report(model, folder / f"{name}.html", model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
     return {name: folder / f"{name}.html" for name in models}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if (path := find_chromium()) is None:
-        pytest.fail(HOW)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The small computations of a report, each by its definition."""
 
-from itertools import combinations, pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,13 +11,11 @@ from textsignal.families import Binomial
 from textsignal.report.values.numbers import (
     STEP,
     length_bars,
-    level_ticks,
-    name_offsets,
     response_bars,
     response_effects,
     sizes,
 )
-from textsignal.report.values.words import region, signed, visible
+from textsignal.report.values.wording import region, signed, visible
 
 STARS = Binomial(4, 1)
 NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3), min_size=n, max_size=n), st.just(n)))
@@ -70,28 +68,6 @@ def test_every_text_is_in_one_bin_of_lengths(words):
     assert all(before.high == after.low for before, after in pairwise(bars))
 
 
-@given(st.integers(-1000, 1000), st.integers(1, 100_000))
-def test_ticks_are_few_and_are_levels(lowest, n):
-    ticks = level_ticks(range(lowest, lowest + n + 1))
-    assert 2 <= len(ticks) <= 11 or n < 10
-    assert all(lowest <= tick <= lowest + n for tick in ticks)
-    assert len(set(np.diff(ticks))) <= 1
-
-
-def boxes(places, widths, offsets):
-    named = zip(places, widths, offsets, strict=True)
-    return [(x - w / 2, x + w / 2, y + dy - 7, y + dy + 7) for (x, y), w, dy in named if dy]
-
-
-@given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 400), st.integers(10, 180)), max_size=30))
-def test_names_keep_off_each_other_and_off_points(points):
-    places, widths = [(x, y) for x, y, _ in points], [width for *_, width in points]
-    found = boxes(places, widths, name_offsets(places, widths))
-    circles = [(x - 8, x + 8, y - 8, y + 8) for x, y in places]
-    for a, b in [*combinations(found, 2), *product(found, circles)]:
-        assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
-
-
 @given(st.lists(st.integers(1, 10_000), min_size=1))
 def test_more_frequent_words_are_never_smaller(counts):
     found = sizes(np.array(counts))
@@ -101,12 +77,23 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert (np.diff(found[order]) >= 0).all()
 
 
-def test_regions_of_the_map():
-    assert region(0.1, 0.3, 0.1, 0.3) == "common and strong"
-    assert region(0.09, -0.3, 0.1, 0.3) == "rarer and strong"
-    assert region(0.2, -0.1, 0.1, 0.3) == "common and neutral"
-    assert region(0.0, 0.0, 0.1, 0.3) == "rarer and neutral"
-    assert region(0.1, 0.0, 0.1, 0.0) == "common and neutral"
+@pytest.mark.parametrize(
+    ("prevalence", "effect", "words"),
+    [
+        (0.15, 0.3, "common and strong"),
+        (0.06, -0.3, "rarer and strong"),
+        (0.20, -0.1, "common and neutral"),
+        (0.00, 0.0, "rarer and neutral"),
+        (0.100, -0.3, "strong"),
+        (0.088, 0.1, "neutral"),
+    ],
+)
+def test_regions_of_the_map(prevalence, effect, words):
+    assert region(prevalence, effect, rare=0.07, common=0.15, strong=0.3) == words
+
+
+def test_where_nothing_moves_nothing_is_strong():
+    assert region(0.1, 0.0, rare=0.07, common=0.15, strong=0.0) == "neutral"
 
 
 @pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])

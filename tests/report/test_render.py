@@ -8,14 +8,17 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import load
 from textsignal.errors import InputError, OutputError
-from textsignal.report.page.render import check_no_texts, library, render, write_report
+from textsignal.report.page.library import library
+from textsignal.report.page.render import check_no_texts, render, write_report
 from textsignal.report.values.prepare import prepare
 
 
 def test_a_report_without_texts_holds_none(models, tmp_path):
     file = tmp_path / "report.html"
     settings = replace(SETTINGS, with_texts=False)
-    write_report(models["predictive"], file, REVIEWS.texts, REVIEWS.ratings, HELD_OUT, settings)
+    write_report(
+        models["predictive"], file, models["predictive"].read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings
+    )
     page = file.read_text(encoding="utf-8")
     assert "<blockquote" not in page
     for text in REVIEWS.texts:
@@ -76,7 +79,7 @@ def test_a_loaded_model_asks_for_texts(models, tmp_path):
 
 
 def test_the_same_report_is_the_same_bytes(models):
-    report = prepare(models["joint"], REVIEWS.texts, REVIEWS.ratings, HELD_OUT, SETTINGS)
+    report = prepare(models["joint"], models["joint"].read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
     assert render(report) == render(report)
 
 

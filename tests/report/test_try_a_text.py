@@ -21,6 +21,7 @@ ODD = [
     "staff\u00a0friendly\u2028breakfast\x0bclean\x1cdirty",
     "हिन्दी में अच्छा होटल ١٢٣ 東京ホテル ½ ² x₂ a_b __ _ 1",
     "<b>friendly</b> staff & breakfast </script> {{ bed }}",
+    "caf&eacute;<br>clean<!-- dirty -->room <script>dirty()</script> &lt;i&gt;fr<b>iend</b>ly R&D <3 staff&#39;s <p",
 ]
 TEXTS = [*ODD, *REVIEWS.texts[-(200 - len(ODD)) :]]
 
@@ -46,6 +47,8 @@ def test_predictions_are_those_of_python(said):
     np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
     assert python.unknown[:4].all()
+    shares = model.read(TEXTS).predictions.shares
+    np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
 
 
 def test_contributions_are_those_of_python_and_add_up(said):
@@ -85,9 +88,10 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
     text = "The staff were friendly but the bathroom was dirty."
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
-    assert page.inner_text("#try-mean") == f"{models['predictive'].predict([text])[0]:.2f}"
+    expected, of_nothing = models["predictive"].predict([text, ""])
+    assert float(page.inner_text("#try-mean")) == pytest.approx(expected, abs=0.0051)
     assert page.inner_text("#try-marked") == text
-    assert {"staff", "friendly"} <= set(page.locator("#try-marked mark.up").all_inner_texts())
+    assert "friendly" in page.locator("#try-marked mark.up").all_inner_texts()
     assert "dirty" in page.locator("#try-marked mark.down").all_inner_texts()
     assert page.locator("#try-rows tr").count() == 6
     assert "dirty (−" in page.inner_text("#try-rows")
@@ -95,24 +99,100 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
     page.wait_for_selector("#chart-contributions svg")
     page.fill("#try-text", "xylophone")
     page.wait_for_selector("#try-words:has-text('no term')")
-    assert page.inner_text("#try-mean") == f"{models['predictive'].predict([''])[0]:.2f}"
+    assert float(page.inner_text("#try-mean")) == pytest.approx(of_nothing, abs=0.0051)
 
 
-def test_marks_hold_known_words_without_the_signs_around_them(browser, reports, models):
-    page = browser.new_page()
-    page.goto(reports["predictive"].as_uri())
-    page.wait_for_selector("body[data-ready]")
-    model, texts = (
-        models["predictive"],
-        [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]],
-    )
-    marked = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
-    for text, pieces in zip(texts, page.evaluate(marked, texts), strict=True):
+@pytest.fixture
+def opened(browser, reports):
+    """A page with a report on a model, by its name."""
+    pages = []
+
+    def open_report(name):
+        pages.append(browser.new_page())
+        pages[-1].goto(reports[name].as_uri())
+        pages[-1].wait_for_selector("body[data-ready]")
+        return pages[-1]
+
+    yield open_report
+    for page in pages:
+        page.close()
+
+
+MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
+
+
+def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
+    vectorizer = models["predictive"].vectorizer_
+    texts = [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]]
+    for text, pieces in zip(texts, opened("predictive").evaluate(MARKED, texts), strict=True):
         assert "".join(piece["text"] for piece in pieces) == text
-        known = [word for piece in pieces if piece["known"] for word in words(piece["text"])]
-        assert set(model.vectorizer_.terms_) & set(words(text)) <= set(known)
-        assert not any(set(piece["text"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
-    page.close()
+        known = {word for piece in pieces if piece["known"] for word in words(piece["read"])}
+        assert {vectorizer.terms_[term.column] for term in vectorizer.locate(text).terms} <= known
+        assert not any(set(piece["read"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
+
+
+@pytest.mark.parametrize("name", ["predictive", "words", "joint"])
+def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
+    texts = [
+        "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
+        "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>",
+        *REVIEWS.texts[:20],
+    ]
+    for text, pieces in zip(texts, opened(name).evaluate(MARKED, texts), strict=True):
+        ends = np.cumsum([len(piece["text"]) for piece in pieces])
+        expected = np.zeros(len(pieces))
+        for mark in models[name].explain(text).marks:
+            expected[np.searchsorted(ends, mark.start, side="right")] += mark.contribution
+        np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
+
+
+STEPS = [
+    {"pattern": r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", "by": None},
+    {"pattern": "</?(?:b|i|span)>", "by": ""},
+    {"pattern": "</?[a-z][^<>]*>", "by": "\n"},
+]
+WITH_STEPS = """([steps, texts]) => {
+    const given = JSON.parse(document.getElementById("page-data").textContent).browser;
+    const model = textsignalModel({ ...given, markup: steps });
+    return texts.map((text) => [model.words(text), model.marked(text, model.predict(text).terms)]);
+}"""
+
+
+#: Text, its words, and the pieces of it that are marked: known words, without tags around them.
+WITH_MARKUP = [
+    ("<p class='dirty'>friendly<br>room</p>", ["friendly", "room"], ["friendly", "room"]),
+    ("caf&eacute; &amp; <b>st<i>aff</i></b> &lt;br&gt;bed", ["café", "staff", "bed"], ["st<i>aff", "bed"]),
+    ("&room; &notit; bed", ["room", "it", "bed"], ["room", "bed"]),
+    ("I <3 the room &bogus; a&#1;b a&#0;b &#10;x y", ["the", "room", "bogus", "ab"], ["room"]),
+    ("&lt;script&gt;h=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed", ["bed"], ["bed"]),
+]
+
+
+def test_markup_is_left_out_before_words_are_looked_for_and_never_marked(opened):
+    page = opened("predictive")
+    found = page.evaluate(WITH_STEPS, [STEPS, [text for text, *_ in WITH_MARKUP]])
+    for (text, its_words, marked), (words_on_page, pieces) in zip(WITH_MARKUP, found, strict=True):
+        assert words_on_page == its_words
+        assert "".join(piece["text"] for piece in pieces) == text
+        assert [piece["text"] for piece in pieces if piece["known"]] == marked
+    assert page.evaluate("window.hacked") is None
+
+
+def test_clearing_the_text_clears_what_it_gave(visit, reports):
+    page = visit(reports["words"]).page
+    page.fill("#try-text", "The staff were friendly but the bathroom was dirty.")
+    page.wait_for_selector("#try-result:visible")
+    page.wait_for_selector("#chart-levels svg")
+    for nothing in ("", "  \n"):
+        page.fill("#try-text", nothing)
+        page.wait_for_selector("#try-result", state="hidden")
+        page.evaluate("textsignal.drawn()")
+        for part in ("mean", "words", "marked", "rows", "beyond", "constant", "eta"):
+            assert page.text_content(f"#try-{part}") == ""
+        assert page.locator("#chart-levels svg, #chart-contributions svg").count() == 0
+    page.fill("#try-text", "Friendly staff.")
+    page.wait_for_selector("#try-result:visible")
+    page.wait_for_selector("#chart-levels svg")
 
 
 def test_what_single_words_add_is_shown(visit, reports, models):
@@ -126,6 +206,6 @@ def test_what_single_words_add_is_shown(visit, reports, models):
 
 def test_a_tokenizer_of_the_users_own_is_left_to_python():
     model = TextResponseModel(2, vectorizer=TextVectorizer(tokenizer=str.split)).fit(REVIEWS.texts, REVIEWS.ratings)
-    browser = prepare(model, REVIEWS.texts, REVIEWS.ratings, HELD_OUT).browser
+    browser = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT).browser
     assert browser.model is None
     assert "tokenizer" in browser.reason

@@ -81,11 +81,11 @@ def test_a_failing_cell_is_named_and_finished_ones_are_kept(tmp_path):
 
 
 def test_progress_counts_finished_cells(tmp_path):
-    seen = []
+    calls = []
     kept = tmp_path / "kept"
     run_cells(cells_of([1]), kept, n_jobs=1)
-    run_cells(cells_of([1, 2, 3]), kept, n_jobs=1, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    run_cells(cells_of([1, 2, 3]), kept, n_jobs=1, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_killed_run_keeps_what_it_finished(tmp_path):

@@ -5,11 +5,11 @@ import pytest
 
 from textsignal.datasets import synthetic_reviews
 from textsignal.studies import STUDIES, Sample, Wanted, reproduce
+from textsignal.studies.choices import Choices
 from textsignal.studies.claims import Verdict
 from textsignal.studies.length.claims import PAPER_GAPS, PAPER_WORDS, SUBSETS, claims, gaps
 from textsignal.studies.length.study import LENGTH, fit_subset, length_study
 from textsignal.studies.methods import METHODS
-from textsignal.studies.sample_size.study import Choices
 from textsignal.studies.study import Plan
 
 

@@ -6,18 +6,10 @@ import pytest
 
 from textsignal.datasets import synthetic_reviews
 from textsignal.studies import STUDIES, Sample, Wanted, reproduce
+from textsignal.studies.choices import Choices, fit_choices, fit_methods, fit_penalties
 from textsignal.studies.claims import Verdict
 from textsignal.studies.sample_size.claims import appendix_claims, claims
-from textsignal.studies.sample_size.overfitting import OVERFITTING
-from textsignal.studies.sample_size.study import (
-    SAMPLE_SIZE,
-    Choices,
-    fit_choices,
-    fit_methods,
-    fit_penalties,
-    size_study,
-    sizes_of,
-)
+from textsignal.studies.sample_size.study import OVERFITTING, SAMPLE_SIZE, size_study, sizes_of
 from textsignal.studies.study import Plan
 
 COLUMNS = ["train_r2", "r2", "gap", "train_rmse", "rmse"]

@@ -144,5 +144,5 @@ class TestPage:
 
     def test_no_number_is_missing_from_page_and_claims(self, tables):
         plan = Plan(2, tuple(METHODS), quick=True)
-        said = SIMULATION.section(plan, tables) + "".join(map(str, SIMULATION.claims(plan, tables)))
-        assert "nan" not in said
+        written = SIMULATION.section(plan, tables) + "".join(map(str, SIMULATION.claims(plan, tables)))
+        assert "nan" not in written

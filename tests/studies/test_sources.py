@@ -57,7 +57,7 @@ def test_a_path_may_hold_an_equals_sign(tmp_path):
 def test_mistakes_are_named(tmp_path):
     path = table(tmp_path, "a.csv", "Review,Rating", ["fine stay,4"])
     with pytest.raises(
-        InputError, match="'pub' is no sample of the paper; there are tripadvisor, fast-food, cafe, hotel"
+        InputError, match="'pub' is not a sample of the paper; there are tripadvisor, fast-food, cafe, hotel"
     ):
         samples_from_files([f"pub={path}"])
     with pytest.raises(InputError, match=r"two files were given for hotel"):

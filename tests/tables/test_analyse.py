@@ -10,8 +10,11 @@ import pytest
 from textsignal import JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
+from textsignal.inference import Inference
+from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import analyse, predict_table
 from textsignal.tables.read import read_table
+from textsignal.training.predictive import FINAL_TOL
 
 N = 203
 REVIEWS = synthetic_reviews(N, seed=6)
@@ -190,10 +193,10 @@ def test_bad_rows_are_counted_and_named():
     message = error_of(table_of(**BAD), levels=(1, 5))
     assert message.startswith("5 bad rows: ")
     assert "2 empty texts (rows 4, 31)" in message
-    assert "1 response that is no number (row 11: 'five')" in message
+    assert "1 response that is not a number (row 11: 'five')" in message
     assert "2 responses outside 1 to 5 (rows 21: '9', 31: '0')" in message
-    assert "1 response that is no whole number (row 22: '3.5')" in message
-    assert "--on-bad-rows drop" in message
+    assert "1 response that is not a whole number (row 22: '3.5')" in message
+    assert 'on_bad_rows="drop"' in message
 
 
 def test_bad_rows_are_dropped_on_request():
@@ -210,7 +213,7 @@ def test_bad_rows_are_dropped_on_request():
 def test_a_rating_between_levels_is_bad_though_the_scale_is_not_given(row):
     table = table_of(rating={row: "3.5"})
     model = TextResponseModel(3)
-    with pytest.raises(InputError, match=rf"1 response that is no whole number \(row {row + 1}: '3\.5'\)"):
+    with pytest.raises(InputError, match=rf"1 response that is not a whole number \(row {row + 1}: '3\.5'\)"):
         analyse(table, model=model, **OPTIONS)
     dropped = analyse(table, model=model, on_bad_rows="drop", **OPTIONS)
     assert row + 1 not in dropped.documents["row"].tolist()
@@ -286,3 +289,90 @@ def test_cells_that_are_no_strings_are_read_as_written(tmp_path, model):
 def test_predicting_needs_the_column(model):
     with pytest.raises(InputError, match="no column 'text' for the text"):
         predict_table(model, REVIEWS.to_frame(), "text")
+
+
+class TestCopies:
+    def table(self, times=5):
+        return pd.concat([REVIEWS.to_frame()] * times, ignore_index=True)
+
+    def test_copies_of_a_text_are_on_one_side_of_the_split(self):
+        found = run(self.table())
+        held_out = found.documents["held_out"].to_numpy().reshape(5, N)
+        assert 0.1 < held_out.mean() < 0.3
+        assert (held_out == held_out[0]).all()
+
+    def test_a_copy_may_differ_in_case_space_and_punctuation(self):
+        table = self.table(2)
+        table.loc[N:, "review"] = table["review"][N:].map(lambda text: f"  {text.upper()}!!")
+        held_out = run(table).documents["held_out"].to_numpy().reshape(2, N)
+        assert (held_out[0] == held_out[1]).all()
+
+    def test_the_summary_counts_them(self):
+        assert run(self.table()).summary.copies == 4 * N
+        assert run().summary.copies == 0
+
+    def test_without_copies_the_split_is_the_documented_one(self):
+        np.testing.assert_array_equal(run().documents["held_out"], ~training_rows(N))
+
+    def test_held_out_skill_of_noise_stays_that_of_noise_when_reviews_are_repeated(self):
+        table = REVIEWS.to_frame()
+        table["rating"] = np.random.default_rng(0).permutation(table["rating"].to_numpy())
+        repeated = pd.concat([table] * 8, ignore_index=True)
+        assert run(repeated).summary.held_out.r2 < 0.1
+
+    def test_one_text_over_and_over_leaves_nothing_to_hold_out(self):
+        table = pd.DataFrame({"review": ["A clean room with a view."] * 40, "rating": np.arange(40) % 5 + 1})
+        found = run(table)
+        assert found.summary.held_out is None
+        assert not found.documents["held_out"].any()
+
+
+class TestMarkup:
+    PAGE = '<div class="review"><script>alert("x")</script>{}&nbsp;<b>clean</b> room &amp; view<br/></div>'
+
+    def test_html_is_no_part_of_the_topics(self):
+        plain = run(table_of(review={i: f"{REVIEWS.texts[i]} clean room & view" for i in range(N)}))
+        marked = run(table_of(review={i: self.PAGE.format(REVIEWS.texts[i]) for i in range(N)}))
+        assert marked.model.vectorizer_.terms_.tolist() == plain.model.vectorizer_.terms_.tolist()
+        assert not {"script", "class", "alert", "div", "nbsp", "amp"} & set(marked.model.vectorizer_.terms_)
+        np.testing.assert_array_equal(marked.documents["prediction"], plain.documents["prediction"])
+
+    def test_the_summary_counts_texts_that_held_some(self):
+        assert run(table_of(review={3: "<p>Clean.</p>", 5: "Fish &amp; chips"})).summary.with_markup == 2
+        assert run().summary.with_markup == 0
+
+    def test_new_texts_are_read_alike(self):
+        model = run().model
+        assert model.predict([self.PAGE.format("Dirty")]) == model.predict(["Dirty clean room & view"])
+        explanation = model.explain("<i>Dirty</i> room")
+        assert explanation.text == "Dirty room"
+        assert [explanation.text[mark.start : mark.end] for mark in explanation.marks] == ["Dirty", "room"]
+
+    def test_it_can_be_left_in(self):
+        assert TextVectorizer().fit(["<em>clean</em>"]).terms_.tolist() == ["clean"]
+        assert TextVectorizer(strip_markup=False).fit(["<em>clean</em>"]).terms_.tolist() == ["clean", "em"]
+
+
+def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
+    """In fit, predictions, skill, documents.csv and report together.
+
+    Aside from training's own steps, and from where words stand in the few documents that a report shows.
+    """
+    tokenised, inferred = [], []
+
+    def tokenizer(text):
+        tokenised.append(text)
+        return text.lower().split()
+
+    def counting(self, rows, *arguments, **options):
+        if self.tol == FINAL_TOL:  # training's own steps have another
+            inferred.append(rows.shape[0])
+        return original(self, rows, *arguments, **options)
+
+    original = Inference.weights
+    monkeypatch.setattr(Inference, "weights", counting)
+    vectorizer = TextVectorizer(2000, 500, tokenizer=tokenizer, weighting="count")
+    model = TextResponseModel(3, levels=(1, 5), vectorizer=vectorizer)
+    analyse(table_of(), model=model, **OPTIONS).write(tmp_path, ReportSettings(with_texts=False))
+    assert sorted(tokenised) == sorted(REVIEWS.texts)
+    assert sum(inferred) == N

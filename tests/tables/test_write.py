@@ -2,12 +2,18 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import openpyxl
+import pandas as pd
 import pytest
 
 from textsignal.errors import OutputError
-from textsignal.tables.write import whole_file, whole_folder
+from textsignal.tables.read import read_table
+from textsignal.tables.write import check_not_input, whole_file, whole_folder, whole_table
 
 
 class Stopped(BaseException):
@@ -95,7 +101,7 @@ def test_what_stops_in_the_middle_leaves_an_existing_target_as_it_was(tmp_path, 
 
 def test_an_existing_folder_is_refused_without_force(tmp_path):
     write_folder(tmp_path / "out", one="1")
-    with pytest.raises(OutputError, match=r"out exists already; give another name, or --force \(force=True\)"):
+    with pytest.raises(OutputError, match=r"out exists already; give another name, or force=True"):
         write_folder(tmp_path / "out", one="2")
     assert tree(tmp_path) == {"out": None, "out/one": "1"}
 
@@ -180,7 +186,7 @@ def test_a_folder_without_permission_is_named(tmp_path, write):
 
 def test_a_pipe_or_device_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OutputError, match="pipe is no regular file"):
+    with pytest.raises(OutputError, match="pipe is not a regular file"):
         write_file(tmp_path / "pipe", force=True)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
@@ -202,3 +208,209 @@ def test_a_relative_target_lies_in_the_working_folder(tmp_path, monkeypatch):
     write_file(Path("out.csv"))
     write_folder(Path(), force=True, two="2")
     assert tree(tmp_path) == {"out": None, "out/one": "1", "out.csv": "new", "two": "2"}
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path):
+    write_folder(tmp_path / "real", one="1")
+    (tmp_path / "out").symlink_to("real")
+    write_folder(tmp_path / "out", force=True, one="2")
+    assert (tmp_path / "out").is_symlink()
+    assert tree(tmp_path / "real") == {"one": "2"}
+
+
+def test_other_files_are_the_same_files_and_links_stay_links(tmp_path):
+    out = tmp_path / "out"
+    (out / "notes").mkdir(parents=True)
+    (out / "notes" / "mine").write_text("mine")
+    (out / "link").symlink_to("nowhere")
+    out.chmod(0o751)
+    before = (out / "notes" / "mine").stat().st_ino
+    write_folder(out, force=True, one="1")
+    assert (out / "notes" / "mine").stat().st_ino == before
+    assert (out / "link").readlink() == Path("nowhere")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o751
+
+
+def test_a_process_in_the_folder_stays_in_it(tmp_path, monkeypatch):
+    write_folder(tmp_path / "out", one="1")
+    (tmp_path / "out" / "inner").mkdir()
+    for place in ("out", "out/inner"):
+        monkeypatch.chdir(tmp_path / place)
+        write_folder(tmp_path / "out", force=True, one=place)
+        assert Path.cwd().samefile(tmp_path / place)
+        assert (tmp_path / "out" / "one").read_text() == place
+
+
+def test_what_is_read_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("mine")
+    Path("link.csv").symlink_to("in.csv")
+    check_not_input(Path("out.csv"), [Path("in.csv")])
+    for name in ("in.csv", "./in.csv", "link.csv", str(tmp_path / "in.csv")):
+        with pytest.raises(OutputError, match=r"csv is read by this command and is not replaced"):
+            check_not_input(Path(name), [Path("in.csv")])
+
+
+# Tables
+
+TABLE = pd.DataFrame({"text": ["=1+1", "two\nlines; ☹", "plain, too", "007"], "value": [0.1, 1 / 3, 2.5, -1e-9]})
+ENDINGS = [
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".csv.gz",
+    ".tsv.bz2",
+    ".jsonl.xz",
+    ".json.zip",
+    ".parquet",
+    ".xlsx",
+]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_is_read_back_as_it_was_written(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    with whole_table(path, force=False) as write:
+        write(TABLE)
+    found = read_table(path)
+    assert list(found.columns) == ["text", "value"]
+    assert found["text"].tolist() == TABLE["text"].tolist()
+    np.testing.assert_allclose(found["value"].astype(float), TABLE["value"], rtol=1e-14)
+
+
+def test_no_text_becomes_a_formula_and_none_is_cut(tmp_path):
+    with whole_table(tmp_path / "t.xlsx", force=False) as write:
+        write(TABLE.assign(text=["=1+1", "bell\a", "x" * 32_767, "+1"]))
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    assert [sheet.cell(row, 1).data_type for row in range(2, 6)] == ["s"] * 4
+    assert sheet.cell(2, 1).value == "=1+1"
+    assert sheet.cell(3, 1).value == "bell\ufffd"
+    assert len(sheet.cell(4, 1).value) == 32_767
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "message"),
+    [
+        ("t.xlsx", ["x" * 32_768], "a text of 32,768 characters"),
+        ("t.parquet", ["x", 1.5], "cannot hold this table"),
+        ("t.csv", ["\ud83d"], "surrogates not allowed"),
+    ],
+)
+def test_a_table_that_a_format_cannot_hold_is_refused_whole(tmp_path, name, texts, message):
+    table = pd.DataFrame({"text": pd.Series(texts, dtype=object)})
+    with pytest.raises(OutputError, match=message), whole_table(tmp_path / name, force=False) as write:
+        write(table)
+    assert tree(tmp_path) == {}
+
+
+def test_an_ending_that_says_no_format_lists_those_that_do(tmp_path):
+    with (
+        pytest.raises(OutputError, match=r"must end in \.csv, \.tsv, .*\.parquet or \.xlsx"),
+        whole_table(tmp_path / "t.doc", force=True),
+    ):
+        pass
+
+
+# Killed in the middle
+
+KILLED = """
+import itertools, os, shutil, sys
+from pathlib import Path
+from textsignal.errors import OutputError
+from textsignal.tables import write
+
+if sys.argv[2] == "in place":
+    write._renameat2 = None
+OUT = Path(sys.argv[1], "out")
+
+def run(name, force=True):
+    with write.whole_folder(OUT, force=force) as folder:
+        (folder / "documents.csv").write_text(name)
+        (folder / "model").mkdir()
+        (folder / "model" / "settings").write_text(name)
+        (folder / "report.html").write_text(name)
+
+def state():
+    names = ["documents.csv", "model/settings", "report.html"]
+    return [(OUT / name).read_text() for name in names if (OUT / name).exists()]
+
+def hidden():
+    return [path.name for place in (OUT, OUT.parent) for path in place.iterdir() if path.name[0] == "."]
+
+for moment in itertools.count():
+    shutil.rmtree(OUT, ignore_errors=True)
+    run("old", force=False)
+    (OUT / "notes").mkdir()
+    (OUT / "notes" / "mine.txt").write_text("mine")
+    child = os.fork()
+    if child == 0:
+        events = itertools.count()
+        sys.addaudithook(lambda event, _: event[:3] in ("os.", "shu", "ope") and next(events) == moment and os._exit(9))
+        run("new")
+        os._exit(0)
+    killed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    found = state()
+    try:
+        run("refused", force=False)
+    except OutputError:
+        pass
+    repaired, left = state(), hidden()
+    run("later")
+    mine = (OUT / "notes" / "mine.txt").read_text()
+    print(killed, ",".join(found), ",".join(repaired), ",".join(left + hidden()) or "-", ",".join(state()), mine)
+    if not killed:
+        break
+"""
+
+
+@pytest.mark.parametrize("missing", ["link", "exchange"])
+def test_a_disk_without_links_or_exchange_will_do(tmp_path, monkeypatch, missing):
+    def refuse(*_, **__):
+        raise OSError(95, "Operation not supported")
+
+    if missing == "link":
+        monkeypatch.setattr("os.link", refuse)
+    else:
+        monkeypatch.setattr("textsignal.tables.write._renameat2", lambda *_: -1)
+    write_folder(tmp_path / "out", one="old")
+    (tmp_path / "out" / "notes").mkdir()
+    (tmp_path / "out" / "notes" / "mine").write_text("mine")
+    write_folder(tmp_path / "out", force=True, one="new")
+    assert tree(tmp_path) == {"out": None, "out/notes": None, "out/notes/mine": "mine", "out/one": "new"}
+
+
+@pytest.mark.parametrize("way", ["exchange", "in place"])
+def test_killed_at_any_moment_results_are_of_one_run(tmp_path, way):
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, way], capture_output=True, text=True, check=True)
+    moments = [line.split(" ") for line in done.stdout.splitlines()]
+    assert len(moments) > 20
+    assert moments[-1][:2] == ["False", "new,new,new"]
+    whole = {"old,old,old", "new,new,new"}
+    for _, found, repaired, left, later, mine in moments:
+        assert len(set(found.split(",")) - {""}) <= 1
+        assert found in whole or way == "in place"
+        assert repaired in whole
+        assert (left, later, mine) == ("-", "later,later,later", "mine")
+    assert {repaired for _, _, repaired, *_ in moments} == whole
+
+
+def test_scratch_of_a_process_that_lives_is_left_alone(tmp_path):
+    write_folder(tmp_path / "out", one="1")
+    with whole_folder(tmp_path / "out", force=True) as ours:
+        write_folder(tmp_path / "out", force=True, one="2")
+        (ours / "one").write_text("3")
+    assert tree(tmp_path) == {"out": None, "out/one": "3"}
+
+
+def test_a_file_cleans_up_after_a_killed_process(tmp_path):
+    script = (
+        "import os, pathlib, sys; from textsignal.tables import write\n"
+        "with write.whole_file(pathlib.Path(sys.argv[1]), force=True) as file: file.write_text('half'); os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "out.csv"], check=False)
+    assert done.returncode == 9
+    assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
+    write_file(tmp_path / "out.csv")
+    assert tree(tmp_path) == {"out.csv": "new"}

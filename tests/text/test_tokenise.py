@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+from stop_words import AVAILABLE_LANGUAGES
 
 from textsignal.errors import InputError
-from textsignal.text.tokenise import stop_words, words
+from textsignal.text.negations import NEGATIONS
+from textsignal.text.tokenise import normalise, stop_words, words
+from textsignal.text.vectorise import TextVectorizer
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates too
 
@@ -71,6 +74,39 @@ def test_english_is_scikit_learns_otherwise():
 @pytest.mark.parametrize("language", ["german", "German", "de"])
 def test_other_languages_by_name_and_code(language):
     assert {"und", "der"} <= stop_words(language)
+
+
+@pytest.mark.parametrize("language", AVAILABLE_LANGUAGES)
+def test_no_stop_list_holds_a_negation(language):
+    assert NEGATIONS[language]
+    assert not stop_words(language) & NEGATIONS[language]
+    assert not any(word.endswith("n't") for word in stop_words(language))
+    assert all(normalise(word) == word for word in NEGATIONS[language])
+
+
+@pytest.mark.parametrize(
+    ("language", "good", "not_good"),
+    [
+        ("german", "das Zimmer war gut", "das Zimmer war nicht gut"),
+        ("german", "ein Bett", "kein Bett"),
+        ("french", "c'est propre", "ce n'est pas propre"),
+        ("spanish", "con agua caliente", "sin agua caliente"),
+        ("italian", "il letto era comodo", "il letto non era comodo"),
+        ("dutch", "met ontbijt", "zonder ontbijt"),
+        ("portuguese", "a cama é boa", "a cama não é boa"),
+        ("russian", "чисто", "не чисто"),
+        ("hebrew", "נקי", "לא נקי"),
+    ],
+)
+def test_a_text_and_its_opposite_differ(language, good, not_good):
+    vectorizer = TextVectorizer(stop_words=language).fit([good, not_good])
+    rows = vectorizer.transform([good, not_good]).toarray()
+    assert (rows[0] != rows[1]).any()
+
+
+def test_a_list_whose_words_stand_in_quotation_marks_is_read():
+    assert "אבל" in stop_words("hebrew")
+    assert not any(set('",') & set(word) for word in stop_words("hebrew"))
 
 
 def test_unknown_language_lists_the_known():

@@ -1,5 +1,5 @@
-"""The command line: every command is one public call, its options are that call's arguments."""
+"""The command line: every command is one public call, its options are that call's arguments. One module per command."""
 
-from textsignal.cli.commands import app, main
+from textsignal.cli.app import app, main
 
 __all__ = ["app", "main"]

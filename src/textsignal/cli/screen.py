@@ -1,20 +1,24 @@
-"""What the command line shows: tables, and bars of what takes long."""
+"""What the command line shows of a fit: skill, topics, where the results are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from textsignal.cli.console import count, out, say
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textsignal.model import TextResponseModel
-    from textsignal.tables.analyse import Skill
+    from textsignal.tables.analyse import Analysis, Skill
+    from textsignal.tables.read import TableFile
+
+#: What a fit writes.
+RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
@@ -57,21 +61,36 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
     return table
 
 
-@contextmanager
-def study_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar a study on a terminal, and a line for every tenth of its cells elsewhere."""
-    tasks: dict[str, TaskID] = {}
-    tenths: dict[str, int] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+def show_analysis(analysis: Analysis) -> None:
+    """What a fit came to: what was left out, its skill and its topics."""
+    summary = analysis.summary
+    if summary.dropped:
+        say(f"Left out {summary.dropped}.")
+    if summary.response_read:
+        say(f"How responses were read: {summary.response_read}.")
+    if summary.with_markup:
+        say(f"With HTML, its tags and entities taken out: {count(summary.with_markup, 'text')}.")
+    if summary.copies:
+        rows = "1 row says" if summary.copies == 1 else f"{summary.copies:,} rows say"
+        say(f"{rows} the same as an earlier one; copies are kept on one side of the split.")
+    if summary.without_response:
+        say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
+    if summary.without_known_term:
+        say(f"Without a term the model knows, mean weights used: {count(summary.without_known_term, 'text')}.")
+    iterations = count(summary.iterations, "iteration")
+    say(f"{count(summary.terms, 'term')}, {iterations}, stopped: {summary.stop_reason}.\n")
+    out.print(skill_table(summary.train, summary.held_out))
+    if summary.warning:
+        say(f"Warning: {summary.warning}.\n")
+    out.print(topic_table(analysis.model, 8))
 
-        def told(study: str, done: int, total: int) -> None:
-            if study not in tasks:
-                tasks[study] = bar.add_task(study, total=total)
-            bar.update(tasks[study], completed=done, total=total)
-            tenth = 10 * done // max(total, 1)
-            if not console.is_terminal and tenths.get(study) != tenth:
-                tenths[study] = tenth
-                console.print(f"{study}: {done:,} of {total:,} cells finished", markup=False, highlight=False)
 
-        yield told
+def what_was_read(file: Path, read: TableFile) -> str:
+    """How many rows a file has, and what was chosen where it left a choice."""
+    return f"{file.name}: {count(len(read.table), 'row')}{f' ({read.choice})' if read.choice else ''}."
+
+
+def say_results(output: Path) -> None:
+    """Where the results of a fit lie."""
+    say(f"\nWritten to {output}: {', '.join(RESULTS)}")
+    say(f"Open the report in a browser: {output / 'report.html'}")

@@ -41,11 +41,11 @@ class Businesses:
         """Take a line of the metadata, or skip it with the reason; of a repeated business the first counts."""
         gmap_id, name, category, address = pick(_BUSINESS, record)
         if type(gmap_id) is not str:
-            raise Skip("gmap_id is no string")
+            raise Skip("gmap_id is not a string")
         if not (_is_text(name) and _is_text(address)):
-            raise Skip("name or address is no string")
+            raise Skip("name or address is not a string")
         if category is not None and not (type(category) is list and all(type(one) is str for one in category)):
-            raise Skip("category is no list of strings")
+            raise Skip("category is not a list of strings")
         joined = "|".join(category or ()) or None
         encoded(gmap_id, name, joined, address)
         if gmap_id in self.kept or gmap_id in self._left_out:

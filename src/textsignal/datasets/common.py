@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.errors import InputError
+from textsignal.evaluate import r2_score
 
 Array = NDArray[np.float64]
 Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
@@ -17,13 +18,12 @@ Seed = int | np.random.Generator | None
 
 
 def r_squared(observed: NDArray[np.int64], predicted: Array, rows: Rows) -> float:
-    """1 - residual / total sum of squares on the given rows."""
+    """R2 on the given rows, which must hold different ratings."""
     chosen = slice(None) if rows is None else rows
-    y, mean = observed[chosen], predicted[chosen]
-    total = np.sum((y - y.mean()) ** 2) if len(y) else 0.0
-    if total == 0:
+    y = observed[chosen]
+    if len(np.unique(y)) < 2:
         raise InputError(f"rows must select at least two different ratings, got {len(y)} rows of one rating")
-    return float(1 - np.sum((y - mean) ** 2) / total)
+    return r2_score(y, predicted[chosen])
 
 
 def check_integer(name: str, value: int, *, at_least: int) -> None:

@@ -47,7 +47,7 @@ def read_google_local(
 ) -> ReviewSample:
     r"""Read Google Local reviews (2021) as published, one pair of files a state.
 
-    `review-<State>.json.gz` holds a review a line, `meta-<State>.json.gz` a business; `gmap_id` joins them.
+    `review-<State>.json.gz` holds one review per line, `meta-<State>.json.gz` a business; `gmap_id` joins them.
     Each file is read once, a line at a time. In memory are the businesses, some 20 bytes for each review that
     passes the filters, and the reviews that are returned, of which `limit` sets the number.
 
@@ -139,10 +139,10 @@ def _review(record: Record, businesses: Businesses, min_words: int) -> tuple[byt
     """A review to use, and the bytes that tell it from others. Its business is looked at before its text."""
     user_id, gmap_id, rating, text = pick(_REVIEW, record)
     if type(user_id) is not str or type(gmap_id) is not str:
-        raise Skip("user_id or gmap_id is no string")
+        raise Skip("user_id or gmap_id is not a string")
     businesses.demand(gmap_id)
     if text is not None and type(text) is not str:
-        raise Skip("text is no string")
+        raise Skip("text is not a string")
     if text is None or not text.strip():
         raise Skip("no text")
     if type(rating) not in (int, float) or rating not in (1, 2, 3, 4, 5):

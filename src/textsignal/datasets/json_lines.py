@@ -14,7 +14,7 @@ from typing import Any
 
 from textsignal.datasets.sample import LeftOut
 from textsignal.errors import InputError
-from textsignal.tables.read import check_file, one_line, unpacked
+from textsignal.tables.files import check_file, one_line, unpacked
 
 Record = dict[str, Any]
 Progress = Callable[[int], None]

@@ -1,4 +1,4 @@
-"""The phrases and the planted truth of `textsignal.datasets.synthetic_reviews`: tables, all written for it.
+"""The aspects of `textsignal.datasets.synthetic_reviews`: their phrases and the planted truth, all written for it.
 
 A sentence is a template in lower case without its full stop; `{slot}` stands for one of the words listed
 under that slot. Most words of an aspect sit in slots, so that they mix freely and a topic model finds the
@@ -39,8 +39,9 @@ class Aspect:
     words: Words = field(repr=False, hash=False)
 
 
-def _words(listed: str) -> tuple[str, ...]:
-    return tuple(listed.split(", "))
+def listed(words: str) -> tuple[str, ...]:
+    """The words of a list with commas."""
+    return tuple(words.split(", "))
 
 
 INTERCEPT = 1.2
@@ -50,7 +51,7 @@ FRIENDLY_STAFF = Aspect(
     name="friendly staff",
     effect=1.0,
     share=0.32,
-    keywords=_words("staff, friendly, helpful, polite, courteous, welcoming, cheerful, porter, smile, team"),
+    keywords=listed("staff, friendly, helpful, polite, courteous, welcoming, cheerful, porter, smile, team"),
     sentences=(
         "the staff were {very} {kind} and {kind}",
         "the {who} was {kind} and {favour}",
@@ -67,15 +68,15 @@ FRIENDLY_STAFF = Aspect(
         "{name}, the {who}, was {very} {kind} and {favour}",
     ),
     words={
-        "very": _words("very, really, so, always, incredibly"),
-        "kind": _words("friendly, helpful, kind, warm, polite, courteous, welcoming, cheerful, patient"),
-        "who": _words("concierge, porter, bartender, housekeeper, valet, barista, gardener"),
-        "favour": _words(
+        "very": listed("very, really, so, always, incredibly"),
+        "kind": listed("friendly, helpful, kind, warm, polite, courteous, welcoming, cheerful, patient"),
+        "who": listed("concierge, porter, bartender, housekeeper, valet, barista, gardener"),
+        "favour": listed(
             "carried our luggage, printed our tickets, called a taxi, lent us an umbrella, drew us a map, "
             "remembered our names, recommended places to eat, answered every question, helped with the bags"
         ),
-        "smile": _words("a smile, a warm welcome, good humour, real kindness, a big smile, a friendly word"),
-        "name": _words("Maria, Tomas, Aisha, Pierre, Linh, Samuel, Ingrid, Mateo"),
+        "smile": listed("a smile, a warm welcome, good humour, real kindness, a big smile, a friendly word"),
+        "name": listed("Maria, Tomas, Aisha, Pierre, Linh, Samuel, Ingrid, Mateo"),
     },
 )
 
@@ -83,7 +84,7 @@ BREAKFAST = Aspect(
     name="great breakfast",
     effect=0.8,
     share=0.30,
-    keywords=_words("breakfast, buffet, eggs, pancakes, pastries, juice, fruit, yoghurt, delicious, tasty"),
+    keywords=listed("breakfast, buffet, eggs, pancakes, pastries, juice, fruit, yoghurt, delicious, tasty"),
     sentences=(
         "breakfast was {tasty}, with {dish}, {dish} and {drink}",
         "the breakfast buffet had {tasty} {dish}, {side} and plenty of {drink}",
@@ -99,10 +100,10 @@ BREAKFAST = Aspect(
         "the buffet is {tasty}: {side}, {dish}, {drink}, whatever you fancy",
     ),
     words={
-        "tasty": _words("delicious, tasty, fresh, superb, wonderful, great, scrumptious"),
-        "dish": _words("scrambled eggs, pancakes, waffles, omelettes, bacon, pastries, poached eggs, sausages"),
-        "side": _words("fruit, yoghurt, local cheese, warm bread, jam, honey, berries, smoked salmon, muesli"),
-        "drink": _words("coffee, orange juice, hot chocolate, green tea, cappuccino, apple juice"),
+        "tasty": listed("delicious, tasty, fresh, superb, wonderful, great, scrumptious"),
+        "dish": listed("scrambled eggs, pancakes, waffles, omelettes, bacon, pastries, poached eggs, sausages"),
+        "side": listed("fruit, yoghurt, local cheese, warm bread, jam, honey, berries, smoked salmon, muesli"),
+        "drink": listed("coffee, orange juice, hot chocolate, green tea, cappuccino, apple juice"),
     },
 )
 
@@ -110,7 +111,7 @@ COMFORTABLE_BED = Aspect(
     name="comfortable bed",
     effect=0.9,
     share=0.22,
-    keywords=_words("bed, slept, comfortable, comfy, soft, cosy, plush, pillows, duvet, linen"),
+    keywords=listed("bed, slept, comfortable, comfy, soft, cosy, plush, pillows, duvet, linen"),
     sentences=(
         "the bed was {very} {comfy} and we {slept}",
         "the {bedding} felt {comfy} and the {bedding} {comfy}",
@@ -126,11 +127,11 @@ COMFORTABLE_BED = Aspect(
         "the bed was {very} {comfy}, and so was everything from the {bedding} to the {bedding}",
     ),
     words={
-        "very": _words("very, really, so, wonderfully, incredibly"),
-        "comfy": _words("comfortable, comfy, soft, cosy, plush, fluffy, luxurious"),
-        "bedding": _words("pillows, duvet, mattress, bedding, linen, blankets, mattress topper"),
-        "size": _words("king size, queen size, double, huge, big"),
-        "slept": _words(
+        "very": listed("very, really, so, wonderfully, incredibly"),
+        "comfy": listed("comfortable, comfy, soft, cosy, plush, fluffy, luxurious"),
+        "bedding": listed("pillows, duvet, mattress, bedding, linen, blankets, mattress topper"),
+        "size": listed("king size, queen size, double, huge, big"),
+        "slept": listed(
             "slept like a baby, slept like a log, slept soundly, woke up rested, slept right through, "
             "slept better than at home, slept deeply"
         ),
@@ -141,7 +142,7 @@ DIRTY_ROOM = Aspect(
     name="dirty room",
     effect=-2.0,
     share=0.16,
-    keywords=_words("dirty, filthy, grubby, mould, hair, dust, toilet, shower, sink, bathroom, smelled"),
+    keywords=listed("dirty, filthy, grubby, mould, hair, dust, toilet, shower, sink, bathroom, smelled"),
     sentences=(
         "the {spot} was {filthy} and there was {grime} in the {spot}",
         "we found {grime} and {grime} in the {spot}",
@@ -157,11 +158,11 @@ DIRTY_ROOM = Aspect(
         "the {spot} was covered in {grime} and the bathroom was {filthy}",
     ),
     words={
-        "spot": _words("shower, sink, toilet, carpet, bathtub, shower curtain, bathroom sink, toilet seat"),
-        "filthy": _words("filthy, dirty, grubby, stained, sticky, mouldy, disgusting"),
-        "grime": _words("mould, hair, dust, grime, limescale, old food, black mould, someone else's hair"),
-        "smell": _words("damp, stale smoke, drains, sewage, mildew, old cigarettes"),
-        "cleaned": _words("cleaned, mopped, scrubbed, disinfected, properly cleaned"),
+        "spot": listed("shower, sink, toilet, carpet, bathtub, shower curtain, bathroom sink, toilet seat"),
+        "filthy": listed("filthy, dirty, grubby, stained, sticky, mouldy, disgusting"),
+        "grime": listed("mould, hair, dust, grime, limescale, old food, black mould, someone else's hair"),
+        "smell": listed("damp, stale smoke, drains, sewage, mildew, old cigarettes"),
+        "cleaned": listed("cleaned, mopped, scrubbed, disinfected, properly cleaned"),
     },
 )
 
@@ -169,7 +170,7 @@ NOISE = Aspect(
     name="noise at night",
     effect=-1.5,
     share=0.15,
-    keywords=_words("noise, noisy, loud, walls, thin, awake, traffic, sirens, slamming, hear"),
+    keywords=listed("noise, noisy, loud, walls, thin, awake, traffic, sirens, slamming, hear"),
     sentences=(
         "there was {loud} noise from {source} until {time}",
         "the walls are {thin} and we could hear {source} and {source}",
@@ -185,14 +186,14 @@ NOISE = Aspect(
         "a noisy night: {source}, {source} and no sleep before {time}",
     ),
     words={
-        "very": _words("very, really, so, painfully, incredibly"),
-        "loud": _words("loud, constant, endless, terrible"),
-        "thin": _words("thin, paper thin, badly insulated, flimsy"),
-        "source": _words(
+        "very": listed("very, really, so, painfully, incredibly"),
+        "loud": listed("loud, constant, endless, terrible"),
+        "thin": listed("thin, paper thin, badly insulated, flimsy"),
+        "source": listed(
             "traffic, sirens, music, slamming doors, shouting, barking dogs, drilling, car horns, karaoke, "
             "drunk neighbours, motorbikes, parties in the corridor"
         ),
-        "time": _words("two in the morning, three o'clock, four in the morning, midnight, dawn, sunrise"),
+        "time": listed("two in the morning, three o'clock, four in the morning, midnight, dawn, sunrise"),
     },
 )
 
@@ -200,7 +201,7 @@ RUDE_CHECK_IN = Aspect(
     name="slow, rude check-in",
     effect=-1.8,
     share=0.15,
-    keywords=_words("check, desk, receptionist, clerk, rude, queue, waited, ignored, reservation, apology"),
+    keywords=listed("check, desk, receptionist, clerk, rude, queue, waited, ignored, reservation, apology"),
     sentences=(
         "check-in took {wait} because the {clerk} {fail}",
         "we waited {wait} in the {queue} while the {clerk} {fail}",
@@ -216,14 +217,14 @@ RUDE_CHECK_IN = Aspect(
         "being met by a {rude} {clerk} after we waited {wait} was too much",
     ),
     words={
-        "rude": _words("rude, dismissive, surly, careless, bored, hostile"),
-        "clerk": _words("receptionist, front desk clerk, desk clerk, front desk manager, reception clerk"),
-        "fail": _words(
+        "rude": listed("rude, dismissive, surly, careless, bored, hostile"),
+        "clerk": listed("receptionist, front desk clerk, desk clerk, front desk manager, reception clerk"),
+        "fail": listed(
             "ignored us, argued with us, lost our reservation, could not find our reservation, sent us away, "
             "blamed the computer, talked on the phone, ignored my question, walked away from the counter"
         ),
-        "wait": _words("forty minutes, almost an hour, nearly an hour, close to an hour, ages, far too long"),
-        "queue": _words("queue, line, lobby queue, check-in queue, check-in line"),
+        "wait": listed("forty minutes, almost an hour, nearly an hour, close to an hour, ages, far too long"),
+        "queue": listed("queue, line, lobby queue, check-in queue, check-in line"),
     },
 )
 
@@ -231,7 +232,7 @@ LOCATION = Aspect(
     name="location and transport",
     effect=0.0,
     share=0.38,
-    keywords=_words("station, tram, bus, metro, train, harbour, museum, cathedral, river, walk, stops"),
+    keywords=listed("station, tram, bus, metro, train, harbour, museum, cathedral, river, walk, stops"),
     sentences=(
         "the hotel is {near} from the {place}, with a {transit} stop outside",
         "the {transit} goes to the {place} and then on to the {place}",
@@ -247,14 +248,14 @@ LOCATION = Aspect(
         "a {transit} line runs from here to the {place} and the {place}",
     ),
     words={
-        "place": _words(
+        "place": listed(
             "station, harbour, old town, museum, cathedral, market square, river, park, stadium, "
             "city centre, castle, train station"
         ),
-        "transit": _words("tram, bus, metro, train, shuttle"),
-        "near": _words("ten minutes, five minutes, two blocks, a short walk, three stops, a ten minute walk"),
-        "often": _words("five, ten, twelve, fifteen, twenty"),
-        "side": _words("north, south, east, west"),
+        "transit": listed("tram, bus, metro, train, shuttle"),
+        "near": listed("ten minutes, five minutes, two blocks, a short walk, three stops, a ten minute walk"),
+        "often": listed("five, ten, twelve, fifteen, twenty"),
+        "side": listed("north, south, east, west"),
     },
 )
 
@@ -262,7 +263,7 @@ BUSINESS_TRIP = Aspect(
     name="business trip",
     effect=0.0,
     share=0.26,
-    keywords=_words("business, conference, meeting, colleagues, company, client, slides, emails, seminar"),
+    keywords=listed("business, conference, meeting, colleagues, company, client, slides, emails, seminar"),
     sentences=(
         "I was in town for a {event} with {peers}",
         "my company booked the hotel for a {event}, so {peers} stayed here too",
@@ -278,19 +279,19 @@ BUSINESS_TRIP = Aspect(
         "the trip was for work, and on {day} I {task}",
     ),
     words={
-        "event": _words(
+        "event": listed(
             "conference, trade fair, training course, workshop, client meeting, sales meeting, seminar, "
             "board meeting, product launch"
         ),
-        "peers": _words(
+        "peers": listed(
             "colleagues, two colleagues, three clients, sales people from work, our suppliers, "
             "business partners, people from head office"
         ),
-        "task": _words(
+        "task": listed(
             "answered emails, prepared slides, finished a report, rehearsed my presentation, "
             "joined client calls, filled in expenses, worked on slides, wrote emails"
         ),
-        "day": _words("Monday, Tuesday, Wednesday, Thursday, Friday"),
+        "day": listed("Monday, Tuesday, Wednesday, Thursday, Friday"),
     },
 )
 
@@ -298,7 +299,7 @@ ROOM_FURNITURE = Aspect(
     name="room furniture",
     effect=0.0,
     share=0.32,
-    keywords=_words("floor, lamp, wardrobe, kettle, minibar, television, mirror, sofa, rack, furniture, table"),
+    keywords=listed("floor, lamp, wardrobe, kettle, minibar, television, mirror, sofa, rack, furniture, table"),
     sentences=(
         "the room has a {item}, a {item} and a {item}",
         "our room was on the {level} floor, with a {item} and a {colour} {item}",
@@ -314,12 +315,12 @@ ROOM_FURNITURE = Aspect(
         "the {level} floor rooms are {colour}, each with a {item} and a {item}",
     ),
     words={
-        "item": _words(
+        "item": listed(
             "wardrobe, kettle, safe, minibar, television, hairdryer, bedside lamp, luggage rack, mirror, "
             "sofa, bookshelf, writing table, floor lamp"
         ),
-        "colour": _words("beige, grey, blue, white, brown, wooden"),
-        "level": _words("second, third, fourth, fifth, sixth, top"),
+        "colour": listed("beige, grey, blue, white, brown, wooden"),
+        "level": listed("second, third, fourth, fifth, sixth, top"),
     },
 )
 
@@ -327,7 +328,7 @@ PESTS = Aspect(
     name="pests",
     effect=-3.5,
     share=0.06,
-    keywords=_words("bedbugs, bugs, cockroaches, fleas, insects, bites, itchy, infested, crawling, bitten"),
+    keywords=listed("bedbugs, bugs, cockroaches, fleas, insects, bites, itchy, infested, crawling, bitten"),
     sentences=(
         "we found {pest} {where} and {pest} {where}",
         "I woke up with {harm} from {biter}",
@@ -343,13 +344,13 @@ PESTS = Aspect(
         "our bags were infested with {biter}, and I still have {harm}",
     ),
     words={
-        "biter": _words("bedbugs, fleas, insects, bugs"),
-        "pest": _words("bedbugs, cockroaches, fleas, mice, insects, bugs"),
-        "where": _words(
+        "biter": listed("bedbugs, fleas, insects, bugs"),
+        "pest": listed("bedbugs, cockroaches, fleas, mice, insects, bugs"),
+        "where": listed(
             "under the mattress, behind the headboard, in the sheets, along the wall, inside my suitcase, "
             "on the pillow, in the drawers"
         ),
-        "harm": _words("itchy bites, red welts, itchy rashes, swollen bites, dozens of bites, painful bites"),
+        "harm": listed("itchy bites, red welts, itchy rashes, swollen bites, dozens of bites, painful bites"),
     },
 )
 
@@ -357,7 +358,7 @@ CELEBRATION = Aspect(
     name="surprise for a celebration",
     effect=2.5,
     share=0.06,
-    keywords=_words("surprise, upgraded, upgrade, suite, anniversary, champagne, complimentary, cake"),
+    keywords=listed("surprise, upgraded, upgrade, suite, anniversary, champagne, complimentary, cake"),
     sentences=(
         "they surprised us with {gift} for our {occasion}",
         "we were upgraded to a {suite} for our {occasion}",
@@ -373,13 +374,13 @@ CELEBRATION = Aspect(
         "our {occasion} became {magic} thanks to {gift} and the surprise upgrade",
     ),
     words={
-        "occasion": _words("anniversary, wedding anniversary, celebration, special day, anniversary trip"),
-        "gift": _words(
+        "occasion": listed("anniversary, wedding anniversary, celebration, special day, anniversary trip"),
+        "gift": listed(
             "champagne, complimentary champagne, a chocolate cake, red roses, a handwritten letter, "
             "rose petals, complimentary cake"
         ),
-        "suite": _words("suite, sea view suite, large suite, bright suite, honeymoon suite"),
-        "magic": _words("magical, lovely, memorable, touching, beautiful"),
+        "suite": listed("suite, sea view suite, large suite, bright suite, honeymoon suite"),
+        "magic": listed("magical, lovely, memorable, touching, beautiful"),
     },
 )
 
@@ -391,44 +392,3 @@ ASPECTS = _UP + _DOWN + _NEUTRAL + _RARE_AND_STRONG
 
 # Pairs that nobody would put into one review.
 CONTRADICTIONS = ((FRIENDLY_STAFF, RUDE_CHECK_IN), (COMFORTABLE_BED, NOISE), (COMFORTABLE_BED, PESTS))
-
-# What follows tells nothing about an aspect, and nothing good or bad;
-# it has few content words, so that it hardly makes a topic of its own.
-FILLER_WORDS: Words = {
-    "nights": _words("two nights, three nights, four nights, five nights, one night, a week, a weekend"),
-    "month": _words("January, March, April, May, June, July, September, October, November"),
-    "us": _words("my wife, my husband, my sister, a friend, my parents, my partner, the kids"),
-    "stay": _words("stay, visit, trip, break, time here"),
-}
-OPENINGS = (
-    "we were at this hotel for {nights} in {month}",
-    "back from {nights} at this hotel, so here is how it was",
-    "I was here for {nights} in {month} with {us}",
-    "this is about our {stay} in {month}",
-    "we had {nights} here and this is how it was",
-    "{nights} here with {us}, back in {month}",
-    "it was {us} and me at this hotel, for {nights}",
-    "here is what I have to say after {nights}",
-    "{us} and I were here in {month}",
-)
-CONNECTORS = (
-    "also,",
-    "what else:",
-    "by the way,",
-    "then again,",
-    "as I said,",
-    "another thing:",
-    "oh, and",
-    "tbh",
-)
-CLOSINGS = (
-    "that is about all there is to say",
-    "and that, in a few words, was our {stay}",
-    "so much for our {stay}",
-    "this is how it was for us",
-    "that was our {stay}, make of it what you will",
-    "others may not see it as we do",
-    "there is not much more to say about our {stay}",
-    "so that was our {stay}",
-)
-EMOJI = ("🏨", "🧳", "🛎️", "🗺️")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from textsignal.datasets import review_aspects as grammar
+from textsignal.datasets import review_filler as filler
 from textsignal.datasets.common import Array, Rows, Seed, check_integer, generator, r_squared
 from textsignal.datasets.review_aspects import Aspect
 
@@ -152,15 +153,15 @@ def _write_review(rng: np.random.Generator, aspects: list[Aspect]) -> str:
         for _ in range(repeats):
             sentence = dealer.sentence(aspect.sentences, aspect.words)
             if sentences and rng.random() < 0.15:
-                sentence = f"{dealer.sentence(grammar.CONNECTORS, grammar.FILLER_WORDS)} {sentence}"
+                sentence = f"{dealer.sentence(filler.CONNECTORS, filler.WORDS)} {sentence}"
             sentences.append(sentence)
     if len(aspects) < 3 or rng.random() < 0.5:
-        sentences.insert(0, dealer.sentence(grammar.OPENINGS, grammar.FILLER_WORDS))
+        sentences.insert(0, dealer.sentence(filler.OPENINGS, filler.WORDS))
     if len(aspects) < 3 or rng.random() < 0.3:
-        sentences.append(dealer.sentence(grammar.CLOSINGS, grammar.FILLER_WORDS))
+        sentences.append(dealer.sentence(filler.CLOSINGS, filler.WORDS))
     marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
     text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
-    return f"{text} {dealer.deal(grammar.EMOJI)}" if rng.random() < 0.04 else text
+    return f"{text} {dealer.deal(filler.EMOJI)}" if rng.random() < 0.04 else text
 
 
 def _plan(rng: np.random.Generator, aspects: list[Aspect]) -> list[tuple[Aspect, int]]:

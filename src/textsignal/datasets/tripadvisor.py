@@ -22,7 +22,7 @@ def read_tripadvisor(path: str | PathLike[str], *, text: str | None = None, rati
     r"""Read the TripAdvisor reviews in the format in which Kaggle publishes them, or reviews from any such table.
 
     That is a CSV file with the columns `Review` and `Rating`; other columns are ignored, and any other format
-    of `read_table` will do. Rows are left out if their text is blank, if their rating is no whole number
+    of `read_table` will do. Rows are left out if their text is blank, if their rating is not a whole number
     from 1 to 5, or if an earlier row has the same text and rating.
 
     Parameters

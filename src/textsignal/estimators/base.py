@@ -21,8 +21,8 @@ from textsignal.checks import check_choice, check_number, check_response, check_
 from textsignal.engines import Compute
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.evaluate import r2_score
-from textsignal.families import Family, level_probabilities
+from textsignal.estimators.predictions import Predicting, Predictions
+from textsignal.families import Family
 from textsignal.inference import Inference
 from textsignal.topics.effects import CentredEffects, centred_effects
 from textsignal.training.corpus import Corpus
@@ -47,45 +47,9 @@ class Task:
     watch: Watch
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """What a model says of documents.
-
-    eta : (documents,) linear predictor, intercept + weights . effects + beyond.
-    beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
-    weights : (documents, topics).
-    shares : (documents, topics) the part of each document's text that each topic explains; rows sum to 1.
-    unknown : (documents,) whether a document has no known term; it got the mean weights of training.
-    """
-
-    family: Family
-    eta: Vector
-    beyond: Vector
-    weights: Array
-    shares: Vector
-    unknown: NDArray[np.bool_]
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """(documents,) expected response, on the user's scale."""
-        return self.family.mean(self.eta)
-
-    @property
-    def by_topics(self) -> Predictions:
-        """What the topics say without single words: the difference in skill is what topics do not carry."""
-        return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
-
-    def level(self, rule: str = "round") -> NDArray[np.int64]:
-        """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.family.level(self.eta, rule)
-
-    @property
-    def probabilities(self) -> NDArray[np.float64]:
-        """(documents, levels) probability of every level."""
-        return level_probabilities(self.family, self.eta)
-
-
-class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicEstimator(
+    Predicting, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """What both estimators share: fitting from starts, inference, prediction."""
 
     n_topics: int
@@ -131,6 +95,11 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if self.fitted_.weights is None:
             raise AttributeError("a stored model does not hold the weights of its training documents")
         return self.fitted_.weights
+
+    @property
+    def text_weights_(self) -> Array | None:
+        """(documents, topics) weights of the training documents as `transform` gives them; None if not known."""
+        return self.fitted_.weights if self.fitted_.from_text else None
 
     @property
     def coef_(self) -> Vector:
@@ -267,42 +236,33 @@ class TopicEstimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         other.fitted_ = fitted.with_fit(topics, fit)
         return other
 
-    def predictions(self, X: Any) -> Predictions:
-        """Everything the model says of documents: weights, expected response, levels and their probabilities."""
+    def predictions(self, documents: Any, weights: Array | None = None) -> Predictions:
+        """Everything the model says of documents: weights, expected response, levels and their probabilities.
+
+        Parameters
+        ----------
+        documents : (documents, terms) as in `fit`.
+        weights : (documents, topics) from their text, where these are known already.
+        """
         check_is_fitted(self)
         fitted = self.fitted_
-        rows = fitted.inference.rows(check_text_matrix(self, X, reset=False))
-        with self._compute() as compute:
-            inferred = fitted.inference.weights(rows, compute)
+        rows = fitted.inference.rows(check_text_matrix(self, documents, reset=False))
+        if weights is None:
+            with self._compute() as compute:
+                weights = fitted.inference.weights(rows, compute).weights
         beyond = np.asarray(rows @ fitted.word_effects, dtype=np.float64)
         return Predictions(
             family=fitted.family,
-            eta=fitted.linear_predictor(inferred.weights) + beyond,
+            eta=fitted.linear_predictor(weights) + beyond,
             beyond=beyond,
-            weights=inferred.weights,
-            shares=fitted.shares(inferred.weights),
-            unknown=inferred.unknown,
+            weights=weights,
+            shares=fitted.shares(weights),
+            unknown=fitted.inference.unknown(rows),
         )
 
     def transform(self, X: Any) -> Array:
         """Weights of documents, found from their text alone: (documents, topics)."""
         return self.predictions(X).weights
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Expected response of documents, on the user's scale."""
-        return self.predictions(X).mean
-
-    def predict_level(self, X: Any, rule: str = "round") -> NDArray[np.int64]:
-        """One level a document: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.predictions(X).level(rule)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.predictions(X).probabilities
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R2 of the expected response over the documents that have one."""
-        return r2_score(np.asarray(y, dtype=float), self.predict(X), sample_weight)
 
     @property
     def _n_features_out(self) -> int:

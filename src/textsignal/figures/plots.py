@@ -207,9 +207,7 @@ def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None
     >>> [round(float(bar.get_height()), 2) for bar in figure.axes[0].patches]
     [0.25, 0.5, 0.0, 0.0, 0.25]
     """
-    responses = getattr(source, "_training_responses", source)
-    if responses is None:
-        raise InputError("this model was loaded, and a stored model does not hold its responses; give these instead")
+    responses = source.training_observed().responses if isinstance(source, TextResponseModel) else source
     values = np.asarray(responses, dtype=float)
     values = values[~np.isnan(values)]
     if not values.size:

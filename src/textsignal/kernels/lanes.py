@@ -121,12 +121,12 @@ def splat(typingctx: Any, number: Any) -> Any:
 
 @intrinsic
 def multiply_add(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once."""
+    """a * b + c, rounded once where the processor can."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = context.get_value_type(a)
         function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.{a.suffix}"
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.{a.suffix}"
         )
         return builder.call(function, args)
 

@@ -61,7 +61,7 @@ def weight_step(
 ) -> WeightStep:
     """The paper's supervised multiplicative step, and how much the text loss can change by it.
 
-    With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number a document,
+    With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number per document,
 
         W' = W * (pull + max(-G, 0) + gamma) / (mass + max(G, 0) + gamma),       mass = H 1
 

@@ -1,10 +1,9 @@
-"""The paper's studies, one file each, and what runs them."""
+"""The paper's studies, a folder for each, and what runs them."""
 
 from textsignal.studies.hotels.study import HOTELS
 from textsignal.studies.length.study import LENGTH
 from textsignal.studies.run import Wanted, reproduce
-from textsignal.studies.sample_size.overfitting import OVERFITTING
-from textsignal.studies.sample_size.study import SAMPLE_SIZE
+from textsignal.studies.sample_size.study import OVERFITTING, SAMPLE_SIZE
 from textsignal.studies.samples import Sample
 from textsignal.studies.simulation.study import SIMULATION
 from textsignal.studies.study import Study

@@ -32,9 +32,9 @@ def run_cells(
     Parameters
     ----------
     cells : what to compute; rows come in this order, whatever order cells finish in.
-    kept : file of finished cells, one a line. It is added to; cells in it that were not asked for stay there.
-    n_jobs : processes; -1 for one a core.
-    progress : told after every cell.
+    kept : file of finished cells, one per line. It is added to; cells in it that were not asked for stay there.
+    n_jobs : processes; -1 for one per core.
+    progress : called after every cell.
     """
     finished = finished_cells(kept)
     todo = [cell for cell in cells if cell.key not in finished]
@@ -52,7 +52,7 @@ def run_cells(
 
 
 def finished_cells(kept: Path) -> dict[str, list[Row]]:
-    """Rows of each finished cell by its key, of this version of the package; a line cut short by a stop is no cell."""
+    """Rows of each finished cell of this version by its key; a line cut short by a stop is not a cell."""
     finished = {}
     for of, key, rows in kept_lines(kept):
         if of == VERSION:

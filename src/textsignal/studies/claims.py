@@ -45,7 +45,7 @@ def number_claim(
     ----------
     where, statement : of the paper.
     paper : its number.
-    ours : one number a draw or split, shown as mean and standard deviation.
+    ours : one number per draw or split, shown as mean and standard deviation.
     agreed, differed : what to say in either case.
     """
     found = np.atleast_1d(np.asarray(ours, dtype=float))

@@ -1,4 +1,4 @@
-"""What figures of several studies share: a colour a method, heat maps over topics and alpha, lines and bars."""
+"""What figures of several studies share: one colour per method, heat maps over topics and alpha, lines and bars."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def write_legend(ax: Axes, n_columns: int = 3) -> None:
 
 @styled
 def method_lines(ax: Axes, table: pd.DataFrame, x: str, value: str) -> None:
-    """A line a method: means over seeds along `x`, with a band of a standard deviation to each side."""
+    """One line per method: means over seeds along `x`, with a band of a standard deviation to each side."""
     means = mean_and_sd(table, ["method", x], value)
     for method in table["method"].unique():
         line = means[means["method"] == method].sort_values(x)
@@ -79,7 +79,7 @@ def method_lines(ax: Axes, table: pd.DataFrame, x: str, value: str) -> None:
 
 @styled
 def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: Mapping[str, float]) -> None:
-    """A bar a method: mean over seeds, with a standard deviation; the paper's number as a black line beside it."""
+    """One bar per method: mean over seeds, with a standard deviation; the paper's number as a black line beside it."""
     groups = [(str(method), METHODS[str(method)], rows) for method, rows in table.groupby("method", sort=False)]
     bars = [Bar(look.label, look.color, rows, paper.get(method)) for method, look, rows in groups]
     draw_bars(ax, bars, value)
@@ -87,7 +87,7 @@ def method_bars(ax: Axes, table: pd.DataFrame, value: str, *, paper: Mapping[str
 
 @dataclass(frozen=True)
 class Bar:
-    """label, color : of the bar; rows : a row a seed; paper : the paper's number, if it gives one."""
+    """label, color : of the bar; rows : one row per seed; paper : the paper's number, if it gives one."""
 
     label: str
     color: str
@@ -110,6 +110,6 @@ def draw_bars(ax: Axes, bars: Sequence[Bar], value: str) -> None:
 
 def label_lines(figure: Figure, *axes: Axes) -> None:
     """One legend above all panels, of the lines of these axes."""
-    shown = {label: line for ax in axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    lines = {label: line for ax in axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     with mpl.rc_context(STYLE):
-        figure.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=len(shown))
+        figure.legend(list(lines.values()), list(lines), loc="outside upper center", ncols=len(lines))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +62,17 @@ def fit_mean(split: Split, settings: Settings) -> Outcome:
 
 def fit_linear(split: Split, settings: Settings) -> Outcome:
     """Unregularised linear regression on terms, the solution of least norm where there are several."""
-    model = LinearRegression().fit(split.X.toarray(), split.y)
-    return Outcome(model.predict(split.X.toarray()), model.predict(split.X_test.toarray()))
+    return regress(LinearRegression(), split)
 
 
 def fit_ridge(split: Split, settings: Settings) -> Outcome:
     """Ridge regression on terms."""
-    model = RidgeCV(PENALTIES).fit(split.X.toarray(), split.y)
+    return regress(RidgeCV(PENALTIES), split)
+
+
+def regress(model: Any, split: Split) -> Outcome:
+    """A regression of scikit-learn's on terms."""
+    model.fit(split.X.toarray(), split.y)
     return Outcome(model.predict(split.X.toarray()), model.predict(split.X_test.toarray()))
 
 
@@ -79,20 +84,8 @@ def fit_published(
     It leaves two things open. learning_rate : None is one that is safe for the data. uniform_start : whether weights
     and topics are drawn between 0 and 1 and not on the scale of the text.
     """
-    model = JBNMF(
-        settings.n_topics,
-        alpha=settings.alpha,
-        lam=LAM,
-        gamma=GAMMA,
-        max_iter=MAX_ITER,
-        tol=TOL,
-        coefficient_step="gradient",
-        learning_rate=learning_rate,
-        init="random",
-        levels=(1, 5),
-        random_state=settings.seed,
-        n_jobs=1,
-    )
+    model = _papers_model(settings)
+    model.set_params(gamma=GAMMA, coefficient_step="gradient", learning_rate=learning_rate, init="random")
     W = H = None
     if uniform_start:
         rng = np.random.default_rng(settings.seed)
@@ -102,7 +95,12 @@ def fit_published(
 
 def fit_joint(split: Split, settings: Settings) -> Outcome:
     """The paper's model with our defaults: adaptive gamma, Newton steps, a start from singular vectors."""
-    model = JBNMF(
+    return _outcome(_papers_model(settings).fit(split.X, split.y), split.X_test)
+
+
+def _papers_model(settings: Settings) -> JBNMF:
+    """What the paper says about its model, with our defaults for how it is trained."""
+    return JBNMF(
         settings.n_topics,
         alpha=settings.alpha,
         lam=LAM,
@@ -112,7 +110,6 @@ def fit_joint(split: Split, settings: Settings) -> Outcome:
         random_state=settings.seed,
         n_jobs=1,
     )
-    return _outcome(model.fit(split.X, split.y), split.X_test)
 
 
 def fit_predictive(split: Split, settings: Settings) -> Outcome:

@@ -52,9 +52,9 @@ def table_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | ridge | 0.5 |
     """
     lines = [list(header), ["---"] + ["---:"] * (len(header) - 1), *map(list, rows)]
-    shown = ["| " + " | ".join(line) + " |" for line in lines]
-    shown[1] = shown[1].replace(" ", "")
-    return "\n".join(shown)
+    written = ["| " + " | ".join(line) + " |" for line in lines]
+    written[1] = written[1].replace(" ", "")
+    return "\n".join(written)
 
 
 def _about() -> str:

@@ -67,7 +67,7 @@ def reproduce(
     wanted : what is asked for.
     page_file : the page, if not `reproduction.md` in the folder.
     n_jobs : processes.
-    progress : told after every cell.
+    progress : called after every cell.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def _run(
     tables: dict[str, pd.DataFrame] = {}
     for stage in study.stages:
         cells += stage(plan, tables)
-        told = None if progress is None else (lambda done, total: progress(study.name, done, total))
-        tables = run_cells(cells, kept, n_jobs=n_jobs, progress=told)
+        of_study = None if progress is None else (lambda done, total: progress(study.name, done, total))
+        tables = run_cells(cells, kept, n_jobs=n_jobs, progress=of_study)
     return tables
 
 

@@ -42,7 +42,7 @@ def samples_from_files(
 
     Parameters
     ----------
-    given : each "ROLE=FILE", a role of `ROLES` and a table with a review a row, or "FILE" alone for tripadvisor.
+    given : each "ROLE=FILE", a role of `ROLES` and a table with one review per row, or "FILE" alone for tripadvisor.
     text, rating : columns; None takes those of the published files.
 
     Examples
@@ -57,7 +57,9 @@ def samples_from_files(
         role, separator, file = item.partition("=")
         if not separator or role not in ROLES:
             if separator and not Path(item).exists():
-                raise InputError(f"{role!r} is no sample of the paper; there are {', '.join(ROLES)}, as in hotel=FILE")
+                raise InputError(
+                    f"{role!r} is not a sample of the paper; there are {', '.join(ROLES)}, as in hotel=FILE"
+                )
             role, file = "tripadvisor", item
         if role in found:
             raise InputError(f"two files were given for {role}: {found[role].name} and {Path(file).name}")
@@ -74,7 +76,7 @@ def samples_from_google(
     ----------
     folder : holds `review-<state>.json.gz` and `meta-<state>.json.gz`.
     state : as in the names of the files, such as New_York.
-    progress : told how many lines have been read.
+    progress : called with the number of lines read so far.
     """
     reviews, metadata = (folder / f"{kind}-{state}.json.gz" for kind in ("review", "meta"))
     return {

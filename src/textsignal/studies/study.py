@@ -34,6 +34,17 @@ class Plan:
     quick: bool
     samples: Mapping[str, Sample] = field(default_factory=dict)
 
+    @property
+    def times(self) -> str:
+        """How often something is drawn or split, in words.
+
+        Examples
+        --------
+        >>> Plan(seeds=3, methods=(), quick=False).times
+        '3 times (seeds 0 to 2)'
+        """
+        return "once (seed 0)" if self.seeds == 1 else f"{self.seeds} times (seeds 0 to {self.seeds - 1})"
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.read import column
+from textsignal.tables.read import column, kept_columns
 from textsignal.tables.rows import BadRows, check_rows, parse_response
+from textsignal.topics.reading import Reading, joined
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,20 @@ class Summary:
     """What a fit came to.
 
     dropped : what was wrong with rows that were left out; "" where none was.
+    response_read : how a response that is not written in numbers was read; "" where it is.
     without_response : training and held-out rows with a text but no response.
     without_known_term : rows whose text holds no term of the model; they get the mean weights.
+    with_markup : rows whose text held HTML, which was taken out.
+    copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
     """
 
     rows: int
     dropped: str
+    response_read: str
     without_response: int
     without_known_term: int
+    with_markup: int
+    copies: int
     terms: int
     topics: int
     levels: tuple[int, int]
@@ -51,18 +59,25 @@ class Summary:
     train: Skill
     held_out: Skill | None
 
+    @property
+    def warning(self) -> str | None:
+        """What to say where training skill is far above held-out skill."""
+        if self.held_out is None:
+            return None
+        return evaluate.overfit_warning(self.train.r2, self.held_out.r2, self.held_out.documents)
+
 
 @dataclass(frozen=True)
 class Analysis:
     """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
 
-    texts : of the documents; response_name : the response's column.
+    reading : what the model reads in the documents; response_name : the response's column.
     """
 
     model: TextResponseModel
     summary: Summary
     documents: pd.DataFrame
-    texts: list[str]
+    reading: Reading
     response_name: str
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
@@ -78,7 +93,7 @@ class Analysis:
 
         settings = replace(report or ReportSettings(), response_name=self.response_name, dropped=self.summary.dropped)
         responses, held_out = self.documents["response"], self.documents["held_out"]
-        write_report(self.model, folder / "report.html", self.texts, responses, held_out, settings)
+        write_report(self.model, folder / "report.html", self.reading, responses, held_out, settings)
 
 
 def analyse(
@@ -96,7 +111,7 @@ def analyse(
 
     Parameters
     ----------
-    table : one document a row.
+    table : one document per row.
     text, response : names of the columns.
     model : what to fit; it is fitted in place, to the rows not held back.
     levels : lowest and highest response allowed; None takes the whole numbers that are there.
@@ -118,32 +133,41 @@ def analyse(
     texts = column(table, text, "text")
     bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
     rows = _usable(bad, on_bad_rows)
-    documents = texts.to_numpy(dtype=object)[rows].tolist()
+    tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
     responses = parsed.values[rows]
-    held_out = _held_out(len(rows), holdout, seed)
-    model.fit([documents[i] for i in np.flatnonzero(~held_out)], responses[~held_out])
-    said = model.predictions(documents)
+    first_copies = tokens.first_copies()
+    held_out = _held_out(first_copies, holdout, seed)
+    sides = [np.flatnonzero(~held_out), np.flatnonzero(held_out)]
+    model.fit(tokens.at(sides[0]), responses[~held_out])
+    reading = joined([model.training_reading(), model.read(tokens.at(sides[1]))], sides)
+    predictions = reading.predictions
     summary = Summary(
         rows=len(rows),
         dropped=bad.describe() if len(bad) else "",
+        response_read=parsed.reading,
         without_response=int(np.isnan(responses).sum()),
-        without_known_term=int(said.unknown.sum()),
+        without_known_term=int(predictions.unknown.sum()),
+        with_markup=tokens.n_cleaned,
+        copies=int(np.sum(first_copies != np.arange(len(rows)))),
         terms=len(model.vectorizer_.terms_),
         topics=len(model.estimator_.components_),
         levels=(int(model.levels_[0]), int(model.levels_[-1])),
         iterations=model.estimator_.n_iter_,
         stop_reason=model.estimator_.stop_reason_,
-        train=_skill(responses, said.mean, ~held_out, ~held_out),
-        held_out=_skill(responses, said.mean, held_out, ~held_out) if held_out.any() else None,
+        train=_skill(responses, predictions.mean, ~held_out, ~held_out),
+        held_out=_skill(responses, predictions.mean, held_out, ~held_out) if held_out.any() else None,
     )
-    return Analysis(model, summary, _documents(rows, responses, held_out, said), documents, response)
+    return Analysis(model, summary, _documents(rows, responses, held_out, predictions), reading, response)
 
 
-def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> pd.DataFrame:
-    """Predictions for a table's texts, one row each: nothing is dropped.
+def predict_table(
+    model: TextResponseModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
+) -> pd.DataFrame:
+    """Predictions for a table's texts, one row per text: nothing is dropped.
 
-    Columns: row (from 1), prediction (expected response), level (it rounded), unknown (no known term: the mean
-    weights were used, as for an empty text), and the probability of every level.
+    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
+    rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
+    level.
 
     Examples
     --------
@@ -155,17 +179,21 @@ def predict_table(model: TextResponseModel, table: pd.DataFrame, text: str) -> p
     """
     cells = column(table, text, "text")
     texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
-    said = model.predictions(texts)
+    predictions = model.predictions(texts)
     frame = pd.DataFrame(
         {
             "row": np.arange(1, len(texts) + 1),
-            "prediction": said.mean,
-            "level": said.level(),
-            "unknown": said.unknown,
+            "prediction": predictions.mean,
+            "level": predictions.level(),
+            "unknown": predictions.unknown,
         }
     )
     names = [f"p_{level}" for level in model.levels_]
-    return pd.concat([frame, pd.DataFrame(said.probabilities, columns=names)], axis=1)
+    made = pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
+    kept = kept_columns(table, keep).reset_index(drop=True)
+    if twice := [name for name in kept.columns if name in made.columns]:
+        raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
+    return pd.concat([made[["row"]], kept, made.drop(columns="row")], axis=1)
 
 
 def report_table(
@@ -207,13 +235,13 @@ def report_table(
     texts = column(table, text, "text")
     bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
     rows = _usable(bad, on_bad_rows)
-    documents, responses = texts.to_numpy(dtype=object)[rows].tolist(), parsed.values[rows]
+    reading, responses = model.read(texts.to_numpy(dtype=object)[rows].tolist()), parsed.values[rows]
     held_out = np.full(len(rows), new)
     if split is not None and not new and _is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
     filled = replace(settings or ReportSettings(), response_name=response, dropped=dropped)
-    write_report(model, path, documents, responses, held_out, filled, force=force)
+    write_report(model, path, reading, responses, held_out, filled, force=force)
     return int(held_out.sum())
 
 
@@ -236,23 +264,29 @@ def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
     if on_bad_rows not in ("error", "drop"):
         raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
     if len(bad) and on_bad_rows == "error":
-        raise InputError(f"{bad.describe()}. Correct the table, or leave such rows out with --on-bad-rows drop")
+        raise InputError(f"{bad.describe()}. {bad.advice()}")
     rows = np.flatnonzero(~bad.mask)
     if rows.size == 0:
         raise InputError(f"no row is left: {bad.describe()}")
     return rows
 
 
-def _held_out(n_rows: int, share: float, seed: int) -> NDArray[np.bool_]:
-    """The documented split: a permutation by default_rng(seed), its first part for training."""
+def _held_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
+    """The documented split: a permutation by default_rng(seed), its first part for training.
+
+    Copies of a text go where the first of them goes: a model that has seen a text predicts its copies too well. Where
+    that leaves one side empty, nothing is held out.
+    """
     if seed < 0:
         raise InputError(f"seed={seed} must be a whole number of at least 0")
+    n_rows = len(first_copies)
     n_training = round((1 - share) * n_rows)
     if n_training == 0:
         raise InputError(f"holdout={share!r} leaves none of the {n_rows:,} rows for training; hold back fewer")
     flags = np.zeros(n_rows, dtype=bool)
     flags[np.random.default_rng(seed).permutation(n_rows)[n_training:]] = True
-    return flags
+    flags = flags[first_copies]
+    return np.zeros(n_rows, dtype=bool) if flags.all() else flags
 
 
 def _skill(
@@ -261,15 +295,15 @@ def _skill(
     rows: NDArray[np.bool_],
     training: NDArray[np.bool_],
 ) -> Skill:
-    seen = rows & ~np.isnan(responses)
-    if not seen.any():
+    known = rows & ~np.isnan(responses)
+    if not known.any():
         return Skill(0, float("nan"), float("nan"), float("nan"))
-    mean = np.full(int(seen.sum()), np.nanmean(responses[training]))
+    mean = np.full(int(known.sum()), np.nanmean(responses[training]))
     return Skill(
-        documents=int(seen.sum()),
-        r2=evaluate.r2_score(responses[seen], predictions[seen]),
-        rmse=evaluate.rmse(responses[seen], predictions[seen]),
-        mean_baseline_rmse=evaluate.rmse(responses[seen], mean),
+        documents=int(known.sum()),
+        r2=evaluate.r2_score(responses[known], predictions[known]),
+        rmse=evaluate.rmse(responses[known], predictions[known]),
+        mean_baseline_rmse=evaluate.rmse(responses[known], mean),
     )
 
 
@@ -277,18 +311,18 @@ def _documents(
     rows: NDArray[np.int64],
     responses: NDArray[np.float64],
     held_out: NDArray[np.bool_],
-    said: Predictions,
+    predictions: Predictions,
 ) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "row": rows + 1,
             "response": responses,
-            "prediction": said.mean,
+            "prediction": predictions.mean,
             "held_out": held_out,
-            "unknown": said.unknown,
+            "unknown": predictions.unknown,
         }
     )
-    weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(said.weights.T)}
+    weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(predictions.weights.T)}
     return pd.concat([frame, pd.DataFrame(weights)], axis=1)
 
 

@@ -1,50 +1,70 @@
 """From a file to a table, whatever the format."""
 
 import csv
-import gzip
 import io
 import json
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from textsignal.errors import InputError
+from textsignal.tables.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
+from textsignal.tables.separator import CANDIDATES, check_separator, find_separator
 
-_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table, and what was chosen where its file left a choice.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row per record, numbered from 0.
+    choice : str
+        Such as "separated by semicolons"; "" where there was nothing to choose.
+    """
+
+    table: pd.DataFrame
+    choice: str = ""
 
 
-def read_table(path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
+) -> pd.DataFrame:
     r"""Read a table from a file, in the format that its name ends in.
 
-    CSV and TSV (plain, .gz or .zip), JSON lines (.jsonl, .ndjson or .json, plain or .gz), Parquet and Excel
-    (.xlsx). Cells of CSV, TSV and Excel come as strings exactly as written, so that the review "NA" stays a
-    review and an empty cell is the empty string; `parse_response` makes numbers of them.
+    CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel come as strings exactly as
+    written, so that the review "NA" stays a review and an empty cell is the empty string; `parse_response` makes
+    numbers of them.
 
     Parameters
     ----------
     path : path-like
         The file.
     encoding : str, optional
-        Of a CSV, TSV or JSON lines file. By default a byte order mark decides, and without one it is UTF-8.
+        Of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
     sheet : str, optional
         Name of the sheet of an Excel file. By default the first.
+    sep : str, optional
+        What parts the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
+        file a comma, or the semicolon, tab or bar that parts its first lines evenly where commas do not.
 
     Returns
     -------
     pandas.DataFrame
-        One row a record, numbered from 0.
+        One row per record, numbered from 0.
 
     Raises
     ------
@@ -54,25 +74,32 @@ def read_table(path: str | PathLike[str], *, encoding: str | None = None, sheet:
     Examples
     --------
     >>> folder = getfixture("tmp_path")
-    >>> _ = (folder / "reviews.csv").write_text("Review,Rating\nNA,4\n")
+    >>> _ = (folder / "reviews.csv").write_text("Review;Rating\nNA, or so;4\n")
     >>> read_table(folder / "reviews.csv").to_dict("records")
-    [{'Review': 'NA', 'Rating': '4'}]
+    [{'Review': 'NA, or so', 'Rating': '4'}]
     """
+    return read_file(path, encoding=encoding, sheet=sheet, sep=sep).table
+
+
+def read_file(
+    path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
+) -> TableFile:
+    """Read a table as `read_table` does, and say what was chosen."""
     path = Path(path)
     file_format = _format_of(path)
-    options = {"encoding": encoding, "sheet": sheet}
-    chosen = options.pop(file_format.option, None)
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(f"{path} has no {name} to choose, but {name}={value!r} was given")
+    options = {"encoding": encoding, "sheet": sheet, "sep": sep}
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in file_format.options:
+            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
     try:
         check_file(path)
-        table = file_format.read(path, chosen)
+        found = file_format.read(path, **given)
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"cannot read {path}: {one_line(error)}") from error
-    if table.empty:
+    if found.table.empty:
         raise InputError(f"{path} has no rows")
-    return table
+    return found
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
@@ -115,49 +142,42 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
 
 
-@contextmanager
-def unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that is plain, gzipped or alone in a zip archive."""
-    if path.suffix.lower() == ".gz":
-        with gzip.open(path) as stream:
-            yield cast(IO[bytes], stream)
-    elif path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name[:9] != "__MACOSX/" and name[-1] != "/"]
-            if len(names) != 1:
-                raise InputError(f"{path} must hold one file, but holds {len(names)}: {', '.join(names)}")
-            with archive.open(names[0]) as stream:
-                yield stream
-    else:
-        with path.open("rb") as stream:
-            yield stream
+def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
+    """Give the columns of a table that are to be kept: those named, or every one for "all".
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"id": [7], "Review": ["good"], "Rating": [4]})
+    >>> list(kept_columns(table, ["Rating", "id"])), list(kept_columns(table, "all"))
+    (['Rating', 'id'], ['id', 'Review', 'Rating'])
+    """
+    if keep == "all":
+        return table
+    if isinstance(keep, str):
+        raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
+    return pd.DataFrame({name: column(table, name, "output") for name in keep}, index=table.index)
 
 
-def _encoding_of(path: Path, given: str | None) -> str:
-    if given is None:
-        with unpacked(path) as stream:
-            start = stream.read(3)
-        return next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "utf-8")
+def _read_delimited(
+    path: Path, encoding: str | None = None, sep: str | None = None, *, default: str | None
+) -> TableFile:
+    encoding = encoding_of(path, encoding)
     try:
-        io.TextIOWrapper(io.BytesIO(), given)
-    except LookupError as error:
-        raise InputError(f"unknown encoding {given!r}; give utf-8, cp1252, latin-1 or the like") from error
-    return given
-
-
-def _read_delimited(path: Path, encoding: str | None, *, separator: str) -> pd.DataFrame:
-    encoding = _encoding_of(path, encoding)
-    try:
+        separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
         with unpacked(path) as stream:
             # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
             cells = pd.read_csv(stream, sep=separator, header=None, dtype=str, na_filter=False, encoding=encoding)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}, {_misfit(path, encoding)}") from error
+    except UnicodeError as error:
+        raise InputError(f"{path}, {misfit(path, encoding)}") from error
     except pd.errors.ParserError as error:
         raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
     except pd.errors.EmptyDataError as error:
         raise InputError(f"{path} is empty") from error
-    return _under_header(cells)
+    table = _under_header(cells)
+    if any("\0" in name for name in table.columns):
+        raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
+    chosen = sep is None and separator not in (default, ",")
+    return TableFile(table, f"separated by {CANDIDATES[separator]}" if chosen else "")
 
 
 def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
@@ -166,21 +186,8 @@ def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _misfit(path: Path, encoding: str) -> str:
-    """Say where a file is not in an encoding."""
-    with unpacked(path) as stream:
-        content = stream.read()
-    where = "a byte"
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError as fault:
-        line = fault.object[: fault.start].decode(fault.encoding, "replace").count("\n") + 1
-        where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
-    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252" (--encoding cp1252)'
-
-
 def _malformed(path: Path, encoding: str, separator: str) -> str | None:
-    """Say in which line a file is no CSV; pandas counts a cell of several lines as one."""
+    """Say in which line a file is not CSV; pandas counts a cell of several lines as one."""
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
         records = csv.reader(lines, delimiter=separator, strict=True)
         width, start = 0, 1
@@ -195,68 +202,83 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
     return None
 
 
-def _read_json_lines(path: Path, encoding: str | None) -> pd.DataFrame:
-    encoding = _encoding_of(path, encoding)
+def _read_json(path: Path, encoding: str | None = None) -> TableFile:
+    encoding = encoding_of(path, encoding)
     try:
         with unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
-            records = [_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}, {_misfit(path, encoding)}") from error
-    return pd.DataFrame(records, dtype=object)  # of objects, as no other dtype holds half of a surrogate pair
+            start = next((line for line in lines if line.strip()), "")
+            lines.seek(0)
+            if start.lstrip().startswith("["):
+                records = _array(path, lines.read())
+            else:
+                records = [_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    except UnicodeError as error:
+        raise InputError(f"{path}, {misfit(path, encoding)}") from error
+    # Of objects, as no other dtype holds half of a surrogate pair.
+    return TableFile(pd.DataFrame(records, dtype=object))
+
+
+def _array(path: Path, text: str) -> list[dict[str, Any]]:
+    try:
+        records: list[Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} begins as a JSON array but is not one: {one_line(error)}") from error
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, item {number:,} of its JSON array is not an object, such as {{...}}")
+    return records
 
 
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number:,} is no JSON: {one_line(error)}") from error
+        raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
     if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number:,} is no JSON object; each line must be one, such as {{...}}")
+        raise InputError(f"{path}, line {number:,} is not a JSON object; each line must be one, such as {{...}}")
     return record
 
 
-def _read_parquet(path: Path, _: None) -> pd.DataFrame:
+def _read_parquet(path: Path) -> TableFile:
     try:
-        return pq.ParquetFile(path).read().to_pandas(ignore_metadata=True)
+        return TableFile(pq.ParquetFile(path).read().to_pandas(ignore_metadata=True))
     except pa.ArrowException as error:
-        raise InputError(f"{path} is no readable Parquet file: {one_line(error)}") from error
+        raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
 
 
-def _read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
+def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl's, on styles and menus that it leaves out
         try:
             with pd.ExcelFile(path, engine="openpyxl") as book:
-                if sheet is not None and sheet not in book.sheet_names:
-                    raise InputError(f"{path} has no sheet {sheet!r}; it has {', '.join(book.sheet_names)}")
+                names = list(book.sheet_names)
+                if sheet is not None and sheet not in names:
+                    raise InputError(f"{path} has no sheet {sheet!r}; it has {', '.join(names)}")
                 cells = book.parse(sheet or 0, header=None, dtype=str, na_filter=False)
         except InputError:
             raise
         except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
-            raise InputError(f"{path} is no readable Excel file: {one_line(error)}") from error
-    return cells if cells.empty else _under_header(cells)
-
-
-def one_line(error: Exception) -> str:
-    """Put the message of an error on one line; its type where it has none."""
-    return " ".join(str(error).split()) or type(error).__name__
+            raise InputError(f"{path} is not a readable Excel file: {one_line(error)}") from error
+    choice = f"sheet {names[0]}; other sheets: {', '.join(names[1:])}" if sheet is None and names[1:] else ""
+    return TableFile(cells if cells.empty else _under_header(cells), choice)
 
 
 @dataclass(frozen=True)
 class _Format:
-    read: Callable[[Path, Any], pd.DataFrame]
-    option: str = ""
+    read: Callable[..., TableFile]
+    options: tuple[str, ...] = ()
 
 
-_CSV = _Format(partial(_read_delimited, separator=","), "encoding")
-_TSV = _Format(partial(_read_delimited, separator="\t"), "encoding")
-_JSON_LINES = _Format(_read_json_lines, "encoding")
+_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+_TEXT_FORMATS = {
+    ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
+    ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
+}
 _FORMATS = {
-    **dict.fromkeys([".csv", ".csv.gz", ".csv.zip"], _CSV),
-    **dict.fromkeys([".tsv", ".tsv.gz", ".tsv.zip"], _TSV),
-    **dict.fromkeys([".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz"], _JSON_LINES),
+    **{ending + packed: kind for ending, kind in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
     ".parquet": _Format(_read_parquet),
-    ".xlsx": _Format(_read_excel, "sheet"),
+    ".xlsx": _Format(_read_excel, ("sheet",)),
 }
 
 
@@ -264,14 +286,7 @@ def _format_of(path: Path) -> _Format:
     for ending, file_format in _FORMATS.items():
         if path.name.lower().endswith(ending):
             return file_format
-    raise InputError(f"{path} is of no known format; its name must end in {', '.join(_FORMATS)}")
-
-
-def check_file(path: Path) -> None:
-    """Raise unless there is a file that holds something."""
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; give one file")
-    if not path.exists():
-        raise InputError(f"there is no file {path}")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty")
+    raise InputError(
+        f"{path} is of no known format; its name must end in {', '.join(_TEXT_FORMATS)} "
+        f"(with {', '.join(PACKED)} after it if packed), .parquet or .xlsx"
+    )

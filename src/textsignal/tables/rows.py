@@ -1,5 +1,6 @@
 """Which rows of a table can be used: responses parsed, bad rows counted and named."""
 
+import re
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,11 @@ from textsignal.errors import InputError
 
 _Cells: TypeAlias = pd.Series | Sequence[Any] | np.ndarray
 _NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
+_OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
+#: Words for the lower and the higher of two responses.
+_PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positive"))
+#: Share of bad rows up to which leaving them out is worth a thought.
+_FEW = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +29,25 @@ class ParsedResponse:
     values : ndarray of float, shape (rows,)
         The numbers; NaN where there is none.
     unparsable : ndarray of bool, shape (rows,)
-        Where the cell holds something that is no number; a row without response is not unparsable.
+        Where the cell holds something that is not a number; a row without response is not unparsable.
     cells : ndarray of object, shape (rows,)
         What was given.
+    reading : str
+        How cells that are not written as numbers were read, such as "no as 0 and yes as 1"; "" where all are.
     """
 
     values: np.ndarray
     unparsable: np.ndarray
     cells: np.ndarray
+    reading: str = ""
 
 
 def parse_response(cells: _Cells) -> ParsedResponse:
     """Make numbers of a response's cells.
 
-    An empty cell, a missing value and the words NA, N/A, NaN, null and None mean that there is no response.
+    An empty cell, a missing value and the words NA, N/A, NaN, null and None mean that there is no response. Where all
+    other cells say so in the same way, "4/5", "4 out of 5" and "4 of 5" are 4; false and true, no and yes, neg and pos,
+    negative and positive are 0 and 1, in any case.
 
     Parameters
     ----------
@@ -55,13 +66,34 @@ def parse_response(cells: _Cells) -> ParsedResponse:
     array([ 4.,  5., nan, nan, nan])
     >>> response.unparsable
     array([False, False, False,  True,  True])
+    >>> parse_response(["4.0 out of 5", "2/5", ""]).values
+    array([ 4.,  2., nan])
+    >>> parse_response(["Yes", "no"]).reading
+    'no as 0 and yes as 1'
     """
     given = _objects(cells)
-    said_missing = [isinstance(cell, str) and cell.strip().lower() in _NO_RESPONSE for cell in given]
-    missing = pd.isna(given) | np.array(said_missing, dtype=bool)
-    numbers = np.array([_number(cell) for cell in given], dtype=float)
-    unparsable = ~missing & ~np.isfinite(numbers)
-    return ParsedResponse(np.where(missing | unparsable, np.nan, numbers), unparsable, given)
+    blank = [isinstance(cell, str) and cell.strip().lower() in _NO_RESPONSE for cell in given]
+    missing = pd.isna(given) | np.array(blank, dtype=bool)
+    numbers, reading = _in_words(given[~missing]) or (np.array([_number(cell) for cell in given[~missing]]), "")
+    values = np.full(len(given), np.nan)
+    values[~missing] = numbers
+    unparsable = ~missing & ~np.isfinite(values)
+    return ParsedResponse(np.where(unparsable, np.nan, values), unparsable, given, reading)
+
+
+def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Numbers of cells that all are parts of one scale or all are one of two words, and how they were read."""
+    if not len(cells) or not all(isinstance(cell, str) for cell in cells):
+        return None
+    words = [cell.strip().lower() for cell in cells]
+    for low, high in _PAIRS:
+        if set(words) <= {low, high}:
+            return np.array([float(word == high) for word in words]), f"{low} as 0 and {high} as 1"
+    parts = [part.groups() for word in words if (part := _OF_A_SCALE.fullmatch(word))]
+    values, scales = np.array(parts, dtype=float).T if parts else (np.empty(0), np.empty(0))
+    if len(parts) < len(words) or len(set(scales)) > 1 or (values > scales).any():
+        return None
+    return values, f"{_shown(cells[0].strip())} as {values[0]:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +136,13 @@ class BadRows:
         Rows of the table, bad or not.
     problems : tuple of Problem
         The reasons that occur; a row may be bad for several.
+    hint : str
+        What to do, where leaving bad rows out is no cure.
     """
 
     n_rows: int
     problems: tuple[Problem, ...]
+    hint: str = ""
 
     @property
     def mask(self) -> np.ndarray:
@@ -127,6 +162,14 @@ class BadRows:
         reasons = ", ".join(problem.describe(limit) for problem in self.problems)
         return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
 
+    def advice(self) -> str:
+        """Say what can be done about bad rows: leaving them out is for a few."""
+        if self.hint:
+            return self.hint
+        if len(self) <= _FEW * self.n_rows:
+            return 'Correct the table, or leave such rows out with on_bad_rows="drop"'
+        return f"These are {len(self) / self.n_rows:.0%} of all rows: correct the table, or name other columns"
+
 
 def check_rows(
     texts: _Cells,
@@ -136,8 +179,8 @@ def check_rows(
 ) -> BadRows:
     """Find the rows that cannot be used.
 
-    A row is bad if its text is missing, blank or no string, or if its response is no number or, given
-    `levels`, no whole number between them. A row without response is fine: its text is still used.
+    A row is bad if its text is missing, blank or not a string, or if its response is not a number or, given
+    `levels`, not a whole number between them. A row without response is fine: its text is still used.
 
     Parameters
     ----------
@@ -156,25 +199,26 @@ def check_rows(
     Raises
     ------
     InputError
-        If there is not one response a text.
+        If there is not one response for each text.
 
     Examples
     --------
     >>> response = parse_response(["4", "five", "9", ""])
     >>> bad = check_rows(["Lovely.", "Fine.", " ", "Dull."], response, levels=(1, 5))
     >>> bad.describe()
-    "2 bad rows: 1 empty text (row 3), 1 response that is no number (row 2: 'five'),
+    "2 bad rows: 1 empty text (row 3), 1 response that is not a number (row 2: 'five'),
     1 response outside 1 to 5 (row 3: '9')"
     >>> bad.mask
     array([False,  True,  True, False])
     """
     given = _objects(texts)
-    problems = _text_problems(given)
+    problems, hint = _text_problems(given), ""
     if response is not None:
         if len(response.values) != len(given):
             raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
         problems += _response_problems(response, levels)
-    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)))
+        hint = _other_reading(response, levels)
+    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)), hint)
 
 
 def _text_problems(texts: np.ndarray) -> list[Problem]:
@@ -183,21 +227,40 @@ def _text_problems(texts: np.ndarray) -> list[Problem]:
     odd = ~missing & np.array([not isinstance(text, str) for text in texts], dtype=bool)
     return [
         Problem("empty text", "empty texts", np.flatnonzero(missing | blank)),
-        Problem("text that is no string", "texts that are no strings", np.flatnonzero(odd), texts[odd]),
+        Problem("text that is not a string", "texts that are not strings", np.flatnonzero(odd), texts[odd]),
     ]
 
 
 def _response_problems(response: ParsedResponse, levels: tuple[int, int] | None) -> list[Problem]:
-    found = [("response that is no number", "responses that are no numbers", response.unparsable)]
+    found = [("response that is not a number", "responses that are not numbers", response.unparsable)]
     if levels is not None:
         low, high = levels
         outside = (response.values < low) | (response.values > high)
         broken = ~outside & ~np.isnan(response.values) & (response.values % 1 != 0)
         found += [
             (f"response outside {low} to {high}", f"responses outside {low} to {high}", outside),
-            ("response that is no whole number", "responses that are no whole numbers", broken),
+            ("response that is not a whole number", "responses that are not whole numbers", broken),
         ]
     return [Problem(one, many, np.flatnonzero(bad), response.cells[bad]) for one, many, bad in found]
+
+
+def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
+    """What can be done with a response that most rows have, and that is neither levels nor written as a number."""
+    numbers = response.values[np.isfinite(response.values)]
+    if levels is not None and len(numbers) and np.mean(numbers % 1 != 0) > _FEW:
+        span = f"from {numbers.min():g} to {numbers.max():g}"
+        if (numbers * 2 % 1 == 0).all():
+            return f"The response moves in halves, {span}; the binomial family takes whole levels: double it"
+        return (
+            f"The response looks continuous, {span}: a gaussian family would fit, and there is none yet. The binomial "
+            "family takes whole levels: round the response, or cut it into a few (such as 1 to 5)"
+        )
+    parts = [_OF_A_SCALE.fullmatch(str(cell).strip()) for cell in response.cells[response.unparsable]]
+    scales = {part[2] for part in parts if part}
+    if len(scales) > 1:
+        listed = ", ".join(sorted(scales, key=float)[:5])
+        return f"Responses such as 4/5 are read where all have one scale; these have several ({listed}): make it one"
+    return ""
 
 
 def _objects(cells: _Cells) -> np.ndarray:

@@ -1,14 +1,36 @@
-"""Files and folders that appear whole or not at all, and replace others only when told to."""
+"""Files, tables and folders that appear whole or not at all, and replace others only when told to.
+
+What is written lies first in a hidden scratch folder on the same disk, named after its target, this machine and this
+process. A process that is killed leaves its scratch behind; the next write to the same target removes it. Killed at
+any moment, a write leaves the old results or the new ones, never some of each. Only where the folder itself must stay
+in its place (it is a disk of its own, or the working folder, or the system cannot exchange two folders) may a kill
+leave some of the results missing, all others being of one run: they lie complete in the scratch, and the next write to
+that folder puts them in their place before anything else.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
 import shutil
+import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textsignal.errors import OutputError
+from textsignal.tables.files import PACKED, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HOST = re.sub(r"\W+", "_", socket.gethostname())
+_HERE = -100  # AT_FDCWD: a path counts from the working folder
+_EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 @contextmanager
@@ -19,14 +41,20 @@ def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file; give the name of a folder")
+    place = target.resolve()  # a link to a folder stays a link
+    _clean(place)
     if target.is_dir() and any(target.iterdir()) and not force:
-        raise OutputError(f"{target} exists already; give another name, or --force (force=True) to replace it")
-    # A folder that is there may be a disk of its own, so the scratch is inside it.
-    with _scratch(target, [target, *target.parents]) as scratch:
+        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
+    exchange = _can_be_exchanged(place)
+    with _scratch(place, place.parents if exchange else [place, *place.parents]) as scratch:
         written = scratch / "new"
         written.mkdir()
         yield written
-        _move(written, target)
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            written.rename(place)
+        elif not (exchange and _exchanged(written, place)):
+            _put_into(written.rename(scratch / "whole"), place)
 
 
 @contextmanager
@@ -35,9 +63,10 @@ def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
     if target.is_dir():
         raise OutputError(f"{target} is a folder; give the name of a file")
     if target.exists() and not target.is_file():
-        raise OutputError(f"{target} is no regular file and is not replaced; give another name")
+        raise OutputError(f"{target} is not a regular file and is not replaced; give another name")
     if target.exists() and not force:
-        raise OutputError(f"{target} exists already; give another name, or --force (force=True) to replace it")
+        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
+    _clean(target)
     with _scratch(target, target.parents) as scratch:
         written = scratch / target.name
         yield written
@@ -46,11 +75,91 @@ def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
 
 
 @contextmanager
+def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
+
+    CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
+    """
+    write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
+    if write is None:
+        raise OutputError(
+            f"{target} is of no format that can be written; its name must end in {', '.join(_TEXT_FORMATS)} "
+            f"(with {', '.join(PACKED)} after it to pack it), .parquet or .xlsx"
+        )
+    with whole_file(target, force=force) as file:
+        yield partial(_write_table, write, file, target)
+
+
+def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target: Path, table: pd.DataFrame) -> None:
+    try:
+        write(table, file)
+    except (ValueError, TypeError) as error:  # half a character, a column of several types, too many rows
+        raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
+
+
+def _write_csv(table: pd.DataFrame, file: Path, separator: str) -> None:
+    table.to_csv(file, index=False, sep=separator)
+
+
+def _write_json(table: pd.DataFrame, file: Path, lines: bool) -> None:
+    table.to_json(file, orient="records", lines=lines, force_ascii=False, double_precision=15)
+
+
+def _write_parquet(table: pd.DataFrame, file: Path) -> None:
+    table.to_parquet(file, index=False)
+
+
+def _write_excel(table: pd.DataFrame, file: Path) -> None:
+    """Write a workbook in which every text is a text: none is taken for a formula, none is cut."""
+    import pandas as pd
+
+    def storable(cell: object) -> object:
+        if not isinstance(cell, str):
+            return cell
+        if len(cell) > _LONGEST_CELL:
+            raise ValueError(
+                f"a text of {len(cell):,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
+            )
+        return _NOT_IN_EXCEL.sub("\N{REPLACEMENT CHARACTER}", cell)
+
+    cells = table.map(storable)
+    with pd.ExcelWriter(file, engine="openpyxl") as book:
+        cells.to_excel(book, index=False)
+        for row in book.book.active.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    cell.data_type = "s"
+
+
+_LONGEST_CELL = 32_767
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": partial(_write_csv, separator=","),
+    ".tsv": partial(_write_csv, separator="\t"),
+    ".jsonl": partial(_write_json, lines=True),
+    ".ndjson": partial(_write_json, lines=True),
+    ".json": partial(_write_json, lines=False),
+}
+_FORMATS = {
+    **{ending + packed: write for ending, write in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
+    ".parquet": _write_parquet,
+    ".xlsx": _write_excel,
+}
+
+
+def check_not_input(output: Path, inputs: Iterable[Path]) -> None:
+    """Raise if an output is one of the files that are read, by whatever name: not even force replaces these."""
+    for given in inputs:
+        if output.exists() and given.exists() and output.samefile(given):
+            raise OutputError(f"{output} is read by this command and is not replaced; give another name")
+
+
+@contextmanager
 def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
     """A new folder in the first place that exists: on the target's disk, so that moving is a rename."""
     place = next(place for place in places if place.exists())
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=place))
     except OSError as error:
         raise OutputError(f"cannot write to {place}: {error.strerror or error}") from error
     try:
@@ -59,17 +168,87 @@ def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _move(folder: Path, target: Path) -> None:
-    """Put what was written into its place, each part by one rename."""
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder.rename(target)
-        return
+def _prefix(target: Path) -> str:
+    return f".{target.name}-textsignal-{_HOST}-"
+
+
+def _left_behind(target: Path, place: Path) -> list[Path]:
+    """Scratch folders for a target whose process, of this machine, lives no more."""
+    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
+    try:
+        found = [(folder, name.fullmatch(folder.name)) for folder in place.iterdir()]
+    except OSError:  # no folder, or one that may not be listed: it then says so when it is written to
+        return []
+    return [folder for folder, match in found if match and not _lives(int(match[1]))]
+
+
+def _lives(process: int) -> bool:
+    if os.name != "posix":  # elsewhere there is no asking without ending it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it lives, and is somebody else's
+        return True
+    return True
+
+
+def _clean(target: Path) -> None:
+    """Remove what killed processes left, having finished what one had begun to put into its place."""
+    for place in (target, next(parent for parent in target.parents if parent.exists())):
+        for left_behind in _left_behind(target, place):
+            if (left_behind / "whole").is_dir():
+                _put_into(left_behind / "whole", target)
+            shutil.rmtree(left_behind, ignore_errors=True)
+
+
+def _put_into(folder: Path, target: Path) -> None:
+    """Move what was written into a folder: first all that it replaces goes, so that two runs are never mixed."""
     replaced = folder.with_name("old")
-    replaced.mkdir()
-    for written in sorted(folder.iterdir()):
-        place = target / written.name
-        # A rename replaces files by files alone.
-        if place.exists() and (place.is_dir() or written.is_dir()):
-            place.rename(replaced / written.name)
-        written.replace(place)
+    replaced.mkdir(exist_ok=True)
+    parts = sorted(folder.iterdir())
+    for part in parts:
+        if os.path.lexists(target / part.name):
+            (target / part.name).rename(replaced / part.name)
+    for part in parts:
+        part.rename(target / part.name)
+
+
+def _can_be_exchanged(folder: Path) -> bool:
+    """Whether a new folder may take the place of this one: nobody must notice but by what is in it."""
+    if _renameat2 is None or not folder.is_dir() or os.path.ismount(folder):
+        return False
+    in_use = folder == Path.cwd() or folder in Path.cwd().parents
+    return not in_use and os.access(folder.parent, os.W_OK) and folder.stat().st_uid == os.geteuid()
+
+
+def _exchanged(written: Path, place: Path) -> bool:
+    """Exchange a folder, in one step, for a new one with what was written and all else of the old: the same files.
+
+    False, and nothing has happened, where the disk knows no links or no exchange, or some files may not be linked.
+    """
+    assert _renameat2 is not None
+    merged = written.with_name("merged")
+    merged.mkdir()
+    try:
+        for folder in (written, place):
+            for part in folder.iterdir():
+                if not os.path.lexists(merged / part.name):
+                    _link(part, merged / part.name)
+    except OSError:
+        return False
+    shutil.copymode(place, merged)
+    return not _renameat2(_HERE, os.fsencode(merged), _HERE, os.fsencode(place), _EXCHANGE)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Link a file, or a folder with all that is in it."""
+    link = partial(os.link, follow_symlinks=False)
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True, copy_function=link)
+    else:
+        link(source, target)
+
+
+_renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None

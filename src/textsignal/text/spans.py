@@ -31,8 +31,12 @@ class LocatedTerm:
 
 @dataclass(frozen=True)
 class LocatedText:
-    """The words of a text that are no stop words, and every occurrence of a known term among them."""
+    """The words of a text that are not stop words, and every occurrence of a known term among them.
 
+    text : the text that their places are in.
+    """
+
+    text: str
     tokens: tuple[Token, ...]
     terms: tuple[LocatedTerm, ...]
 
@@ -43,19 +47,19 @@ class LocatedText:
         return list(dict.fromkeys(token.word for i, token in enumerate(self.tokens) if i not in known))
 
 
-def located_terms(tokens: Sequence[Token], vocabulary: Mapping[str, int], lengths: range) -> LocatedText:
+def located_terms(text: str, tokens: Sequence[Token], vocabulary: Mapping[str, int], lengths: range) -> LocatedText:
     """Find the terms of a vocabulary that runs of neighbouring tokens make up, of any of these lengths.
 
     Examples
     --------
     >>> tokens = located_words("not clean")
-    >>> located_terms(tokens, {"clean": 0, "not clean": 1}, range(1, 3)).terms
+    >>> located_terms("not clean", tokens, {"clean": 0, "not clean": 1}, range(1, 3)).terms
     (LocatedTerm(column=0, positions=range(1, 2)), LocatedTerm(column=1, positions=range(0, 2)))
     """
     runs = [range(i, i + length) for length in lengths for i in range(len(tokens) - length + 1)]
     named = [(" ".join(tokens[i].word for i in run), run) for run in runs]
     return LocatedText(
-        tuple(tokens), tuple(LocatedTerm(vocabulary[name], run) for name, run in named if name in vocabulary)
+        text, tuple(tokens), tuple(LocatedTerm(vocabulary[name], run) for name, run in named if name in vocabulary)
     )
 
 

@@ -8,6 +8,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING, get_stop_words
 
 from textsignal.errors import InputError
+from textsignal.text.negations import NEGATIONS, OPINION
 
 # Accents and vowel signs written as characters of their own: `\w` alone would cut words in two at them.
 _MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
@@ -26,12 +27,6 @@ REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", "
 _DROPPED = "\u00ad\u200c\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
 ODD = re.compile(f"[{''.join(REPLACED)}{_DROPPED}]")
 
-# Stop words of scikit-learn's that carry opinion. Keeping them raised the test R2 of a ridge regression on
-# each of four sets of reviews, by .001 to .026; keeping "so", "even", "always", "top", "full" gave no more.
-_OPINION = """
-    no not never nor neither none nobody noone nothing nowhere cannot cant couldnt hasnt without
-    very too but back again most more less least only enough well almost
-"""
 # Contractions that negate nothing; those in 's are for tokenizers that keep it.
 _CONTRACTIONS = """
     i'm i'd i've i'll you're you'd you've you'll he's he'd he'll she's she'd she'll it's it'd it'll
@@ -41,7 +36,7 @@ _CONTRACTIONS = """
     could've might've must've should've would've
     im ive youre youve theyre theyve thats theres
 """
-_ENGLISH = ENGLISH_STOP_WORDS.difference(_OPINION.split()).union(_CONTRACTIONS.split())
+_ENGLISH = ENGLISH_STOP_WORDS.union(_CONTRACTIONS.split())
 
 
 def words(text: str) -> list[str]:
@@ -79,10 +74,11 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
     Parameters
     ----------
     which : str, iterable of str or None
-        ``"english"`` (or ``"en"``) is scikit-learn's list without the negations and intensifiers that carry
-        opinion ("not", "never", "very", "too", ...), with the contractions that negate nothing ("i'm",
+        ``"english"`` (or ``"en"``) is scikit-learn's list with the contractions that negate nothing ("i'm",
         "they've", ...). Another language, by English name or ISO code, is the list of the package
-        ``stop-words``, unchanged. An iterable is taken as the list itself. None is no stop words.
+        ``stop-words``. All are without the words of `negations`: those that negate ("not", "nicht", ...), and
+        small words that carry opinion ("very", "too", ...). An iterable is taken as the list itself, whatever
+        it holds. None is no stop words.
 
     Returns
     -------
@@ -98,8 +94,8 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
     --------
     >>> "the" in stop_words("english"), "not" in stop_words("english")
     (True, False)
-    >>> "und" in stop_words("de")
-    True
+    >>> "und" in stop_words("de"), "nicht" in stop_words("de")
+    (True, False)
     >>> sorted(stop_words(["Hotel", "room"]))
     ['hotel', 'room']
     """
@@ -118,14 +114,14 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
 
 def _stop_words_of(language: str) -> frozenset[str]:
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
-    if name == "english":
-        return _ENGLISH
     if name not in AVAILABLE_LANGUAGES:
         raise InputError(
-            f"no stop words for {language!r}; there are lists for {', '.join(sorted(AVAILABLE_LANGUAGES))} "
-            "(or give your own list, or None)"
+            f"no stop words for {language!r}; there are lists for {', '.join(sorted(AVAILABLE_LANGUAGES))}; "
+            "stop_words=None leaves every word in"
         )
-    return frozenset(map(normalise, get_stop_words(name)))
+    # Some of the package's lists hold quotation marks and commas around their words.
+    listed = _ENGLISH if name == "english" else {normalise(word.strip('", ')) for word in get_stop_words(name)}
+    return frozenset(listed - NEGATIONS[name] - OPINION.get(name, frozenset()))
 
 
 def normalise(text: str) -> str:

@@ -2,25 +2,26 @@
 
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.errors import InputError
+from textsignal.text.markup import without_markup
 from textsignal.text.spans import LocatedText, located_terms, located_words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokenise import words
+from textsignal.text.tokens import TokenisedTexts, Tokenizer, checked_texts, count_terms, tokenised
 
-Tokenizer = Callable[[str], Iterable[str]]
+#: Texts, or texts that this vectorizer has tokenised already.
+Texts = Iterable[str] | TokenisedTexts
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -51,6 +52,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Whether X is as above or the counts c. The choice of terms is the same.
     row_norm : {None, "l1", "l2"}
         Whether rows are scaled to a norm of 1, and to which.
+    strip_markup : bool
+        Whether tags, scripts and entities of HTML are taken out of texts first, as `without_markup` does.
     sparse_output : bool
         Whether X is a sparse matrix. `set_output` needs it dense.
     dtype : {numpy.float64, numpy.float32}
@@ -91,6 +94,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tokenizer: Tokenizer | None = None,
         weighting: str = "tfidf",
         row_norm: str | None = None,
+        strip_markup: bool = True,
         sparse_output: bool = True,
         dtype: Any = np.float64,
     ) -> None:
@@ -103,15 +107,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.tokenizer = tokenizer
         self.weighting = weighting
         self.row_norm = row_norm
+        self.strip_markup = strip_markup
         self.sparse_output = sparse_output
         self.dtype = dtype
 
-    def fit(self, texts: Iterable[str], y: object = None) -> Self:
+    def fit(self, texts: Texts, y: object = None) -> Self:
         """Choose the terms and learn their inverse document frequencies.
 
         Parameters
         ----------
-        texts : iterable of str
+        texts : iterable of str, or what `tokenise` gives
             The training texts.
         y : ignored
             There for scikit-learn's sake.
@@ -129,16 +134,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._fit_counts(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: object = None) -> csr_matrix | np.ndarray:
+    def fit_transform(self, texts: Texts, y: object = None) -> csr_matrix | np.ndarray:
         """Do `fit`, then `transform` of the same texts, counting words once."""
         return self._weigh(self._fit_counts(texts))
 
-    def transform(self, texts: Iterable[str]) -> csr_matrix | np.ndarray:
+    def transform(self, texts: Texts) -> csr_matrix | np.ndarray:
         """Represent texts by the terms that were learnt.
 
         Parameters
         ----------
-        texts : iterable of str
+        texts : iterable of str, or what `tokenise` gives
             Any texts.
 
         Returns
@@ -147,7 +152,35 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             X, nonnegative; with sorted indices where sparse.
         """
         check_is_fitted(self)
-        return self._weigh(self._counter.transform(checked_texts(texts)))
+        return self._weigh(self._count(texts, self.vocabulary_)[0])
+
+    def tokenise(self, texts: Texts) -> TokenisedTexts:
+        """Give texts with their words, for methods to take in place of the texts: each text is tokenised once.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts. Texts that are tokenised are given back.
+
+        Returns
+        -------
+        TokenisedTexts
+            The texts and their words.
+
+        Examples
+        --------
+        >>> vectorizer = TextVectorizer(weighting="count")
+        >>> tokens = vectorizer.tokenise(["Clean room.", "Noisy room."])
+        >>> vectorizer.fit(tokens).transform(tokens).toarray()
+        array([[1., 0., 1.],
+               [0., 1., 1.]])
+        """
+        tokenizer = self.tokenizer or words
+        if not isinstance(texts, TokenisedTexts):
+            return tokenised(texts, tokenizer, without_markup if self.strip_markup else str)
+        if texts.tokenizer != tokenizer:
+            raise InputError("these texts were tokenised by another tokenizer than this vectorizer's; give the texts")
+        return texts
 
     def locate(self, text: str) -> LocatedText:
         """Find the words of one text that are no stop words, and the terms they make up.
@@ -164,10 +197,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         (document,) = checked_texts([text])
-        terms: _Terms = self._counter.tokenizer
-        tokens = [token for token in located_words(document, terms.tokenizer) if token.word not in terms.stop_words]
+        if self.strip_markup:
+            document = without_markup(document)
+        left_out = stop_words_of(self.stop_words)
+        tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in left_out]
         shortest, longest = self.ngram_range
-        return located_terms(tokens, self.vocabulary_, range(shortest, longest + 1))
+        return located_terms(document, tokens, self.vocabulary_, range(shortest, longest + 1))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Give the terms, one a column of X: ndarray of str, shape (terms,)."""
@@ -222,7 +257,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             raise InputError(f"{len(terms)} terms with {len(idf)} idf values; there must be one for each term")
         vectorizer = cls(**params)
         _check_options(vectorizer)
-        vectorizer._learn(vectorizer._new_counter(), terms, np.array(idf, dtype=np.float64), n_documents)
+        vectorizer._learn(terms, np.array(idf, dtype=np.float64), n_documents)
         return vectorizer
 
     def __sklearn_tags__(self) -> Tags:
@@ -231,38 +266,33 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
-    def _fit_counts(self, texts: Iterable[str]) -> csr_matrix:
+    def _fit_counts(self, texts: Texts) -> csr_matrix:
         """Learn from the training texts and give their counts of the retained terms."""
         _check_options(self)
-        documents = checked_texts(texts)
-        if not documents:
+        tokens = self.tokenise(texts)
+        if not len(tokens):
             raise InputError("no texts were given; there must be at least one")
-        counter = self._new_counter()
-        if not any(map(counter.build_analyzer(), documents)):
+        counts, terms = self._count(tokens)
+        if not terms:
             raise InputError(
-                f"no term is left: the {len(documents):,} texts are empty or hold nothing but single letters "
+                f"no term is left: the {len(tokens):,} texts are empty or hold nothing but single letters "
                 f"and stop words (stop_words={reprlib.repr(self.stop_words)})"
             )
-        counts = counter.fit_transform(documents)
         kept = _chosen_terms(counts, self)
         counts = counts[:, kept]
-        self._learn(counter, counter.get_feature_names_out()[kept], _idf(counts), len(documents))
+        self._learn([terms[j] for j in kept], _idf(counts), len(tokens))
         return counts
 
-    def _learn(self, counter: CountVectorizer, terms: Sequence[str], idf: np.ndarray, n_documents: int) -> None:
+    def _learn(self, terms: Sequence[str], idf: np.ndarray, n_documents: int) -> None:
         self.terms_ = np.array([str(term) for term in terms], dtype=object)
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_)}
         self.idf_ = idf
         self.n_documents_ = n_documents
-        self._counter = counter.set_params(vocabulary=self.vocabulary_).fit([])
 
-    def _new_counter(self) -> CountVectorizer:
-        return CountVectorizer(
-            tokenizer=_Terms(self.tokenizer or words, stop_words_of(self.stop_words)),
-            token_pattern=None,
-            lowercase=False,
-            ngram_range=tuple(self.ngram_range),
-        )
+    def _count(self, texts: Texts, vocabulary: Mapping[str, int] | None = None) -> tuple[csr_matrix, list[str]]:
+        shortest, longest = self.ngram_range
+        lengths = range(shortest, longest + 1)
+        return count_terms(self.tokenise(texts), stop_words_of(self.stop_words), lengths, vocabulary)
 
     def _weigh(self, counts: csr_matrix) -> csr_matrix | np.ndarray:
         """Make X of the counts of the retained terms."""
@@ -276,17 +306,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         X.sort_indices()
         X = X.astype(self.dtype, copy=False)
         return X if self.sparse_output else X.toarray()
-
-
-@dataclass(frozen=True)
-class _Terms:
-    """A tokenizer that leaves stop words out."""
-
-    tokenizer: Tokenizer
-    stop_words: frozenset[str]
-
-    def __call__(self, text: str) -> list[str]:
-        return [word for word in self.tokenizer(text) if word not in self.stop_words]
 
 
 def _chosen_terms(counts: csr_matrix, options: TextVectorizer) -> np.ndarray:
@@ -338,22 +357,6 @@ def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
     sums = [math.fsum(values[start:end]) for start, end in pairwise(frequencies.indptr)]
     # Twelve digits, so that sums which differ in rounding alone are a tie.
     return np.array([float(f"{score:.12g}") for score in np.array(sums) * _idf(counts)])
-
-
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    """Give the texts as a list; raise where one is no string, naming it."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
-    if getattr(texts, "ndim", 1) != 1:
-        raise InputError("a list of texts is needed, not a table; give one column of it")
-    documents = list(texts)
-    for position, text in enumerate(documents):
-        if not isinstance(text, str):
-            raise InputError(
-                f"text {position} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 0; "
-                'every text must be a string, "" where there is none'
-            )
-    return documents
 
 
 def _check_options(options: TextVectorizer) -> None:

@@ -24,7 +24,7 @@ def find_documents(
     texts: Sequence[str],
     responses: Vector,
     predictions: Vector,
-    shares: Vector,
+    shares: NDArray[np.floating],
     metadata: pd.DataFrame | None,
 ) -> pd.DataFrame:
     """Documents in which a topic leads.

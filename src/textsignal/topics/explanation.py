@@ -39,7 +39,7 @@ class Explanation:
 
     Attributes
     ----------
-    text : what is explained.
+    text : what is explained, without HTML.
     baseline : linear predictor of a text of this size that mixes topics as the average text does.
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : that of this text.
@@ -93,11 +93,10 @@ class Explanation:
 
 def explain_text(
     *,
-    text: str,
     located: LocatedText,
     row: sp.csr_array,
     direct: Vector,
-    said: Predictions,
+    predictions: Predictions,
     centred: CentredEffects,
     intercept: float,
     topics: NDArray[np.floating],
@@ -106,16 +105,16 @@ def explain_text(
 ) -> Explanation:
     """Put together what is known of one text.
 
-    located, row, said : its words, its row of X and what the model says of it, each of one document.
+    located, row, predictions : its words, its row of X and what the model says of it, each of one document.
     direct : (nonzeros of the row,) what its terms add beyond the topics.
     centred, intercept, topics, labels, terms : the model's, in the order of topics and terms.
     """
-    weights = said.weights[0] * centred.size
+    weights = predictions.weights[0] * centred.size
     contributions = weights * centred.effects
     baseline = intercept + centred.centre * float(weights.sum())
     used = topics[:, row.indices].astype(float)
     # A text with no known term got the mean weights, and these are due to no word of it.
-    shares = word_shares(row.data.astype(float), said.weights[0] * (not said.unknown[0]), used)
+    shares = word_shares(row.data.astype(float), predictions.weights[0] * (not predictions.unknown[0]), used)
     named = [str(terms[j]) for j in row.indices]
     by_word = contributions @ shares + direct
     counts = np.bincount([term.column for term in located.terms], minlength=topics.shape[1])
@@ -127,17 +126,17 @@ def explain_text(
         "contribution": contributions,
         "words": [[named[j] for j in _leading(share)] for share in shares],
     }
-    owner = np.argmax(said.weights[0][:, None] * used, axis=0)
+    owner = np.argmax(predictions.weights[0][:, None] * used, axis=0)
     words = {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner}
     return Explanation(
-        text=text,
+        text=located.text,
         baseline=baseline,
-        beyond=float(said.beyond[0]),
-        linear_predictor=float(said.eta[0]),
-        baseline_prediction=float(said.family.mean(np.array([baseline]))[0]),
-        prediction=float(said.mean[0]),
-        probabilities=pd.Series(said.probabilities[0], index=said.family.levels, name="probability"),
-        unknown=bool(said.unknown[0]),
+        beyond=float(predictions.beyond[0]),
+        linear_predictor=float(predictions.eta[0]),
+        baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
+        prediction=float(predictions.mean[0]),
+        probabilities=pd.Series(predictions.probabilities[0], index=predictions.family.levels, name="probability"),
+        unknown=bool(predictions.unknown[0]),
         unknown_words=tuple(located.unknown),
         topics=_largest_first(by_topic),
         words=_largest_first(words),

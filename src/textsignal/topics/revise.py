@@ -1,15 +1,26 @@
-"""Topics put right by hand: renamed, merged or dropped. Pure functions of arrays and labels."""
+"""Topics put right by hand: renamed, merged or dropped."""
 
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
+from textsignal import evaluate
+from textsignal.checks import check_number
 from textsignal.errors import InputError
+from textsignal.estimators import TopicEstimator
+from textsignal.topics.documents import find_documents
+from textsignal.topics.reading import Observed, Reading
 
 Array = NDArray[np.floating]
 Labels = list[str | None]
@@ -37,26 +48,26 @@ def topic_number(topic: Topic, labels: Sequence[str]) -> int:
         found = [k for k, label in enumerate(labels) if label == topic]
         if len(found) != 1:
             count = f"{len(found)} topics have" if found else "no topic has"
-            shown = "; ".join(f"{k} {label!r}" for k, label in enumerate(labels))
-            raise InputError(f"{count} the label {topic!r}; give a number or one of: {shown}")
+            listed = "; ".join(f"{k} {label!r}" for k, label in enumerate(labels))
+            raise InputError(f"{count} the label {topic!r}; give a number or one of: {listed}")
         return found[0]
     try:
         number = operator.index(topic)
     except TypeError:
         raise InputError(f"topic={topic!r} is neither a number nor a label of a topic") from None
     if isinstance(topic, bool) or not 0 <= number < len(labels):
-        raise InputError(f"topic={topic!r} is no topic; topics are numbered from 0 to {len(labels) - 1}")
+        raise InputError(f"topic={topic!r} is not a topic; topics are numbered from 0 to {len(labels) - 1}")
     return number
 
 
-def renamed(new: Mapping[Topic, str | None], own: Labels, shown: Sequence[str]) -> Labels:
+def renamed(new: Mapping[Topic, str | None], own: Labels, names: Sequence[str]) -> Labels:
     """Give the user's own labels after some are changed; None takes a topic's own label away.
 
-    own : the labels before, None where a topic has none; shown : what every topic is called.
+    own : the labels before, None where a topic has none; names : what every topic is called.
     """
     labels = list(own)
     for topic, label in new.items():
-        labels[topic_number(topic, shown)] = _checked_label(label)
+        labels[topic_number(topic, names)] = _checked_label(label)
     given = [label for label in labels if label is not None]
     for label in given:
         if given.count(label) > 1:
@@ -73,7 +84,7 @@ def merged(
     topics: Array,
     mean_weights: Array,
     own: Labels,
-    shown: Sequence[str],
+    names: Sequence[str],
 ) -> Revision:
     """Put one topic in place of several: the mean of their profiles, weighted by prevalence.
 
@@ -83,11 +94,11 @@ def merged(
     --------
     >>> topics = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     >>> merged(
-    ...     [2, 0], "both", topics=topics, mean_weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], shown="axb"
+    ...     [2, 0], "both", topics=topics, mean_weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], names="axb"
     ... )
     Revision(topics=array([[0.75, 0.25], [0.5 , 0.5 ]]), labels=['both', 'x'])
     """
-    numbers = _numbers(group, shown)
+    numbers = _numbers(group, names)
     if len(numbers) < 2:
         raise InputError(f"merging needs at least two topics, and {len(numbers)} was given")
     weights = mean_weights[numbers]
@@ -95,13 +106,13 @@ def merged(
     first, *others = numbers
     changed = topics.copy()
     changed[first] = profile
-    labels = renamed({first: label}, [None if k in numbers else kept for k, kept in enumerate(own)], shown)
+    labels = renamed({first: label}, [None if k in numbers else kept for k, kept in enumerate(own)], names)
     return _without(others, changed, labels)
 
 
-def dropped(group: Iterable[Topic], *, topics: Array, own: Labels, shown: Sequence[str]) -> Revision:
+def dropped(group: Iterable[Topic], *, topics: Array, own: Labels, names: Sequence[str]) -> Revision:
     """Take topics out."""
-    numbers = _numbers(group, shown)
+    numbers = _numbers(group, names)
     if len(numbers) == len(topics):
         raise InputError(f"dropping all {len(topics)} topics leaves no model; keep at least one")
     return _without(numbers, topics, own)
@@ -112,13 +123,201 @@ def _without(numbers: Sequence[int], topics: Array, labels: Labels) -> Revision:
     return Revision(topics[kept], [labels[k] for k in kept])
 
 
-def _numbers(group: Iterable[Topic], shown: Sequence[str]) -> list[int]:
+def _numbers(group: Iterable[Topic], names: Sequence[str]) -> list[int]:
     """Numbers of topics, ascending, each once; one topic alone may be given without a list."""
     listed = [group] if isinstance(group, str | int | np.integer) else list(group)
-    return sorted({topic_number(topic, shown) for topic in listed})
+    return sorted({topic_number(topic, names) for topic in listed})
 
 
 def _checked_label(label: str | None) -> str | None:
     if label is not None and (not isinstance(label, str) or not label.strip()):
         raise InputError(f"label={label!r} must be a text that is not empty, or None for the topic's terms")
     return label
+
+
+class Revisable:
+    """What a fitted model of texts offers to somebody who looks at its topics and puts them right."""
+
+    n_topics: int | None
+    estimator: TopicEstimator | None
+    estimator_: TopicEstimator
+    coherence_: NDArray[np.float64]
+    labels_: Labels
+    n_documents_: int
+    # What the model was trained on. A stored model does not hold it.
+    _training: Observed | None = None
+
+    @abstractmethod
+    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+        """One row per topic."""
+
+    @abstractmethod
+    def _reading(self, observed: Observed) -> Reading:
+        """What the model reads in documents."""
+
+    @abstractmethod
+    def _observed(
+        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Observed:
+        """What was given, or else what the model was trained on."""
+
+    def find_documents(
+        self,
+        topic: Topic,
+        n: int = 10,
+        high: bool | None = True,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        metadata: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """Documents that show what a topic is: those in which it has the largest share of the text.
+
+        Columns: row (position in the texts, from 0), text, response, prediction, share (of the topic), and those of
+        `metadata`. There are fewer than `n` where the topic leads in fewer documents.
+
+        Parameters
+        ----------
+        topic : its number or label.
+        n : how many documents at most.
+        high : True for those with the highest responses among the most typical ones (with the largest shares),
+            False for the lowest, None for the most typical ones whatever their response.
+        texts, responses : where to look; the training texts and responses if not given. A loaded model does not hold
+            these.
+        metadata : a table with one row per text, whose columns are added.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_documents(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
+        ['row', 'text', 'response', 'prediction', 'share', 'guest']
+        """
+        check_is_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        observed = self._observed(texts, responses)
+        if high is not None and np.isnan(observed.responses).all():
+            raise InputError("none of these texts has a response; give responses, or high=None to do without")
+        predictions = self._reading(observed).predictions
+        return find_documents(
+            topic=topic_number(topic, self._topic_names()),
+            n=int(n),
+            high=high,
+            texts=observed.texts,
+            responses=observed.responses,
+            predictions=predictions.mean,
+            shares=predictions.shares,
+            metadata=metadata,
+        )
+
+    def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
+        """Give a new model in which topics have labels of the user's own; this one stays as it is.
+
+        Parameters
+        ----------
+        topic : number or label of one topic, or a mapping from such to new labels.
+        label : the new label of the one topic; None gives it back the label made of its terms.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> named = model.rename({0: "first", 1: "second"}).rename("second", "the other")
+        >>> sorted(set(named.topics()["label"]) - set(model.topics()["label"]))
+        ['first', 'the other']
+        """
+        check_is_fitted(self)
+        new = topic if isinstance(topic, Mapping) else {topic: label}
+        model = copy(self)
+        model.labels_ = renamed(new, self.labels_, self._topic_names())
+        return model
+
+    def merge(
+        self,
+        topics: Iterable[Topic],
+        label: str | None = None,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Give a new model with one topic in place of several; this one stays as it is.
+
+        The new topic is the mean of their profiles, weighted by prevalence, and stands where the first of them stood;
+        later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+
+        Parameters
+        ----------
+        topics : numbers or labels.
+        label : of the new topic; None makes one of its terms.
+        texts, responses, sample_weight : what to refit on; what the model was trained on if not given. A loaded model
+            does not hold that.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> len(model.merge([0, 3], "both").topics()), len(model.topics())
+        (7, 8)
+        """
+        check_is_fitted(self)
+        estimator = self.estimator_
+        revision = merged(
+            topics,
+            label,
+            topics=estimator.components_,
+            mean_weights=estimator.mean_weights_,
+            own=self.labels_,
+            names=self._topic_names(),
+        )
+        return self._revised(revision, self._observed(texts, responses, sample_weight))
+
+    def drop(
+        self,
+        topics: Iterable[Topic],
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Give a new model without some topics; this one stays as it is.
+
+        Later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+
+        Parameters
+        ----------
+        topics : numbers or labels.
+        texts, responses, sample_weight : as in `merge`.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
+        (1, 6)
+        """
+        check_is_fitted(self)
+        revision = dropped(topics, topics=self.estimator_.components_, own=self.labels_, names=self._topic_names())
+        return self._revised(revision, self._observed(texts, responses, sample_weight))
+
+    def _revised(self, revision: Revision, observed: Observed) -> Self:
+        """A new model with these topics, refitted to what was observed."""
+        estimator = self.estimator_.with_topics(revision.topics, observed.X, observed.responses, observed.sample_weight)
+        model = copy(self)
+        model.estimator_, model.labels_ = estimator, revision.labels
+        model.n_topics = estimator.n_topics
+        if self.estimator is not None:
+            model.estimator = clone(self.estimator).set_params(n_topics=estimator.n_topics)
+        model.coherence_ = evaluate.coherence(observed.X, estimator.components_)
+        model.n_documents_ = len(observed.texts)
+        model._training = observed
+        return model
+
+    def _topic_names(self) -> list[str]:
+        """What every topic is called, in the order of their numbers."""
+        labels: list[str] = self.topics().sort_values("topic")["label"].tolist()
+        return labels

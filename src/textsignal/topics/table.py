@@ -37,6 +37,17 @@ def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -
     return np.where(topics > 0, trade_off * share + (1 - trade_off) * lift, -np.inf)
 
 
+def unique_labels(labels: Sequence[str]) -> list[str]:
+    """Labels by topic number; those that occur twice have the number behind them.
+
+    Examples
+    --------
+    >>> unique_labels(["room", "staff", "room"])
+    ['room (0)', 'staff', 'room (2)']
+    """
+    return [f"{label} ({k})" if labels.count(label) > 1 else label for k, label in enumerate(labels)]
+
+
 def topic_table(
     *,
     topics: Array,
@@ -47,7 +58,7 @@ def topic_table(
     labels: Sequence[str | None] | None = None,
     n_terms: int = 10,
 ) -> pd.DataFrame:
-    """One row a topic, strongest positive effect first.
+    """One row per topic, strongest positive effect first.
 
     Columns: topic (its number, the column of `transform`), label (the given one, or else its most relevant terms,
     first those that no other topic uses more), effect, prevalence, coherence, terms (the most relevant ones, a list).

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from textsignal.kernels import Vector
+from textsignal.kernels.compiling import compiling
 
 Keys = NDArray[np.uint64]
 
@@ -62,7 +62,7 @@ def thinned(X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int) ->
     return kept
 
 
-@njit(nogil=True, cache=True)
+@compiling()
 def _thin(indptr, indices, data, rate, orders, draws, turn, kept_indptr, kept_indices, kept_data):  # type: ignore[no-untyped-def]
     one, strata, half = np.uint64(1), np.uint64(STRATA), np.uint64(32)
     kept = 0
@@ -91,7 +91,7 @@ def _mixed(numbers: Keys) -> Keys:
     return mixed
 
 
-@njit(nogil=True, cache=True)
+@compiling()
 def _mix(number):  # type: ignore[no-untyped-def]
     """SplitMix64's finaliser."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -34,6 +34,7 @@ class FittedTopics:
     trace : losses of training.
     reason : why training stopped.
     weights : (documents, topics) of the training documents; None in a model that was stored.
+    from_text : whether these follow from the text alone, as a new document's do.
     """
 
     family: Family
@@ -49,6 +50,7 @@ class FittedTopics:
     trace: Trace
     reason: str
     weights: Array | None = field(default=None, metadata={"stored": False})
+    from_text: bool = field(default=True, metadata={"stored": False})
 
     @property
     def inference(self) -> Inference:
@@ -79,6 +81,7 @@ class FittedTopics:
             mean_weights=fit.mean_weights,
             word_effects=np.zeros(topics.shape[1]),
             weights=fit.weights,
+            from_text=True,
         )
 
     def check(self) -> None:

@@ -208,6 +208,7 @@ def train_joint(
         trace=Trace.of((*solution.trace[:-1], last)),
         reason=solution.reason,
         weights=found,
+        from_text=False,
     )
 
 

@@ -25,10 +25,10 @@ def axis(
     title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, values: Sequence[int] = ()
 ) -> dict[str, Any]:
     """An axis with a format for its numbers; about so many ticks, or ticks at these values."""
-    shown: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
-    shown |= {"format": number} if number else {}
-    shown |= {"tickCount": ticks} if ticks else {}
-    return shown | ({"values": list(values)} if values else {})
+    options: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
+    options |= {"format": number} if number else {}
+    options |= {"tickCount": ticks} if ticks else {}
+    return options | ({"values": list(values)} if values else {})
 
 
 def spec_of(chart: alt.Chart | Layers) -> Spec:
@@ -53,6 +53,7 @@ def spec_of(chart: alt.Chart | Layers) -> Spec:
         "text": {"fontSize": 12},
     }
     size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    spec: Spec = chart.to_dict()
+    # Checking against the schema takes most of the time, and tests do it.
+    spec: Spec = chart.to_dict(validate=False)
     # Altair's own defaults for a notebook are not ours.
     return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}

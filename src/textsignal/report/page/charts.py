@@ -10,9 +10,9 @@ import altair as alt
 import vl_convert
 
 from textsignal.report.page.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
-from textsignal.report.values.data import Bar, Prediction, ReportData, Topic
-from textsignal.report.values.numbers import level_ticks, name_offsets
-from textsignal.report.values.words import signed
+from textsignal.report.page.layout import level_ticks, name_offsets
+from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
+from textsignal.report.values.wording import signed
 
 #: Pixels of a topic's row, and the width of a chart where no browser measures it.
 ROW, STATIC_WIDTH = 34, 560
@@ -28,8 +28,8 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
         "effects": effects_chart(report.topics, report.unit),
         "prevalence": prevalence_chart(report.topics),
         "map": map_chart(report),
-        "responses": bars_chart(report.corpus.responses, report.response_name, "share of texts", "%"),
-        "lengths": lengths_chart(report.corpus.lengths),
+        "responses": bars_chart(report.documents.responses, report.response_name, "share of texts", "%"),
+        "lengths": lengths_chart(report.documents.lengths),
         "levels": levels_chart(report),
         "contributions": contributions_chart(),
     }
@@ -56,7 +56,7 @@ def static_svg(name: str, spec: Spec, width: int = STATIC_WIDTH) -> str:
     return drawn.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
-def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
+def effects_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     """Signed bars, the words for each on the other side of zero."""
     rows = [_row(topic) | _words(topic, unit) for topic in topics]
     most = 1.02 * max(abs(topic.response_effect) for topic in topics) or 1.0
@@ -79,7 +79,7 @@ def effects_chart(topics: Sequence[Topic], unit: str) -> Layers:
     return alt.layer(*layers, zero, data=alt.Data(values=rows)).properties(height=ROW * len(rows))
 
 
-def prevalence_chart(topics: Sequence[Topic]) -> Layers:
+def prevalence_chart(topics: Sequence[TopicCard]) -> Layers:
     """Bars, most common first."""
     rows = [_row(topic) for topic in sorted(topics, key=lambda topic: -topic.prevalence)]
     base = alt.Chart().encode(
@@ -128,19 +128,17 @@ def map_chart(report: ReportData) -> Layers:
     points = points.encode(x=x, y=y, color=alt.Color("color:N", scale=None), tooltip=_tooltip())
     names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK, dy=alt.ExprRef("datum.dy"))
     names = names.encode(x=x, y=y, text="named:N")
+    shares = [share for share in (report.rare, report.common) if left < share < right]
     lines = [
         rule(QUIET, dashed=True).encode(y=alt.datum(report.strong)),
         rule(QUIET, dashed=True).encode(y=alt.datum(-report.strong)),
-        rule(QUIET, dashed=True).encode(x=alt.datum(report.fair_share)),
+        *(rule(QUIET, dashed=True).encode(x=alt.datum(share)) for share in shares),
         rule(MUTED).encode(y=alt.datum(0)),
     ]
-    corners = [
-        _corner("rarer and strong", left, top),
-        _corner("common and strong", right, top),
-        _corner("rarer and strong", left, bottom),
-        _corner("common and strong", right, bottom),
-        _corner("common and neutral", right, 0.0),
-    ]
+    corners = [_corner(f"{_often(right, report)}{size}", right, y) for size, y in (("strong", top), ("strong", bottom))]
+    corners.append(_corner(f"{_often(right, report)}neutral", right, 0.0))
+    if report.rare in shares:
+        corners += [_corner("rarer and strong", left, top), _corner("rarer and strong", left, bottom)]
     return alt.layer(*lines, *corners, points, names, data=alt.Data(values=rows)).properties(height=MAP_HEIGHT)
 
 
@@ -162,7 +160,7 @@ def labels_apart(spec: Spec) -> Spec:
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Chart:
-    """One bar a level."""
+    """One bar per level."""
     rows = [{"label": bar.label, "value": bar.value} for bar in bars]
     labels = [bar.label for bar in bars]
     return (
@@ -174,18 +172,6 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Ch
             tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("value:Q", title=what, format=".1%")],
         )
     )
-
-
-def led_chart(topic: Topic, report: ReportData) -> Spec:
-    """Responses of the documents led by a topic, before those of all documents."""
-    everyone = [{"label": bar.label, "value": bar.value, "of": "all texts"} for bar in report.corpus.responses]
-    led = [{"label": bar.label, "value": bar.value, "of": "led by it"} for bar in topic.led_responses]
-    labels = [bar.label for bar in report.corpus.responses]
-    x = alt.X("label:O", sort=labels, axis=axis(report.response_name, grid=False) | {"labelOverlap": True})
-    y = alt.Y("value:Q", axis=axis("", "%", ticks=3))
-    back = alt.Chart(alt.Data(values=everyone)).mark_bar(color=QUIET).encode(x=x, y=y)
-    front = alt.Chart(alt.Data(values=led)).mark_bar(color=_color(topic), width=alt.RelativeBandSize(0.5))
-    return spec_of(alt.layer(back, front.encode(x=x, y=y)).properties(height=110))
 
 
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
@@ -230,16 +216,16 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 
 
 def reliability_chart(prediction: Prediction) -> Layers:
-    """Said probabilities against what happened."""
-    rows = [{"said": r.said, "happened": r.happened, "count": r.count} for r in prediction.reliability]
-    x = alt.X("said:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("probability that was said", "%"))
+    """Predicted probabilities against what happened."""
+    rows = [{"probability": r.probability, "happened": r.happened, "count": r.count} for r in prediction.reliability]
+    x = alt.X("probability:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("predicted probability", "%"))
     y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
-    ends = [{"said": 0, "happened": 0}, {"said": 1, "happened": 1}]
+    ends = [{"probability": 0, "happened": 0}, {"probability": 1, "happened": 1}]
     perfect = alt.Chart(alt.Data(values=ends)).mark_line(color=MUTED, strokeDash=[4, 4]).encode(x=x, y=y)
     line = alt.Chart(alt.Data(values=rows), height=230).encode(x=x, y=y)
     points = line.mark_circle(color=ACCENT, size=70, opacity=1).encode(
         tooltip=[
-            alt.Tooltip("said:Q", title="said", format=".0%"),
+            alt.Tooltip("probability:Q", title="predicted", format=".0%"),
             alt.Tooltip("happened:Q", title="happened", format=".1%"),
             alt.Tooltip("count:Q", title="cases", format=","),
         ]
@@ -287,6 +273,11 @@ def contributions_chart() -> Layers:
     return alt.layer(bars, zero, data=alt.Data(values=[]))
 
 
+def _often(share: float, report: ReportData) -> str:
+    """How a region's name begins at a share of all text."""
+    return "common and " if share > report.common else ""
+
+
 def _corner(words: str, x: float, y: float) -> alt.Chart:
     """The name of a part of the map, in its corner."""
     mark = alt.Chart(alt.Data(values=[{}])).mark_text(
@@ -308,11 +299,11 @@ def _with_room(values: Sequence[float]) -> tuple[float, float]:
     return min(values) - room, max(values) + room
 
 
-def _color(topic: Topic) -> str:
+def _color(topic: TopicCard) -> str:
     return f"var(--t{topic.number})"
 
 
-def _row(topic: Topic) -> dict[str, Any]:
+def _row(topic: TopicCard) -> dict[str, Any]:
     return {
         "topic": topic.number,
         "label": topic.label,
@@ -324,7 +315,7 @@ def _row(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _words(topic: Topic, unit: str) -> dict[str, str]:
+def _words(topic: TopicCard, unit: str) -> dict[str, str]:
     """What stands beside a bar, and what stands there where there is little room."""
     words, coefficient = signed(topic.response_effect, unit), f"{topic.effect:+.2f}".replace("-", "−")
     return {

@@ -22,22 +22,60 @@ function textsignalModel(given) {
     return sum;
   });
 
-  function words(text) {
+  // The character that an entity such as &eacute; stands for. Only what looks like one gets here: no tag is parsed.
+  // Control characters and others that are none stand for nothing, as in Python.
+  const entities = document.createElement("textarea");
+  function character(entity) {
+    entities.innerHTML = entity;
+    return entities.textContent.replace(/^[\u0001-\u0008\u000b\u000e-\u001f\u007f\p{NChar}]$/u, "");
+  }
+  const markup = given.markup.map(({ pattern, by }) => ({ pattern: new RegExp(pattern, "gi"), by }));
+
+  // The text without markup, and where each of its characters stood: from starts[i] to ends[i].
+  function withoutMarkup(text) {
+    let [read, starts, ends] = [text, range(text.length), range(text.length).map((i) => i + 1)];
+    for (const { pattern, by } of markup) {
+      let [rest, last] = ["", 0];
+      const [nextStarts, nextEnds] = [[], []];
+      const add = (string, start, end) => {
+        rest += string;
+        for (let i = 0; i < string.length; i += 1) {
+          nextStarts.push(start(i));
+          nextEnds.push(end(i));
+        }
+      };
+      const keep = (from, to) => add(read.slice(from, to), (i) => starts[from + i], (i) => ends[from + i]);
+      for (const match of read.matchAll(pattern)) {
+        const [from, to] = [match.index, match.index + match[0].length];
+        const blank = by ?? character(match[0]);
+        if (blank === match[0]) continue; // no entity after all
+        keep(last, from);
+        add(blank, () => starts[from], () => ends[to - 1]);
+        last = to;
+      }
+      keep(last, read.length);
+      [read, starts, ends] = [rest, nextStarts, nextEnds];
+    }
+    return { read, starts, ends };
+  }
+
+  const words = (text) => tokens(withoutMarkup(text).read);
+  function tokens(text) {
     const replaced = given.tokenizer.replaced;
     const plain = text.replace(odd, (sign) => (Object.hasOwn(replaced, sign) ? replaced[sign] : ""));
     return plain.normalize("NFKC").toLowerCase().match(token) ?? [];
   }
 
-  // Runs of neighbouring words that are no stop words.
-  function terms(tokens) {
-    const kept = tokens.filter((word) => !stop.has(word));
+  // Runs of neighbours of every length that a term has.
+  function runs(kept) {
     const [shortest, longest] = given.ngrams;
     const found = [];
     for (let n = shortest; n <= longest; n += 1) {
-      for (let i = 0; i + n <= kept.length; i += 1) found.push(kept.slice(i, i + n).join(" "));
+      for (let i = 0; i + n <= kept.length; i += 1) found.push(kept.slice(i, i + n));
     }
     return found;
   }
+  const terms = (found) => runs(found.filter((word) => !stop.has(word))).map((run) => run.join(" "));
 
   // The text as inference takes it: columns and values.
   function row(text) {
@@ -184,14 +222,15 @@ function textsignalModel(given) {
       direct: direct[p],
       byTopic: range(K).map((k) => (unknown ? 0 : contributions[k] * shares[k][p])),
     }));
-    const weighed = w.map((weight, k) => weight * mass[k]);
-    const total = weighed.reduce((a, b) => a + b, 0);
+    // What smoothing adds to every topic says nothing of the text.
+    const explained = w.map((weight, k) => Math.max(weight * mass[k] - given.smoothing, 0));
+    const total = explained.reduce((a, b) => a + b, 0);
     return {
       eta,
       mean: family.mean(eta),
       probabilities: family.probabilities(eta),
       weights: w,
-      shares: weighed.map((weight) => weight / total),
+      shares: explained.map((part) => (total > 0 ? part / total : 0)),
       unknown,
       contributions,
       beyond,
@@ -200,24 +239,33 @@ function textsignalModel(given) {
     };
   }
 
-  // The text in pieces, cut at spaces and at signs that are in no word; those that are part of known terms carry
-  // their contribution.
+  // The text in pieces, cut at spaces and at signs that are in no word. A term's contribution is spread evenly over its
+  // occurrences, and over the words of each.
   function marked(string, terms) {
     const value = new Map(terms.map((term) => [term.term, term.contribution]));
     const between = /([\s!-&(-/:-@[-^`{-~“”…–—]+)/u;
-    const pieces = string.split(between).map((piece) => ({ text: piece, contribution: 0, known: false }));
-    const placed = pieces.flatMap((piece) => words(piece.text).map((word) => ({ word, piece })));
-    const kept = placed.filter(({ word }) => !stop.has(word));
-    const [shortest, longest] = given.ngrams;
-    for (let n = shortest; n <= longest; n += 1) {
-      for (let i = 0; i + n <= kept.length; i += 1) {
-        const run = kept.slice(i, i + n);
-        const contribution = value.get(run.map(({ word }) => word).join(" "));
-        if (contribution === undefined) continue;
-        for (const { piece } of run) {
-          piece.known = true;
-          if (Math.abs(contribution) > Math.abs(piece.contribution)) piece.contribution = contribution;
-        }
+    const { read, starts, ends } = withoutMarkup(string);
+    const pieces = [];
+    let [position, reached] = [0, 0];
+    const plain = (end) => pieces.push({ text: string.slice(reached, end), read: "", contribution: 0, known: false });
+    for (const piece of read.split(between).filter((part) => part !== "")) {
+      const start = Math.max(starts[position], reached); // one entity may give several pieces
+      const end = Math.max(ends[position + piece.length - 1], start);
+      if (start > reached) plain(start);
+      pieces.push({ text: string.slice(start, end), read: piece, contribution: 0, known: false });
+      [position, reached] = [position + piece.length, end];
+    }
+    if (string.length > reached) plain(string.length);
+    const placed = pieces.flatMap((piece) => tokens(piece.read).map((word) => ({ word, piece })));
+    const named = runs(placed.filter(({ word }) => !stop.has(word)))
+      .map((run) => ({ term: run.map(({ word }) => word).join(" "), run }))
+      .filter(({ term }) => value.has(term));
+    const counts = new Map();
+    for (const { term } of named) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const { term, run } of named) {
+      for (const { piece } of run) {
+        piece.known = true;
+        piece.contribution += value.get(term) / (counts.get(term) * run.length);
       }
     }
     return pieces;

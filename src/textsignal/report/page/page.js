@@ -12,7 +12,7 @@
   const NARROW = 480; // pixels
   const signed = (value, digits = 2) => (value > 0 ? "+" : "") + value.toFixed(digits).replace("-", "−");
 
-  // Charts, each drawn after its last drawing is done.
+  // Charts, each drawn after its last drawing is done; null leaves the place empty.
   const drawings = new Map();
   function draw(name, spec = page.charts[name]) {
     drawings.set(name, (drawings.get(name) ?? Promise.resolve()).then(() => drawNow(name, spec)));
@@ -26,6 +26,7 @@
     views.get(name)?.finalize();
     views.delete(name);
     place.replaceChildren();
+    if (spec === null) return;
     const options = { renderer: "svg", actions: false, ast: true, hover: false, tooltip: { disableDefaultStyle: true } };
     const drawable = named(structuredClone(spec));
     if (place.clientWidth < NARROW) narrow(drawable);
@@ -176,26 +177,37 @@
       .slice(0, 5)
       .map((term) => `${term.term} (${signed(term.value)})`)
       .join(", ");
+  function clearTried() {
+    document.getElementById("try-result").hidden = true;
+    const written = ["mean", "words", "marked", "rows", "beyond", "direct", "constant", "eta"];
+    for (const name of written) document.getElementById(`try-${name}`)?.replaceChildren();
+    draw("levels", null);
+    draw("contributions", null);
+  }
   function tryText(text) {
-    const said = model.predict(text);
-    say("try-mean", said.mean.toFixed(2));
-    const likely = page.levels[said.probabilities.indexOf(Math.max(...said.probabilities))];
+    if (text.trim() === "") {
+      clearTried();
+      return;
+    }
+    const found = model.predict(text);
+    say("try-mean", found.mean.toFixed(2));
+    const likely = page.levels[found.probabilities.indexOf(Math.max(...found.probabilities))];
     say(
       "try-words",
-      said.unknown
+      found.unknown
         ? "The text holds no term that the model knows, so this is its prediction for an average text."
         : `Expected ${page.response}, on a scale from ${page.levels[0]} to ${page.levels.at(-1)}. Most likely: ${likely}.`,
     );
     const levels = structuredClone(page.charts.levels);
-    levels.data.values = page.levels.map((level, i) => ({ label: String(level), value: said.probabilities[i] }));
+    levels.data.values = page.levels.map((level, i) => ({ label: String(level), value: found.probabilities[i] }));
     draw("levels", levels);
     const order = page.topics
       .map(({ number }) => ({
         topic: number,
         label: names.get(number),
         color: `var(--t${number})`,
-        value: said.contributions[number],
-        share: said.shares[number],
+        value: found.contributions[number],
+        share: found.shares[number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const contributions = structuredClone(page.charts.contributions);
@@ -205,7 +217,7 @@
     const rows = order.map((topic) => {
       const row = document.createElement("tr");
       const name = make("th", `${topic.label} `, { scope: "row" });
-      name.append(make("small", behind(said.terms, (term) => term.byTopic[topic.topic])));
+      name.append(make("small", behind(found.terms, (term) => term.byTopic[topic.topic])));
       row.append(
         name,
         make("td", `${(100 * topic.share).toFixed(0)}%`, { class: "number" }),
@@ -215,13 +227,14 @@
     });
     document.getElementById("try-rows").replaceChildren(...rows);
     if (model.direct) {
-      say("try-beyond", signed(said.beyond));
-      say("try-direct", behind(said.terms, (term) => term.direct));
+      say("try-beyond", signed(found.beyond));
+      say("try-direct", behind(found.terms, (term) => term.direct));
     }
-    say("try-constant", signed(said.baseline));
-    say("try-eta", signed(said.eta));
-    const largest = Math.max(...said.terms.map((term) => Math.abs(term.contribution)), 1e-9);
-    const pieces = model.marked(text, said.terms).map((piece) => {
+    say("try-constant", signed(found.baseline));
+    say("try-eta", signed(found.eta));
+    const marked = model.marked(text, found.terms);
+    const largest = Math.max(...marked.map((piece) => Math.abs(piece.contribution)), 1e-9);
+    const pieces = marked.map((piece) => {
       if (!piece.known) return document.createTextNode(piece.text);
       const strength = Math.abs(piece.contribution) / largest;
       const sign = piece.contribution >= 0 ? "up" : "down";

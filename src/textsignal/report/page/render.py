@@ -8,25 +8,25 @@ import html
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from textsignal.errors import OutputError
-from textsignal.report.page.charts import chart_specs, labels_apart, led_chart, static_svg
+from textsignal.report.page.charts import chart_specs, labels_apart, static_svg
+from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
-from textsignal.report.values.words import signed
+from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
+from textsignal.topics.reading import Reading
 
-#: Width of the small chart on a card.
-CARD_WIDTH = 330
+#: Bars on a card that have room for a label each.
+LABELLED = 11
 #: Words in a row that give a document away, where none may be shown; fewest words of a whole one.
 RUN, SHORTEST = 8, 4
 #: Charts that only appear when a text is tried.
@@ -36,7 +36,7 @@ FILLED_IN = ("levels", "contributions")
 def write_report(
     model: FittedModel,
     path: str | Path,
-    texts: Sequence[str],
+    reading: Reading,
     responses: ArrayLike,
     held_out: ArrayLike | None = None,
     settings: ReportSettings | None = None,
@@ -45,10 +45,10 @@ def write_report(
 ) -> None:
     """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
     with whole_file(Path(path), force=force) as file:
-        report = prepare(model, texts, responses, held_out, settings)
+        report = prepare(model, reading, responses, held_out, settings)
         page = render(report)
         if not report.with_texts:
-            check_no_texts(page, texts)
+            check_no_texts(page, reading.texts)
         file.write_text(page, encoding="utf-8", newline="\n")
 
 
@@ -62,7 +62,7 @@ def render(report: ReportData) -> str:
     >>> from textsignal.report.values.prepare import prepare
     >>> reviews = synthetic_reviews(200, seed=1)
     >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
-    >>> page = render(prepare(model, reviews.texts, reviews.ratings))
+    >>> page = render(prepare(model, model.read(reviews.texts), reviews.ratings))
     >>> page.startswith("<!doctype html>")
     True
     """
@@ -77,12 +77,8 @@ def render(report: ReportData) -> str:
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report, live))),
         pictures={name: Markup(static_svg(name, spec)) for name, spec in specs.items() if name not in FILLED_IN},
-        led={
-            topic.number: Markup(static_svg(f"led-{topic.number}", led_chart(topic, report), CARD_WIDTH))
-            for topic in report.topics
-            if topic.led_responses
-        },
-        response_words=_bars_words(report.corpus.responses, "of texts"),
+        led={topic.number: _led_bars(topic.led_responses, report.documents.responses) for topic in report.topics},
+        response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
     )
 
@@ -100,8 +96,11 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
         ...
     textsignal.errors.OutputError: the report holds words of text 1, though it must hold none; it was not written
     """
-    shown = _words(html.unescape(re.sub(r"<[^>]*>", "", page.replace(library(), ""))))
-    runs = {n: {tuple(shown[i : i + n]) for i in range(len(shown) - n + 1)} for n in range(SHORTEST, RUN + 1)}
+    words_on_page = _words(html.unescape(re.sub(r"<[^>]*>", "", page.replace(library(), ""))))
+    runs = {
+        n: {tuple(words_on_page[i : i + n]) for i in range(len(words_on_page) - n + 1)}
+        for n in range(SHORTEST, RUN + 1)
+    }
     for number, text in enumerate(texts, 1):
         words = _words(text)
         starts = range(0, max(len(words) - RUN, 0) + 1, RUN) if len(words) >= SHORTEST else ()
@@ -115,12 +114,6 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
-
-
-@cache
-def library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script."""
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -143,14 +136,14 @@ def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
         }
         for topic in report.topics
     ]
-    shown = {
+    data = {
         "response": report.response_name,
         "levels": report.levels,
         "topics": topics,
         "charts": charts,
         "browser": report.browser.model,
     }
-    return shown | {"id": hashlib.sha256(_json(shown).encode()).hexdigest()[:16]}
+    return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
 
 
 def _json(value: Any) -> str:
@@ -192,6 +185,21 @@ def _ours(prediction: Prediction | None) -> Any:
     return prediction.rows[0].held_out if prediction.held_out else prediction.rows[0].training
 
 
+def _led_bars(led: Sequence[Bar], everyone: Sequence[Bar]) -> list[dict[str, Any]]:
+    """A topic's bars before those of all documents: heights against the highest of them, and what is written there."""
+    highest = max((bar.value for bar in (*led, *everyone)), default=0) or 1.0
+    labelled = range(len(led)) if len(led) <= LABELLED else (0, len(led) // 2, len(led) - 1)
+    return [
+        {
+            "label": bar.label if i in labelled else "",
+            "share": bar.value if len(led) <= LABELLED else None,
+            "height": bar.value / highest,
+            "height_of_all": of_all.value / highest,
+        }
+        for i, (bar, of_all) in enumerate(zip(led, everyone, strict=False))
+    ]
+
+
 def _bars_words(bars: Iterable[Bar], what: str) -> str:
     return ". ".join(f"{bar.label}: {bar.value:.0%} {what}" for bar in bars) + "."
 
@@ -201,10 +209,11 @@ def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
     if prediction is None:
         return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
     means = ". ".join(f"{mean.predicted:.1f} predicted: {mean.observed:.1f} observed" for mean in prediction.means)
-    said = ". ".join(f"{point.said:.0%} said: {point.happened:.0%} happened" for point in prediction.reliability)
+    points = prediction.reliability
+    odds = ". ".join(f"{point.probability:.0%} predicted: {point.happened:.0%} happened" for point in points)
     places = ". ".join(f"{bar.label}: {bar.value:.2f}" for bar in prediction.pit)
     return {
         "agreement_words": f"{means}.",
-        "reliability_words": f"Said probabilities against how often it happened. {said}.",
+        "reliability_words": f"Predicted probabilities against how often it happened. {odds}.",
         "pit_words": f"Histogram of places in the predicted distribution, 1 as predicted. {places}.",
     }

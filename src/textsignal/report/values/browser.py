@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
-from textsignal.report.values.data import Browser, FittedModel, Vector
-from textsignal.text import tokenise
+from textsignal.report.values.data import Browser, FittedModel, Floats
+from textsignal.text import markup, tokenise
 from textsignal.topics.effects import CentredEffects
 
 #: Families that the page knows.
@@ -28,6 +28,7 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
     topics = np.asarray(estimator.components_, dtype=np.float64)
     return Browser(
         {
+            "markup": _markup() if vectorizer.strip_markup else [],
             "tokenizer": _tokenizer(),
             "stopWords": sorted(tokenise.stop_words(vectorizer.stop_words)),
             "ngrams": [int(n) for n in vectorizer.ngram_range],
@@ -53,6 +54,12 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
     )
 
 
+def _markup() -> list[dict[str, str | None]]:
+    """What is taken out of a text before it is read, in this order, and what takes its place: None for a character."""
+    steps = [(markup.ENTITY, None), *markup.REPLACEMENTS]
+    return [{"pattern": pattern, "by": by} for pattern, by in steps]
+
+
 def _tokenizer() -> dict[str, Any]:
     r"""The tokenizer's patterns as JavaScript writes them.
 
@@ -67,6 +74,6 @@ def _tokenizer() -> dict[str, Any]:
     }
 
 
-def _numbers(values: Vector) -> str:
+def _numbers(values: Floats) -> str:
     """Doubles, little end first, in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,9 +12,7 @@ from numpy.typing import NDArray
 from textsignal.estimators import TopicEstimator
 from textsignal.text.vectorise import TextVectorizer
 
-Vector = NDArray[np.float64]
-#: Told how many documents are done, of how many.
-Progress = Callable[[int, int], None]
+Floats = NDArray[np.float64]
 
 
 class FittedModel(Protocol):
@@ -26,7 +23,7 @@ class FittedModel(Protocol):
     n_documents_: int
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """One row a topic: topic, label, effect, prevalence, coherence, terms."""
+        """One row per topic: topic, label, effect, prevalence, coherence, terms."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,6 @@ class ReportSettings:
     with_texts : whether documents are shown.
     dropped : what was left out before fitting, and why.
     command : how to make the report again; "" where nobody knows.
-    progress : told how far the pass over the documents is.
     """
 
     title: str = ""
@@ -48,7 +44,6 @@ class ReportSettings:
     with_texts: bool = True
     dropped: str = ""
     command: str = ""
-    progress: Progress | None = None
 
     @property
     def subject(self) -> str:
@@ -98,11 +93,11 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Topic:
-    """A topic's card.
+class TopicCard:
+    """What a report says of one topic.
 
     number : its column of `transform`.
-    region : where it stands on the map: "common and strong", ...
+    region : where it stands on the map: "common and strong", "neutral", ...
     terms : most relevant first.
     effect : coefficient on the linear predictor, against the average text.
     response_effect : change of the average text's expected response when the topic's share rises by `STEP`.
@@ -154,9 +149,9 @@ class SkillRow:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Levels given a probability near `said` happened in a share `happened` of `count` cases."""
+    """Levels given a probability near `probability` happened in a share `happened` of `count` cases."""
 
-    said: float
+    probability: float
     happened: float
     count: int
 
@@ -199,8 +194,8 @@ class CloudWord:
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """The documents of a report; `mean_response` is None where none has a response."""
+class DocumentsSummary:
+    """The documents of a report in some numbers; `mean_response` is None where none has a response."""
 
     documents: int
     training: int
@@ -225,14 +220,37 @@ class Browser:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """One sentence of the headline; `topic` is the number of the topic whose label stands between its two halves.
+
+    The label stands apart so that the page can put another name in its place. Without a topic all is in `before`.
+
+    Examples
+    --------
+    >>> str(Sentence("Talked about most is ", 3, "staff, desk", ": 12% of all text."))
+    'Talked about most is “staff, desk”: 12% of all text.'
+    """
+
+    before: str
+    topic: int | None = None
+    label: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        return self.before if self.topic is None else f"{self.before}“{self.label}”{self.after}"
+
+
+@dataclass(frozen=True)
 class ReportData:
     """All that a report says, in the order of the page.
 
     response_name, subject : the response as charts and as sentences name it.
     expected : response of the average text.
-    summary : the report in some sentences, the first on the data, each further one a finding.
+    headline : the report in some sentences, the first on the data, each further one a finding.
+    warning : why the skill of training must not be believed; None where it may be.
     topics : largest absolute effect on the response first.
-    fair_share, strong : prevalence and absolute response effect from which a topic is common and strong.
+    rare, common : shares of all text up to which a topic is rarer, and from which it is common.
+    strong : absolute response effect from which a topic is strong.
     settings : name and value of what makes the model; versions : of what computed it.
     """
 
@@ -244,13 +262,15 @@ class ReportData:
     expected: float
     with_texts: bool
     text_cap: int
-    summary: tuple[str, ...]
-    topics: tuple[Topic, ...]
-    fair_share: float
+    headline: tuple[Sentence, ...]
+    warning: str | None
+    topics: tuple[TopicCard, ...]
+    rare: float
+    common: float
     strong: float
     prediction: Prediction | None
     browser: Browser
-    corpus: Corpus
+    documents: DocumentsSummary
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     command: str

@@ -8,23 +8,23 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.report.values.data import Evidence, FittedModel, Segment, ShownDocument, Vector
+from textsignal.report.values.data import Evidence, FittedModel, Floats, Segment, ShownDocument
 from textsignal.report.values.documents import Documents
-from textsignal.report.values.words import visible
+from textsignal.report.values.wording import visible
 
 #: Documents shown of each kind, and characters shown of a document at most.
 TYPICAL, EXTREME, TEXT_CAP = 3, 2, 600
-#: A document's share in a topic counts for known / (known + SHORT): a text of two words is no evidence.
+#: A document's share in a topic counts for known / (known + SHORT): a text of two words shows nothing.
 SHORT = 10
 #: A term is marked that comes from the topic by half or more in this document, and by this share in all of them.
 MARKED, STRONGLY_MARKED = 0.2, 0.4
 
 
-def evidence_of(model: FittedModel, texts: Sequence[str], documents: Documents, topic: int) -> Evidence:
+def evidence_of(model: FittedModel, documents: Documents, topic: int) -> Evidence:
     """Documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
     levels = model.estimator_.family_.levels
     quarter = (levels[-1] - levels[0]) / 4
-    score = documents.shares[:, topic] * documents.known / (documents.known + SHORT)
+    score = documents.shares[:, topic] * documents.n_known / (documents.n_known + SHORT)
     led = np.flatnonzero(documents.leader == topic)
     order = led[np.argsort(-score[led], kind="stable")]
     kinds = {
@@ -33,11 +33,11 @@ def evidence_of(model: FittedModel, texts: Sequence[str], documents: Documents, 
         "low": order[documents.responses[order] <= levels[0] + quarter],
     }
     used: set[str] = set()
-    shown = {}
+    found = {}
     for kind, rows in kinds.items():
-        chosen = _different(texts, rows, TYPICAL if kind == "typical" else EXTREME, used)
-        shown[kind] = tuple(_shown(model, texts[row], documents, row, topic) for row in chosen)
-    return Evidence(**shown)
+        chosen = _different(documents.reading.texts, rows, TYPICAL if kind == "typical" else EXTREME, used)
+        found[kind] = tuple(_shown(model, documents, row, topic) for row in chosen)
+    return Evidence(**found)
 
 
 def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[str]) -> list[int]:
@@ -52,8 +52,9 @@ def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[
     return chosen
 
 
-def _shown(model: FittedModel, text: str, documents: Documents, row: int, topic: int) -> ShownDocument:
-    marks = topic_marks(model, text, topic)
+def _shown(model: FittedModel, documents: Documents, row: int, topic: int) -> ShownDocument:
+    text, weights = documents.reading.texts[row], documents.reading.predictions.weights[row]
+    marks = topic_marks(model, text, weights.astype(float), topic)
     start, end = excerpt(text, marks)
     response = float(documents.responses[row])
     return ShownDocument(
@@ -68,14 +69,15 @@ def _shown(model: FittedModel, text: str, documents: Documents, row: int, topic:
     )
 
 
-def topic_marks(model: FittedModel, text: str, topic: int) -> NDArray[np.int8]:
+def topic_marks(model: FittedModel, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
     """(characters,) 2 where a term speaks strongly for the topic, 1 where it does so less, else 0.
 
     The share of term j that comes from topic k is w_k H_kj / (wH)_j, in a document by its own weights, in all
     documents by their mean.
+
+    weights : (topics,) of the text.
     """
     marks = np.zeros(len(text), dtype=np.int8)
-    weights = model.estimator_.predictions(model.vectorizer_.transform([text])).weights[0].astype(float)
     located = model.vectorizer_.locate(text)
     for term in located.terms:
         profile = model.estimator_.components_[:, term.column]
@@ -88,7 +90,7 @@ def topic_marks(model: FittedModel, text: str, topic: int) -> NDArray[np.int8]:
     return marks
 
 
-def _share(parts: Vector, topic: int) -> float:
+def _share(parts: Floats, topic: int) -> float:
     return float(parts[topic] / max(parts.sum(), np.finfo(float).tiny))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from textsignal.families import Family
 from textsignal.kernels import Array
-from textsignal.report.values.data import Bar, Vector
+from textsignal.report.values.data import Bar, Floats
 
 #: By how much a topic's share of the average text rises, to say its effect on the response's scale.
 STEP = 0.1
@@ -18,13 +17,9 @@ STEP = 0.1
 MOST_BARS = 21
 #: Bins of text lengths; the last one takes this share of the longest texts.
 LENGTH_BINS, LONGEST = 20, 0.01
-#: Pixels around the middle of a point and of a line of letters; where a name may stand from its point, best first.
-POINT, HALF_LINE, NAME_OFFSETS = 8, 7, (-16, 18)
-#: Left, right, top and bottom.
-Box = tuple[float, float, float, float]
 
 
-def response_effects(family: Family, intercept: float, effects: Vector, mean_weights: Array) -> Vector:
+def response_effects(family: Family, intercept: float, effects: Floats, mean_weights: Array) -> Floats:
     """(topics,) change of the average text's expected response when a topic's share rises by STEP.
 
     The others give up their shares in proportion: share_j -> share_j (1 - share_k - STEP) / (1 - share_k).
@@ -43,42 +38,27 @@ def response_effects(family: Family, intercept: float, effects: Vector, mean_wei
     left = np.divide(1 - share - step, 1 - share, out=np.zeros_like(share), where=share < 1)
     moved = share * left[:, None]
     np.fill_diagonal(moved, share + step)
-    change: Vector = family.mean(intercept + total * (moved @ effects))
+    change: Floats = family.mean(intercept + total * (moved @ effects))
     return change - family.mean(np.array(intercept + total * (share @ effects)))
 
 
-def response_bars(responses: Vector, levels: NDArray[np.int64]) -> tuple[Bar, ...]:
-    """Shares of responses: one bar a level, or equal bins where there are many levels; none where no response is.
+def response_bars(responses: Floats, levels: NDArray[np.int64]) -> tuple[Bar, ...]:
+    """Shares of responses: one bar per level, or equal bins where there are many levels; none where no response is.
 
     Examples
     --------
     >>> [(bar.label, bar.value) for bar in response_bars(np.array([1.0, 2.0, 2.0, np.nan]), np.array([1, 2]))]
     [('1', 0.333...), ('2', 0.666...)]
     """
-    seen = responses[~np.isnan(responses)]
+    observed = responses[~np.isnan(responses)]
     if levels.size <= MOST_BARS:
         edges = np.append(levels - 0.5, levels[-1] + 0.5)
         labels = [f"{level:g}" for level in levels]
     else:
         edges = np.linspace(levels[0], levels[-1], MOST_BARS)
         labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    counts = np.histogram(seen, bins=edges)[0] / max(seen.size, 1)
+    counts = np.histogram(observed, bins=edges)[0] / max(observed.size, 1)
     return _bars(labels, edges, counts)
-
-
-def level_ticks(levels: Sequence[int]) -> list[int]:
-    """Levels to write at an axis, at most 11 of them, at round steps.
-
-    Examples
-    --------
-    >>> level_ticks(range(1, 6)), level_ticks(range(101))
-    ([1, 2, 3, 4, 5], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
-    """
-    span = levels[-1] - levels[0]
-    rough = max(span / 10, 1)
-    size = 10 ** int(np.floor(np.log10(rough)))
-    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough)
-    return [level for level in range(levels[0], levels[-1] + 1) if level % step == 0]
 
 
 def length_bars(words: NDArray[np.int64]) -> tuple[Bar, ...]:
@@ -111,31 +91,7 @@ def sizes(counts: NDArray[np.int64], steps: int = 6) -> NDArray[np.int64]:
     return 1 + np.floor((root - root.min()) / spread * (steps - 1)).astype(np.int64)
 
 
-def name_offsets(places: Sequence[tuple[float, float]], widths: Sequence[float]) -> list[int]:
-    """How far below its point each name stands, the first ones placed first; 0 where there is no room for it.
-
-    places : of points, in pixels from the left and the top; widths : of names.
-
-    Examples
-    --------
-    >>> name_offsets([(50, 50), (60, 52), (65, 50)], [40, 40, 40])
-    [-16, 18, 0]
-    """
-    taken = [(x - POINT, x + POINT, y - POINT, y + POINT) for x, y in places]
-    offsets = []
-    for (x, y), width in zip(places, widths, strict=True):
-        boxes = {dy: (x - width / 2, x + width / 2, y + dy - HALF_LINE, y + dy + HALF_LINE) for dy in NAME_OFFSETS}
-        offset = next((dy for dy, box in boxes.items() if not any(_overlap(box, other) for other in taken)), 0)
-        taken += [boxes[offset]] if offset else []
-        offsets.append(offset)
-    return offsets
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
-
-
-def _bars(labels: list[str], edges: Vector, values: Vector) -> tuple[Bar, ...]:
+def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
     return tuple(
         Bar(label, float(low), float(high), float(value))
         for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 
 from textsignal import evaluate
-from textsignal.families import Family, level_probabilities
-from textsignal.report.values.data import Agreement, Bar, Prediction, Reliability, Scores, SkillRow, Vector
+from textsignal.families import Family, deviance, level_probabilities
+from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
+from textsignal.report.values.documents import Documents
 
-if TYPE_CHECKING:
-    from textsignal.report.values.documents import Documents
-
-#: Ridge penalties that are tried.
-PENALTIES = np.logspace(-2, 2, 9)
 #: Documents that calibration is measured on at most; bins of probabilities, of predictions and of the PIT.
 MOST_MEASURED, BINS = 20_000, 10
 #: Probability of the intervals whose coverage is measured.
@@ -34,43 +23,22 @@ NOTES = {
 }
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """A simpler way to predict, from the same matrix of documents and terms."""
-
-    name: str
-    regressor: Any
-
-    def predict(self, X: sp.csr_array) -> Vector:
-        """(documents,) expected responses."""
-        return np.asarray(self.regressor.predict(X), dtype=float)
-
-
-def fit_baselines(X: sp.csr_array, responses: Vector) -> list[Baseline]:
-    """Ridge and linear regression on words, and the mean, fitted to training documents.
-
-    X : (documents, terms) as the model's inference takes it; responses : (documents,), none missing.
-    """
-    ridge = GridSearchCV(Ridge(solver="sparse_cg", tol=1e-3), {"alpha": PENALTIES}, scoring="r2", cv=3)
-    regressors = {"ridge": ridge, "linear": LinearRegression(tol=1e-6), "mean": DummyRegressor()}
-    return [Baseline(name, regressor.fit(X, responses)) for name, regressor in regressors.items()]
-
-
 def prediction_of(documents: Documents, family: Family) -> Prediction | None:
     """Skill and calibration, on held-out documents where there are some; None where no document has a response."""
-    seen = ~np.isnan(documents.responses)
-    if not seen.any():
+    answered = ~np.isnan(documents.responses)
+    if not answered.any():
         return None
-    held_out = bool((seen & documents.held_out).any())
-    measured = np.flatnonzero(seen & (documents.held_out == held_out))
+    held_out = bool((answered & documents.held_out).any())
+    measured = np.flatnonzero(answered & (documents.held_out == held_out))
     measured = measured[:: -(-measured.size // MOST_MEASURED)]
-    responses, eta = documents.responses[measured], documents.eta[measured]
+    predictions = documents.reading.predictions
+    responses, eta = documents.responses[measured], predictions.eta[measured]
     happened = (responses[:, None] == family.levels[None, :]).astype(float)
     meant, held = coverage(family, responses, eta)
-    ways = {"this model": documents.eta}
+    ways = {"this model": predictions.eta}
     notes = NOTES
-    if documents.beyond.any():
-        ways["its topics alone"] = documents.eta - documents.beyond
+    if predictions.beyond.any():
+        ways["its topics alone"] = predictions.by_topics.eta
         notes = NOTES | {"this model": "topics, and what single words add beyond them"}
     means = {name: family.mean(eta) for name, eta in ways.items()} | documents.baselines
     ways |= {name: family.link(predicted) for name, predicted in documents.baselines.items()}
@@ -80,8 +48,8 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
             SkillRow(
                 name,
                 notes[name],
-                scores(documents.responses, means[name], ways[name], family, seen & ~documents.held_out),
-                scores(documents.responses, means[name], ways[name], family, seen & documents.held_out),
+                scores(documents.responses, means[name], ways[name], family, answered & ~documents.held_out),
+                scores(documents.responses, means[name], ways[name], family, answered & documents.held_out),
             )
             for name in ways
         ),
@@ -94,37 +62,37 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
     )
 
 
-def scores(responses: Vector, mean: Vector, eta: Vector, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
-    """Skill on those of some rows that have a prediction; deviance = mean of 2 (loss - least loss)."""
+def scores(responses: Floats, mean: Floats, eta: Floats, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
+    """Skill on those of some rows that have a prediction; deviance is the mean of one document."""
     rows = rows & ~np.isnan(mean)
     if not rows.any():
         return None
     y = family.encode(responses[rows])
-    deviance = 2 * float(np.mean(family.loss(y, eta[rows]) - family.best_loss(y)))
+    mean_deviance = deviance(family, y, eta[rows]) / rows.sum()
     r2, rmse = evaluate.r2_score(responses[rows], mean[rows]), evaluate.rmse(responses[rows], mean[rows])
-    return Scores(int(rows.sum()), r2, rmse, deviance)
+    return Scores(int(rows.sum()), r2, rmse, float(mean_deviance))
 
 
-def reliability(said: Vector, happened: Vector) -> tuple[Reliability, ...]:
+def reliability(probabilities: Floats, happened: Floats) -> tuple[Reliability, ...]:
     """Probabilities in equal bins from 0 to 1, beside how often what they were given to happened.
 
-    said, happened : (documents, levels) probability of every level; 1 at the level that happened, else 0.
+    probabilities : (documents, levels) of every level; happened : the same shape, 1 at the level that happened, else 0.
 
     Examples
     --------
     >>> reliability(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    (Reliability(said=0.1, happened=0.5, count=2), Reliability(said=0.9, happened=0.5, count=2))
+    (Reliability(probability=0.1, happened=0.5, count=2), Reliability(probability=0.9, happened=0.5, count=2))
     """
-    bins = np.minimum((said * BINS).astype(int), BINS - 1)
+    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
     found = [bins == b for b in range(BINS)]
     return tuple(
-        Reliability(round(float(said[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
+        Reliability(round(float(probabilities[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
         for at in found
         if at.any()
     )
 
 
-def pit(family: Family, responses: Vector, eta: Vector) -> tuple[Bar, ...]:
+def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
     """Histogram of the probability integral transform, 1 in every bin under perfect calibration.
 
     A level takes up the stretch from P(below it) to P(up to it), spread evenly (Czado, Gneiting and Held, 2009).
@@ -141,7 +109,7 @@ def pit(family: Family, responses: Vector, eta: Vector) -> tuple[Bar, ...]:
     )
 
 
-def coverage(family: Family, responses: Vector, eta: Vector) -> tuple[float, float]:
+def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, float]:
     """Mean probability of the central intervals, which whole levels make larger than INTERVAL; share inside them."""
     distribution = family.distribution(eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
@@ -149,7 +117,7 @@ def coverage(family: Family, responses: Vector, eta: Vector) -> tuple[float, flo
     return float(np.mean(meant)), float(np.mean((responses >= low) & (responses <= high)))
 
 
-def agreement(responses: Vector, mean: Vector, family: Family) -> tuple[Agreement, ...]:
+def agreement(responses: Floats, mean: Floats, family: Family) -> tuple[Agreement, ...]:
     """How many documents have a prediction in each of equal bins of the scale, and each response."""
     low, high = float(family.levels[0]), float(family.levels[-1])
     n_bins = 4 * BINS
@@ -161,7 +129,7 @@ def agreement(responses: Vector, mean: Vector, family: Family) -> tuple[Agreemen
     )
 
 
-def mean_agreement(responses: Vector, mean: Vector) -> tuple[Agreement, ...]:
+def mean_agreement(responses: Floats, mean: Floats) -> tuple[Agreement, ...]:
     """Mean prediction and mean response of tenths of the documents, by prediction."""
     tenths = evaluate.calibration_table(responses, mean, BINS).itertuples()
     return tuple(Agreement(tenth.predicted, tenth.observed, tenth.documents) for tenth in tenths)

@@ -157,9 +157,9 @@ def _alpha_claims(grid: pd.DataFrame) -> list[Claim]:
     if spread.isna().any():
         return [weaker, unchecked(SEARCH, less_stable, "", "One fit for each alpha has no spread.")]
     holds = bool(spread.iloc[-1] > spread[spread.index <= ALPHA].max())
-    shown = "standard deviation of R2 " + ", ".join(f"{sd:.3f} (alpha {alpha:g})" for alpha, sd in spread.items())
-    said = f"Over {at}." if holds else f"It is not within this range, over {at}."
-    return [weaker, statement_claim(SEARCH, less_stable, shown, holds, agreed=said, differed=said)]
+    spreads = "standard deviation of R2 " + ", ".join(f"{sd:.3f} (alpha {alpha:g})" for alpha, sd in spread.items())
+    reason = f"Over {at}." if holds else f"It is not within this range, over {at}."
+    return [weaker, statement_claim(SEARCH, less_stable, spreads, holds, agreed=reason, differed=reason)]
 
 
 def _topic_claims(tables: Tables) -> list[Claim]:

@@ -56,8 +56,8 @@ def _draw_ratings(table: pd.DataFrame) -> Figure:
 @styled
 def _draw_words(table: pd.DataFrame) -> Figure:
     ax = axes(None, PAGE_HEIGHT)
-    shown = table.head(CLOUD_WORDS)
-    draw_cloud(ax, shown["word"].tolist(), shown["count"].tolist(), ["#0072B2"] * len(shown))
+    largest = table.head(CLOUD_WORDS)
+    draw_cloud(ax, largest["word"].tolist(), largest["count"].tolist(), ["#0072B2"] * len(largest))
     return figure_of(ax)
 
 

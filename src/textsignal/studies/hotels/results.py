@@ -24,7 +24,7 @@ class Entry:
     """A line of the table of performance.
 
     name, label : for us and for people; method : gives its colour.
-    rows : a row a split.
+    rows : one row per split.
     """
 
     name: str

@@ -100,10 +100,10 @@ def _heat_maps(plan: Plan) -> str:
 def _topics(tables: Tables) -> str:
     parts = []
     for method, topics in tables["hotels-topics"].groupby("method", sort=False):
-        shown = pd.concat([ranked(topics, "effect"), ranked(topics, "prevalence")]).drop_duplicates("topic")
+        strongest = pd.concat([ranked(topics, "effect"), ranked(topics, "prevalence")]).drop_duplicates("topic")
         rows = [
             [row.terms, f"{row.effect:+.2f}", f"{row.prevalence:.1%}"]
-            for row in shown.sort_values("effect").itertuples()
+            for row in strongest.sort_values("effect").itertuples()
         ]
         table = table_of([f"{label(str(method))}: leading terms", "effect", "prevalence"], rows)
         parts.append(f"{table}\n\n{{figure:topics-{method}}}")

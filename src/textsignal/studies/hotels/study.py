@@ -94,7 +94,7 @@ def fit_open(sample: Sample, setting: str, value: str) -> list[Row]:
 
 
 def fit_topics(method: str, sample: Sample) -> list[Row]:
-    """A row a topic at the paper's number of topics and alpha, split 0."""
+    """One row per topic at the paper's number of topics and alpha, split 0."""
     split = _split(sample, 0)
     model = METHODS[method].fit(split, Settings()).model
     assert model is not None
@@ -176,7 +176,7 @@ def _sample(plan: Plan) -> Sample:
 
 
 def _search_cells(plan: Plan, sample: Sample, method: str, seed: int, topics: Sequence[int]) -> list[Cell]:
-    """A cell a number of topics; predictive training has no alpha."""
+    """One cell per number of topics; predictive training has no alpha."""
     alphas: Sequence[float | None] = QUICK_ALPHAS if plan.quick else ALPHAS
     if method == "predictive":
         alphas = (None,)

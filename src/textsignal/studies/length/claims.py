@@ -52,7 +52,7 @@ class Behind:
         found = self.values.loc[[(method, subset)]]
         return float(found.std(ddof=1)) if len(found) > 1 else 0.0
 
-    def shown(self, subsets: tuple[str, ...], methods: tuple[str, ...]) -> str:
+    def text(self, subsets: tuple[str, ...], methods: tuple[str, ...]) -> str:
         """Means and spreads of those methods that were run."""
         return "; ".join(
             f"{label(method)}: "
@@ -96,7 +96,7 @@ def _gap_claims(behind: Behind, tables: Tables) -> list[Claim]:
             continue
         reason = (
             "The reviews are not the paper's, so this need not be its number. "
-            f"{behind.shown((role,), ('joint', 'predictive'))}. {_best_setting(tables, role)}"
+            f"{behind.text((role,), ('joint', 'predictive'))}. {_best_setting(tables, role)}"
         )
         ours = behind.values.loc[("published", role)]
         found.append(number_claim(SECTION, statement, paper, ours, within=GAP_WITHIN, agreed=reason, differed=reason))
@@ -129,19 +129,19 @@ def _joint_claims(behind: Behind, words: dict[str, float]) -> list[Claim]:
     competitive = max(PAPER_GAPS[role] for role in LONG)
     answers = (
         (
-            behind.shown(SHORT, both),
+            behind.text(SHORT, both),
             min(mean[role] for role in SHORT) > SUBSTANTIAL,
             "",
             f"The gap is not above {SUBSTANTIAL:g} on both short subsets.",
         ),
         (
-            behind.shown((*SHORT, *LONG), ("published",)),
+            behind.text((*SHORT, *LONG), ("published",)),
             min(mean[role] for role in SHORT) > max(mean[role] for role in LONG),
             f"Both short subsets have a larger gap than both long ones; {_in_order(words, mean)}.",
             "A long subset has a gap as large as a short one.",
         ),
         (
-            behind.shown(LONG, both),
+            behind.text(LONG, both),
             round(max(mean[role] for role in LONG), 3) <= competitive,
             f"The gap is at most {competitive:g}, the larger of the paper's on long reviews.",
             f"The gap is above {competitive:g}, the larger of the paper's on long reviews: closer, not close.",
@@ -157,8 +157,8 @@ def _in_order(words: dict[str, float], mean: dict[str, float]) -> str:
     """Whether the gap falls at every step of our own subsets' lengths, which are not ordered as the paper's are."""
     along = [mean[role] for role in sorted(words, key=lambda role: words[role])]
     falls = all(later < earlier for earlier, later in pairwise(along))
-    shown = ", ".join(f"{gap:.3f}" for gap in along)
-    return f"by our own median words it {'falls' if falls else 'does not fall'} at every step ({shown})"
+    listed = ", ".join(f"{gap:.3f}" for gap in along)
+    return f"by our own median words it {'falls' if falls else 'does not fall'} at every step ({listed})"
 
 
 def _predictive_claims(alike: Behind, behind: Behind) -> list[Claim]:
@@ -173,12 +173,12 @@ def _predictive_claims(alike: Behind, behind: Behind) -> list[Claim]:
     clear = [role for role in SUBSETS if mean[role] < -alike.spread("predictive", role)]
     lead = f"Ahead by more than a standard deviation over splits on {len(clear)} of {len(SUBSETS)} subsets."
     ours = "behind ridge on the same rows: "
-    tfidf = f"Behind ridge on TF-IDF, the paper's: {behind.shown(tuple(SUBSETS), ('predictive',))}."
+    tfidf = f"Behind ridge on TF-IDF, the paper's: {behind.text(tuple(SUBSETS), ('predictive',))}."
     return [
         statement_claim(
             REPEATED,
             statements[0],
-            ours + alike.shown(SHORT, ("published", "joint", "predictive")),
+            ours + alike.text(SHORT, ("published", "joint", "predictive")),
             max(mean[role] for role in SHORT) > SUBSTANTIAL,
             agreed=f"Predictive training falls behind on short reviews too. {tfidf}",
             differed="As many topics, on the same terms and rows, do not lag so far behind when they are trained to "
@@ -187,7 +187,7 @@ def _predictive_claims(alike: Behind, behind: Behind) -> list[Claim]:
         statement_claim(
             REPEATED,
             statements[1],
-            ours + alike.shown(tuple(SUBSETS), ("predictive",)),
+            ours + alike.text(tuple(SUBSETS), ("predictive",)),
             max(mean.values()) > 0,
             agreed=f"Predictive training loses on at least one subset. {lead} {tfidf}",
             differed=f"Predictive training loses nothing on any subset on average. {lead} {tfidf}",

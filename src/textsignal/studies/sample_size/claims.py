@@ -37,7 +37,7 @@ class Sizes:
         """Means over seeds from the smallest size to the largest."""
         return [self.mean(method, size, value) for size in self.sizes]
 
-    def shown(self, methods: Sequence[str], size: int, value: str) -> str:
+    def text(self, methods: Sequence[str], size: int, value: str) -> str:
         """Means and spreads of those methods that were run."""
         found = [method for method in methods if method in self.methods]
         return ", ".join(f"{label(m)} {mean_and_spread(self.values.loc[(m, size), value])}" for m in found)
@@ -55,7 +55,7 @@ def _linear_claims(table: Sizes) -> list[Claim]:
         statement_claim(
             SECTION,
             f"linear regression fits the training data almost perfectly at M={small:,}",
-            f"training R2 {table.shown(['linear'], small, 'train_r2')}",
+            f"training R2 {table.text(['linear'], small, 'train_r2')}",
             table.mean("linear", small, "train_r2") > PERFECT,
             agreed="There are more terms than training reviews.",
             differed=f"Its training R2 is not above {PERFECT:g}.",
@@ -63,7 +63,7 @@ def _linear_claims(table: Sizes) -> list[Claim]:
         statement_claim(
             SECTION,
             f"its test R2 is negative at M={small:,}",
-            f"test R2 {table.shown(['linear'], small, 'r2')}",
+            f"test R2 {table.text(['linear'], small, 'r2')}",
             table.mean("linear", small, "r2") < 0,
             differed="It predicts better than the mean.",
         ),
@@ -75,9 +75,9 @@ def _ridge_claim(table: Sizes) -> Claim:
     return statement_claim(
         SECTION,
         f"ridge regression substantially reduces the gap at M={small:,}",
-        f"training - test R2 {table.shown(['linear', 'ridge'], small, 'gap')}",
+        f"training - test R2 {table.text(['linear', 'ridge'], small, 'gap')}",
         table.mean("ridge", small, "gap") < MUCH_SMALLER * table.mean("linear", small, "gap"),
-        agreed=f"Test R2 {table.shown(['ridge'], small, 'r2')}.",
+        agreed=f"Test R2 {table.text(['ridge'], small, 'r2')}.",
         differed=f"It is not below {MUCH_SMALLER:.0%} of linear regression's.",
     )
 
@@ -97,9 +97,9 @@ def _joint_claims(table: Sizes) -> list[Claim]:
         f"{size:,}" for size in table.sizes if table.mean("published", size, "gap") > table.mean("ridge", size, "gap")
     ]
     answers = (
-        (f"test R2 {table.shown(OURS, small, 'r2')}", test > 0, "", "It predicts worse than the mean."),
+        (f"test R2 {table.text(OURS, small, 'r2')}", test > 0, "", "It predicts worse than the mean."),
         (
-            f"training - test R2 {table.shown(('linear', *OURS), small, 'gap')}",
+            f"training - test R2 {table.text(('linear', *OURS), small, 'gap')}",
             gap < MUCH_SMALLER * table.mean("linear", small, "gap"),
             "",
             f"It is not below {MUCH_SMALLER:.0%} of linear regression's.",
@@ -111,7 +111,7 @@ def _joint_claims(table: Sizes) -> list[Claim]:
             "Its gap is below ridge regression's at every size.",
         ),
         (
-            f"test R2 at M={small:,}: {table.shown(('linear', 'ridge', *OURS), small, 'r2')}",
+            f"test R2 at M={small:,}: {table.text(('linear', 'ridge', *OURS), small, 'r2')}",
             test > table.mean("linear", small, "r2"),
             "Against unregularised regression. "
             + (
@@ -163,7 +163,7 @@ def _growth_claims(table: Sizes) -> list[Claim]:
             statement,
             f"best - worst test R2 {spread[0]:.3f} at M={first:,}, {spread[1]:.3f} at M={last:,}",
             spread[1] < spread[0],
-            agreed=f"At M={last:,}: {table.shown(('linear', 'ridge', *OURS), last, 'r2')}.",
+            agreed=f"At M={last:,}: {table.text(('linear', 'ridge', *OURS), last, 'r2')}.",
             differed="They do not.",
         ),
     ]
@@ -189,7 +189,7 @@ def appendix_claims(name: str, plan: Plan, tables: Tables) -> list[Claim]:
         statement_claim(
             APPENDIX,
             statements[0],
-            f"training - test R2 at M={small:,}: {table.shown(table.methods, small, 'gap')}",
+            f"training - test R2 at M={small:,}: {table.text(table.methods, small, 'gap')}",
             max(gaps, key=lambda method: gaps[method]) == "linear",
             differed="Another method has a larger one.",
         ),
@@ -198,7 +198,7 @@ def appendix_claims(name: str, plan: Plan, tables: Tables) -> list[Claim]:
             statements[1],
             "over all M the mean test R2 moves by " + ", ".join(f"{by:.3f} ({label(m)})" for m, by in moved.items()),
             max(moved["ridge"], moved["published"]) < moved["linear"],
-            agreed=f"At M={small:,}: {table.shown(('linear', 'ridge', *OURS), small, 'r2')}.",
+            agreed=f"At M={small:,}: {table.text(('linear', 'ridge', *OURS), small, 'r2')}.",
             differed="They move no less than linear regression's.",
         ),
         statement_claim(

@@ -186,7 +186,7 @@ def test_evidence_comes_from_the_training_texts_or_from_others(one):
         (lambda m: m.rename(0, ""), "must be a text that is not empty"),
         (lambda m: m.merge([2]), "merging needs at least two topics"),
         (lambda m: m.drop(range(5)), "leaves no model"),
-        (lambda m: m.drop([9]), "topic=9 is no topic"),
+        (lambda m: m.drop([9]), "topic=9 is not a topic"),
         (lambda m: m.drop([0], texts=["a"]), "no document has a response"),
         (lambda m: m.drop([0], texts=["a", "b"], responses=[1, 9]), "not one of the levels 1 to 5"),
     ],

@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import TextResponseModel, TextVectorizer, load, studies
-from textsignal.cli import commands as cli
+import textsignal
+from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table, studies
+from textsignal.cli.fit import scale_of
+from textsignal.cli.reproduce import StudyName
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
 
@@ -102,6 +104,9 @@ def error_of(run):
     return call
 
 
+COMMAND = Path(sys.executable).with_name("textsignal")
+
+
 def environment(**settings):
     """The environment of a process, with a screen of 80 columns and no wishes for colour."""
     plain = {name: value for name, value in os.environ.items() if name not in COLOUR_SETTINGS}
@@ -110,14 +115,14 @@ def environment(**settings):
 
 def shell(arguments, **options):
     """Run the installed command in a process of its own."""
-    command = [Path(sys.executable).with_name("textsignal"), *arguments]
+    command = [COMMAND, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(), **options)
 
 
 def on_terminal(*arguments, **settings):
     """What the installed command shows on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
-    command = [Path(sys.executable).with_name("textsignal"), *arguments]
+    command = [COMMAND, *arguments]
     env = environment(TERM="xterm-256color", **settings)
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
@@ -148,6 +153,10 @@ def csv(text):
 
 
 # Help
+
+
+def test_the_version(ok):
+    assert ok("--version") == (f"textsignal {textsignal.__version__}\n", "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -203,7 +212,7 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
 
 
 def test_the_demo_needs_no_output(ok, monkeypatch):
-    monkeypatch.setattr(cli, "DEMO_REVIEWS", 200)
+    monkeypatch.setattr("textsignal.cli.demo.DEMO_REVIEWS", 200)
     before = files()
     out, err = ok("demo")
     assert "What moves the response" in out
@@ -273,12 +282,12 @@ def test_the_scale_may_be_given(ok):
 
 @pytest.mark.parametrize("levels", ["1-5", "1:5", "1 to 5", "1..5", " 1 - 5 "])
 def test_a_scale_may_be_written_in_many_ways(levels):
-    assert cli._scale(levels) == (1, 5)
+    assert scale_of(levels) == (1, 5)
 
 
 def test_a_scale_may_hold_negative_levels():
-    assert cli._scale("-2-2") == (-2, 2)
-    assert cli._scale("-5--1") == (-5, -1)
+    assert scale_of("-2-2") == (-2, 2)
+    assert scale_of("-5--1") == (-5, -1)
 
 
 def test_alpha_fits_the_model_of_the_paper(ok):
@@ -340,6 +349,31 @@ def test_rows_without_response_and_without_known_term_are_told(ok):
     assert "Without a term the model knows, mean weights used: 2 texts.\n" in err
 
 
+def test_a_file_parted_by_semicolons_is_recognised(ok, results):
+    TABLE.to_csv("reviews.csv", index=False, sep=";")
+    _, err = ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 4)
+    assert "reviews.csv: 200 rows (separated by semicolons). Fitting 4 topics." in err
+    assert Path("out/documents.csv").read_bytes() == (results[0] / "documents.csv").read_bytes()
+    TABLE.to_csv("odd.csv", index=False, sep="#")
+    _, err = ok("predict", "out/model", "odd.csv", "--text", "Review", "--sep", "#", "-o", "p.csv")
+    assert err == "Written to p.csv: 200 rows\n"
+
+
+def test_other_sheets_are_named(ok, model):
+    with pd.ExcelWriter("book.xlsx") as book:
+        TABLE.to_excel(book, sheet_name="Reviews", index=False)
+        TABLE.to_excel(book, sheet_name="Old", index=False)
+    _, err = ok("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
+    assert "book.xlsx: 200 rows (sheet Reviews; other sheets: Old).\n" in err
+
+
+def test_a_response_in_words_is_read_and_told(ok):
+    TABLE.assign(Rating=np.where(TABLE["Rating"] > 3, "pos", "neg")).to_csv("words.csv", index=False)
+    _, err = ok("fit", "words.csv", *COLUMNS, "-o", "out", "-k", 2)
+    assert "How responses were read: neg as 0 and pos as 1." in err
+    assert json.loads(Path("out/summary.json").read_text())["levels"] == [0, 1]
+
+
 # Rows that cannot be used
 
 
@@ -356,8 +390,8 @@ def bad(place):
 
 def test_bad_rows_are_counted_and_named(error_of, bad):
     line = error_of("fit", bad, *COLUMNS, "-o", "out", "--levels", "1-5")
-    assert line.startswith("4 bad rows: 1 empty text (row 4), 1 response that is no number (row 11: 'five'), ")
-    assert "1 response outside 1 to 5 (row 21: '9'), 1 response that is no whole number (row 22: '3.5')" in line
+    assert line.startswith("4 bad rows: 1 empty text (row 4), 1 response that is not a number (row 11: 'five'), ")
+    assert "1 response outside 1 to 5 (row 21: '9'), 1 response that is not a whole number (row 22: '3.5')" in line
     assert line.endswith("--on-bad-rows drop")
 
 
@@ -391,12 +425,26 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
-        ("reviews.csv --text Review --response Rating --holdout 1", "holdout=1.0 must be at least 0 and below 1"),
-        ("reviews.csv --text Review --response Rating --alpha -1", "alpha=-1.0 must be a number of at least 0"),
-        ("reviews.csv --text Review --response Rating --supervision nan", "supervision=nan must be a number of at "),
+        ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
+        ("reviews.csv --text Review --response Rating --alpha -1", "--alpha -1.0 must be a number of at least 0"),
+        ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan must be a number of at "),
         ("reviews.csv --text Review --response Rating --stop-words elvish", "no stop words for 'elvish'; there are"),
-        ("reviews.csv --text Review --response Rating --encoding utf-9", "unknown encoding 'utf-9'; give utf-8, "),
-        ("reviews.csv --text Review --response Rating --sheet One", "reviews.csv has no sheet to choose"),
+        ("reviews.csv --text Review --response Rating --encoding utf-9", "--encoding utf-9 is not known; give utf-8, "),
+        ("reviews.csv --text Review --response Rating --sep ,,", "--sep ,, cannot part cells; give one character"),
+        ("reviews.csv --text Review --response Rating -j 0", "--jobs 0 gives no thread to work"),
+        ("mixed.csv --text Review --response Rating", "such as --encoding cp1252"),
+        ("picture.csv --text Review --response Rating", "picture.csv is not text, whatever its name says"),
+        ("zeros.csv --text Review --response Rating", "zeros.csv, line 1 holds zero bytes"),
+        ("scores.csv --text Review --response Rating", "The response looks continuous, from 0.333333 to "),
+        ("reviews.csv --text Review --response Rating --alpha .1 --supervision .5", "--alpha is of the paper's model"),
+        (
+            "reviews.csv --text Review --response Rating --alpha .1 --training joint",
+            "which has no --training; give one",
+        ),
+        (
+            "reviews.csv --text Review --response Rating --sheet One",
+            "reviews.csv has no sheet to choose, but --sheet One was",
+        ),
     ],
 )
 def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message):
@@ -406,9 +454,14 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     Path("header.csv").write_text("Review,Rating\n")
     Path("mixed.csv").write_bytes("Review,Rating\nTrès bien,4\n".encode() + "Très cher,2\n".encode("cp1252"))
     Path("stop.csv").write_text("Review,Rating\nthe,4\nand,2\nof,1\n")
+    Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    Path("zeros.csv").write_bytes(bytes(999))
+    TABLE.assign(Rating=np.arange(1, N + 1) / 3).to_csv("scores.csv", index=False)
     TABLE.assign(Rating=4).to_csv("constant.csv", index=False)
     TABLE.assign(Rating="").to_csv("missing.csv", index=False)
-    assert message in error_of("fit", *shlex.split(arguments), "-o", "new/out")
+    line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
+    assert message in line
+    assert not re.search(r"\b(holdout|alpha|supervision|encoding|sep|sheet|n_jobs|force|on_bad_rows)=", line)
 
 
 @pytest.mark.parametrize(
@@ -458,7 +511,9 @@ def test_a_model_that_is_none_is_named(error_of, model):
 def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, error_of):
     ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2)
     Path("out/notes.txt").write_text("mine")
-    assert "out exists already; give another name, or --force" in error_of("fit", "reviews.csv", *COLUMNS, "-o", "out")
+    assert "out exists already; give another name, or --force to replace it" in error_of(
+        "fit", "reviews.csv", *COLUMNS, "-o", "out"
+    )
     ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--force")
     assert len(pd.read_csv("out/topics.csv")) == 3
     assert load("out/model").transform(["bed"]).shape == (1, 3)
@@ -473,20 +528,23 @@ def test_a_failure_under_force_leaves_the_old_results(ok, error_of):
 
 @pytest.mark.parametrize("target", ["reviews.csv", "reviews.csv/out"])
 def test_an_output_that_cannot_be_a_folder_is_named_before_the_work(error_of, monkeypatch, target):
-    monkeypatch.setattr("textsignal.tables.read.read_table", pytest.fail)
+    monkeypatch.setattr("textsignal.tables.read.read_file", pytest.fail)
     assert "reviews.csv" in error_of("fit", "reviews.csv", *COLUMNS, "-o", target)
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("reviews.csv", "reviews.csv exists already"),
-        ("model", "model is a folder; give the name of a file"),
+        ("there.csv", "there.csv exists already; give another name, or --force to replace it"),
+        ("p.docx", "p.docx is of no format that can be written; its name must end in .csv, .tsv, .jsonl, "),
+        ("folder.csv", "folder.csv is a folder; give the name of a file"),
         ("reviews.csv/p.csv", "cannot write to reviews.csv: Not a directory"),
     ],
 )
 def test_predictions_that_cannot_be_written_are_refused_before_the_work(error_of, monkeypatch, model, target, message):
     monkeypatch.setattr("textsignal.model.load", pytest.fail)
+    Path("there.csv").touch()
+    Path("folder.csv").mkdir()
     assert message in error_of("predict", model, "reviews.csv", "--text", "Review", "-o", target)
     assert message in error_of("topics", model, "-o", target)
 
@@ -519,6 +577,57 @@ def test_predictions_replace_a_file_with_force_and_may_be_compressed(ok, model):
     ok("predict", model, "reviews.csv", "--text", "Review", "-o", "predictions.csv", "--force")
     ok("predict", model, "reviews.csv", "--text", "Review", "-o", "predictions.csv.gz")
     assert gzip.decompress(Path("predictions.csv.gz").read_bytes()) == Path("predictions.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["p.tsv", "p.xlsx", "p.parquet", "p.jsonl", "p.ndjson.gz", "p.json", "p.csv.xz", "P.CSV"]
+)
+@pytest.mark.parametrize("command", ["predict", "topics"])
+def test_tables_are_written_in_the_format_that_their_name_says(ok, model, command, name):
+    arguments = ["reviews.csv", "--text", "Review"] if command == "predict" else []
+    ok(command, model, *arguments, "-o", name)
+    ok(command, model, *arguments, "-o", "plain.csv")
+    found, expected = read_table(name), pd.read_csv("plain.csv")
+    assert list(found.columns) == list(expected.columns)
+    number = "prediction" if command == "predict" else "effect"
+    np.testing.assert_allclose(found[number].astype(float), expected[number], rtol=1e-12)
+
+
+def test_predictions_carry_other_columns(ok, model):
+    table = TABLE.head(3).assign(id=["a", "007", "=1+1"], **{"when, exactly": ["May", "June", "July"]})
+    table.to_csv("new.csv", index=False)
+    arguments = ["predict", model, "new.csv", "--text", "Review"]
+    plain = csv(ok(*arguments)[0])
+    kept = pd.read_csv(io.StringIO(ok(*arguments, "--keep", "id,Rating")[0]), dtype={"id": str})
+    assert list(kept.columns) == ["row", "id", "Rating", *plain.columns[1:]]
+    assert kept["id"].tolist() == table["id"].tolist()
+    assert list(csv(ok(*arguments, "--keep", "when, exactly")[0]).columns)[:2] == ["row", "when, exactly"]
+    every = csv(ok(*arguments, "--keep", "all")[0])
+    assert list(every.columns) == ["row", *table.columns, *plain.columns[1:]]
+    pd.testing.assert_frame_equal(every[plain.columns], plain)
+
+
+def test_columns_that_cannot_be_kept_are_named(error_of, model):
+    TABLE.assign(prediction=1).to_csv("new.csv", index=False)
+    arguments = ["predict", model, "new.csv", "--text", "Review", "--keep"]
+    assert "no column 'rating' for the output; did you mean 'Rating'?" in error_of(*arguments, "Review,rating")
+    assert "column 'prediction' cannot be kept" in error_of(*arguments, "all")
+
+
+@pytest.mark.parametrize("name", ["reviews.csv", "./reviews.csv", "link.csv"])
+def test_no_command_replaces_its_input(error_of, model, name):
+    Path("link.csv").symlink_to("reviews.csv")
+    for arguments in (
+        ["predict", model, "reviews.csv", "--text", "Review"],
+        ["report", model, "reviews.csv", *COLUMNS],
+    ):
+        assert "is read by this command and is not replaced" in error_of(*arguments, "-o", name, "--force")
+        assert "is read by this command" in error_of(*arguments, "-o", "model/model.json", "--force")
+    assert "is read by this command" in error_of("topics", model, "-o", "model/model.json", "--force")
+    Path("out").mkdir()
+    Path("reviews.csv").rename("out/documents.csv")
+    fit = ["fit", "out/documents.csv", *COLUMNS, "-o", "out", "--force"]
+    assert "documents.csv is read by this command" in error_of(*fit)
 
 
 def test_predict_names_what_is_wrong_with_its_table(error_of, model):
@@ -659,7 +768,7 @@ def test_a_full_disk_is_a_failure_in_one_line(error_of, monkeypatch, model):
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", full)
     for arguments in (["fit", "reviews.csv", *COLUMNS], ["predict", model, "reviews.csv", "--text", "Review"]):
-        assert "No space left on device" in error_of(*arguments, "-o", "out", code=1)
+        assert "No space left on device" in error_of(*arguments, "-o", "out.csv", code=1)
 
 
 # In a process of its own
@@ -676,10 +785,26 @@ def test_exit_codes_are_those_of_the_process(model):
 
 
 def test_a_reader_that_stops_early_gets_no_traceback(model):
-    script = f'"{Path(sys.executable).with_name("textsignal")}" predict {model} reviews.csv --text Review | head -n 1'
+    script = f'"{COMMAND}" predict {model} reviews.csv --text Review | head -n 1'
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("row,prediction")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_a_terminal_cannot_show_is_escaped(model, encoding):
+    Path("emoji.csv").write_text("Review,id\nLovely staff,☹\n")
+    env = environment(PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    for arguments in (
+        ["explain", model, "Lovely staff ☹ friendly \N{HEAVY BLACK HEART}"],
+        ["predict", model, "emoji.csv", "--text", "Review", "--keep", "id"],
+        ["predict", model, "emoji.csv", "--text", "☹"],
+        ["--help"],
+    ):
+        done = subprocess.run([COMMAND, *arguments], capture_output=True, check=False, env=env)
+        assert b"Traceback" not in done.stderr
+        assert done.returncode == (2 if "☹" in arguments else 0)
+        assert "--help" in arguments or rb"\u2639" in done.stdout + done.stderr
 
 
 def test_a_terminal_shows_colours_unless_told_not_to(model):
@@ -739,4 +864,4 @@ def test_a_study_that_cannot_be_run_says_why(error_of, arguments, message):
 
 
 def test_every_study_can_be_named():
-    assert {name.value for name in cli.StudyName} == {*studies.STUDIES, "all"}
+    assert {name.value for name in StudyName} == {*studies.STUDIES, "all"}

@@ -1,0 +1,107 @@
+"""The command line put together: its commands, and what becomes of their errors.
+
+Errors of the package name options as Python's callers know them, ``name=value``; here, and only here, they become the
+flags of the command line.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import textsignal
+from textsignal.cli.console import say
+from textsignal.cli.demo import demo
+from textsignal.cli.explain import explain
+from textsignal.cli.fit import fit
+from textsignal.cli.predict import predict
+from textsignal.cli.report import report
+from textsignal.cli.reproduce import reproduce
+from textsignal.cli.topics import topics
+from textsignal.errors import StudyError, TextSignalError, TrainingError
+
+app = typer.Typer(
+    name="textsignal",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+EXAMPLES: dict[Callable[..., None], str] = {
+    demo: "textsignal demo -o demo/",
+    fit: "textsignal fit reviews.csv --text Review --response Rating -o out/",
+    predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
+    topics: "textsignal topics out/model",
+    explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
+    report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
+    reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
+}
+for command, example in EXAMPLES.items():
+    app.command(epilog=f"Example: {example}")(command)
+
+#: Arguments of Python whose flag has another name.
+OTHER_NAMES = {"n_topics": "topics", "n_jobs": "jobs", "random_state": "seed"}
+_VALUE = r"""("[^"]*"|'[^']*'|[\w.+-]*\w)"""
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"textsignal {textsignal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Topics that explain a response: which themes move the number beside a text, by how much, how often."""
+
+
+def main() -> None:
+    """Run the command line: exit code 0, 1 for a failure, 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped: no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except (TrainingError, StudyError) as error:
+        _fail(error, 1)
+    except TextSignalError as error:
+        _fail(error, 2)
+    except OSError as error:  # a full disk, a folder taken away
+        _fail(error, 1)
+
+
+def _fail(error: Exception, code: int) -> None:
+    say(f"textsignal: {in_flags(' '.join(str(error).split()))}")
+    sys.exit(code)
+
+
+def in_flags(message: str) -> str:
+    """Write options as flags of the command line: ``holdout=1.2`` as ``--holdout 1.2``, ``force=True`` as ``--force``.
+
+    Examples
+    --------
+    >>> in_flags("n_topics=0 must be a whole number; give encoding='cp1252', or force=True")
+    '--topics 0 must be a whole number; give --encoding cp1252, or --force'
+    """
+    flags = {
+        parameter.name: parameter.opts[0]
+        for command in typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+        for parameter in command.params
+        if parameter.opts[0].startswith("--")
+    }
+    flags |= {name: flags[other] for name, other in OTHER_NAMES.items()}
+
+    def flag(option: re.Match[str]) -> str:
+        value = option[2].strip("\"'")
+        return flags[option[1]] if value == "True" else f"{flags[option[1]]} {'none' if value == 'None' else value}"
+
+    return re.sub(rf"(?<![\w.'\"/-])({'|'.join(flags)})={_VALUE}", flag, message)

@@ -1,0 +1,73 @@
+"""What every command writes with: results on standard output, remarks and progress on standard error."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from textsignal.model import TextResponseModel
+    from textsignal.report.values.data import ReportSettings
+
+out = Console(soft_wrap=False)
+err = Console(stderr=True, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """One remark, as it stands."""
+    err.print(line, markup=False, highlight=False)
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: "1 row", "2,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def this_command() -> str:
+    """The command that is running, as it could be typed again."""
+    return shlex.join(["textsignal", *sys.argv[1:]])
+
+
+def with_progress(model: TextResponseModel) -> TextResponseModel:
+    """Show a bar on a terminal while the model is fitted, and nothing elsewhere."""
+    if not err.is_terminal:
+        return model
+    from sklearn.callback import ProgressBar
+
+    return model.set_callbacks(ProgressBar())
+
+
+@contextmanager
+def report_settings(unit: str, *, title: str = "", with_texts: bool = True) -> Iterator[ReportSettings]:
+    """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
+    from textsignal.report.values.data import ReportSettings
+
+    with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
+        bar.add_task("Report", total=None)
+        yield ReportSettings(title=title, unit=unit, with_texts=with_texts, command=this_command())
+
+
+@contextmanager
+def study_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each study on a terminal, and a line for every tenth of its cells elsewhere."""
+    tasks: dict[str, TaskID] = {}
+    tenths: dict[str, int] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bar:
+
+        def progress(study: str, done: int, total: int) -> None:
+            if study not in tasks:
+                tasks[study] = bar.add_task(study, total=total)
+            bar.update(tasks[study], completed=done, total=total)
+            tenth = 10 * done // max(total, 1)
+            if not err.is_terminal and tenths.get(study) != tenth:
+                tenths[study] = tenth
+                say(f"{study}: {done:,} of {total:,} cells finished")
+
+        yield progress

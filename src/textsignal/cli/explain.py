@@ -1,0 +1,39 @@
+"""`textsignal explain`: what moves the prediction for one text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import out
+from textsignal.cli.options import ModelArgument
+from textsignal.errors import InputError
+
+
+def explain(
+    model: ModelArgument,
+    text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
+) -> None:
+    """Say what topics and words add to the prediction for one text."""
+    from textsignal.model import load
+
+    if (text is None) == (file is None):
+        raise InputError("give one text: in quotes, as - for standard input, or in a --file")
+    out.print(load(model).explain(_one_text(text, file)))
+
+
+def _one_text(text: str | None, file: Path | None) -> str:
+    """The text itself, or what is in the file or comes on standard input, in UTF-8."""
+    if file is None and text != "-":
+        return str(text)
+    try:
+        content = sys.stdin.buffer.read() if file is None else file.read_bytes()
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file or 'standard input'} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error

@@ -1,0 +1,128 @@
+"""`textsignal fit`: from a table to a model, its tables and a report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import count, report_settings, say, with_progress
+from textsignal.cli.options import (
+    BadRowsOption,
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    JobsOption,
+    NoTextsOption,
+    OnBadRows,
+    ResponseOption,
+    SeedOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    Training,
+    UnitOption,
+)
+from textsignal.cli.screen import RESULTS, say_results, show_analysis, what_was_read
+from textsignal.errors import InputError
+from textsignal.tables.write import check_not_input, whole_folder
+
+
+def fit(
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
+    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
+    levels: Annotated[
+        str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
+    ] = None,
+    training: Annotated[
+        Training | None,
+        typer.Option(
+            "--training",
+            help="Whether weights see the response (joint) or follow from the text alone.",
+            show_default="predictive",
+        ),
+    ] = None,
+    supervision: Annotated[
+        float | None,
+        typer.Option("--supervision", help="How much the response counts against the text.", show_default="0.5"),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            "--alpha",
+            help="Fit the paper's model (JBNMF) with this weight; it has neither --supervision nor --training.",
+        ),
+    ] = None,
+    max_terms: Annotated[int, typer.Option("--max-terms", min=1, help="Terms to keep.")] = 2000,
+    stop_words: Annotated[
+        str, typer.Option("--stop-words", help="Language of the words to leave out, or none.")
+    ] = "english",
+    ngrams: Annotated[int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term.")] = 1,
+    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    unit: UnitOption = "points",
+    no_texts: NoTextsOption = False,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+    force: ForceOption = False,
+) -> None:
+    """Learn topics and their effects from a table; write model, topics, documents, a summary and a report."""
+    from textsignal.estimators import JBNMF
+    from textsignal.model import TextResponseModel
+    from textsignal.tables.analyse import analyse
+    from textsignal.tables.read import read_file
+
+    scale = scale_of(levels)
+    _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training})
+    model = TextResponseModel(
+        max_terms=max_terms, stop_words=None if stop_words == "none" else stop_words, ngram_range=(1, ngrams)
+    )
+    if alpha is not None:
+        model.set_params(estimator=JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs))
+    else:
+        how, strength = (training or Training.predictive).value, 0.5 if supervision is None else supervision
+        model.set_params(n_topics=topics, training=how, supervision=strength)
+        model.set_params(levels=scale, random_state=seed, n_jobs=jobs)
+    check_not_input(output / file.name, [file] if file.name in RESULTS else [])
+    with whole_folder(output, force=force) as folder:
+        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        say(f"{what_was_read(file, read)} Fitting {count(topics, 'topic')}.")
+        analysis = analyse(
+            read.table,
+            text=text,
+            response=response,
+            model=with_progress(model),
+            levels=scale,
+            holdout=holdout,
+            seed=seed,
+            on_bad_rows=on_bad_rows.value,
+        )
+        with report_settings(unit, with_texts=not no_texts) as settings:
+            analysis.write(folder, settings)
+    show_analysis(analysis)
+    say_results(output)
+
+
+def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:
+    """Raise where an option of the paper's model is given beside one that this model does not have."""
+    for other, given in others.items():
+        if value is not None and given is not None:
+            raise InputError(f"{flag} is of the paper's model, which has no {other}; give one of the two")
+
+
+def scale_of(levels: str | None) -> tuple[int, int] | None:
+    """Lowest and highest level of a scale such as "1-5", "1:5", "1 to 5" or "-2..2"."""
+    if levels is None:
+        return None
+    match = re.fullmatch(r"(-?\d+)\s*(?:-|:|to|\.\.)\s*(-?\d+)", levels.strip())
+    if match is None or int(match[1]) >= int(match[2]):
+        raise InputError(f"--levels {levels}: give the lowest and the highest level, such as 1-5")
+    return int(match[1]), int(match[2])

@@ -1,0 +1,41 @@
+"""Options that several commands share, and what they may be."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class OnBadRows(enum.StrEnum):
+    """What to do with rows that cannot be used."""
+
+    error = "error"
+    drop = "drop"
+
+
+class Training(enum.StrEnum):
+    """How topics are trained."""
+
+    joint = "joint"
+    predictive = "predictive"
+
+
+ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
+FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
+TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
+ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
+BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
+NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
+UnitOption = Annotated[str, typer.Option("--unit", help="What one step of the response is called, such as stars.")]
+EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
+SepOption = Annotated[
+    str | None,
+    typer.Option("--sep", help="What parts the cells of a CSV or TSV file; default as its first lines tell."),
+]
+SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]

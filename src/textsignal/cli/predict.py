@@ -1,0 +1,73 @@
+"""`textsignal predict`: the response of new texts."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textsignal.cli.console import count, say
+from textsignal.cli.options import (
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    ModelArgument,
+    SepOption,
+    SheetOption,
+    TextOption,
+)
+from textsignal.cli.screen import what_was_read
+from textsignal.tables.write import check_not_input, whole_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def predict(
+    model: ModelArgument,
+    file: FileArgument,
+    text: TextOption,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option("--keep", help="Columns to carry over, parted by commas, or all.", metavar="COLUMNS")
+    ] = None,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Predict the response of new texts."""
+    from textsignal.model import load
+    from textsignal.tables.analyse import predict_table
+    from textsignal.tables.read import read_file
+
+    if output is not None:
+        check_not_input(output, [file, *model.glob("*")])
+    with nullcontext(_to_screen) if output is None else whole_table(output, force=force) as write:
+        fitted = load(model)
+        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        columns = "all" if keep == "all" else [] if keep is None else _names(keep, read.table)
+        predictions = predict_table(fitted, read.table, text, keep=columns)
+        write(predictions)
+    if read.choice:
+        say(what_was_read(file, read))
+    unknown = int(predictions["unknown"].sum())
+    if unknown:
+        say(f"Without a term the model knows, mean weights used: {unknown:,} of {count(len(predictions), 'text')}.")
+    if output is not None:
+        say(f"Written to {output}: {count(len(predictions), 'row')}")
+
+
+def _to_screen(table: pd.DataFrame) -> None:
+    table.to_csv(sys.stdout, index=False)
+
+
+def _names(listed: str, table: pd.DataFrame) -> list[str]:
+    """Names of columns, parted by commas; a column whose own name holds commas is one."""
+    return [listed] if listed in table.columns else [name.strip() for name in listed.split(",")]

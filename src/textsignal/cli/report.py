@@ -1,0 +1,72 @@
+"""`textsignal report`: the page of a stored model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import report_settings, say
+from textsignal.cli.options import (
+    BadRowsOption,
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    ModelArgument,
+    NoTextsOption,
+    OnBadRows,
+    ResponseOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    UnitOption,
+)
+from textsignal.cli.screen import what_was_read
+from textsignal.tables.write import check_not_input
+
+
+def report(
+    model: ModelArgument,
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
+    unit: UnitOption = "points",
+    no_texts: NoTextsOption = False,
+    new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a report on a model: one HTML file that needs nothing else."""
+    import pandas as pd
+
+    from textsignal.model import load
+    from textsignal.tables.analyse import report_table
+    from textsignal.tables.read import read_file
+
+    check_not_input(output, [file, *model.glob("*")])
+    split = model.parent / "documents.csv"
+    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+    if read.choice:
+        say(what_was_read(file, read))
+    with report_settings(unit, title=title, with_texts=not no_texts) as settings:
+        held_out = report_table(
+            load(model),
+            read.table,
+            output,
+            text=text,
+            response=response,
+            split=pd.read_csv(split) if split.is_file() else None,
+            new=new,
+            settings=settings,
+            on_bad_rows=on_bad_rows.value,
+            force=force,
+        )
+    if not held_out:
+        say("No row is known to be held out, so skill is that on training rows. For rows new to the model say --new.")
+    say(f"Written to {output}: open it in a browser")

@@ -1,0 +1,35 @@
+"""`textsignal topics`: a model's topics, on the screen or in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import count, out, say
+from textsignal.cli.options import ForceOption, ModelArgument
+from textsignal.cli.screen import topic_table
+from textsignal.tables.write import check_not_input, whole_table
+
+
+def topics(
+    model: ModelArgument,
+    terms: Annotated[int, typer.Option("--terms", "-n", min=1, help="Terms to show for each topic.")] = 10,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Show a model's topics: effect on the response, prevalence, coherence and terms."""
+    from textsignal.model import load
+
+    if output is None:
+        out.print(topic_table(load(model), terms))
+        return
+    check_not_input(output, model.glob("*"))
+    with whole_table(output, force=force) as write:
+        table = load(model).topics(terms)
+        table["terms"] = table["terms"].map(", ".join)
+        write(table)
+    say(f"Written to {output}: {count(len(table), 'row')}")

@@ -1,0 +1,87 @@
+"""What a model says of documents, and the methods that read it off."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textsignal.arrays import Array, Vector
+from textsignal.evaluate import r2_score
+from textsignal.families import Family, level_probabilities
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of documents.
+
+    eta : (documents,) linear predictor, intercept + weights . effects + beyond.
+    beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
+    weights : (documents, topics).
+    shares : (documents, topics) the part of each document's text that each topic explains; rows sum to 1.
+    unknown : (documents,) whether a document has no known term; it got the mean weights of training.
+    """
+
+    family: Family
+    eta: Vector
+    beyond: Vector
+    weights: Array
+    shares: Vector
+    unknown: NDArray[np.bool_]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """(documents,) expected response, on the user's scale."""
+        return self.family.mean(self.eta)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Predictions], order: NDArray[np.int64]) -> Predictions:
+        """Predictions of several sets of documents as one, in this order."""
+
+        def together(name: str) -> Any:
+            return np.concatenate([getattr(part, name) for part in parts])[order]
+
+        names = [field.name for field in fields(cls) if field.name != "family"]
+        return cls(parts[0].family, **{name: together(name) for name in names})
+
+    @property
+    def by_topics(self) -> Predictions:
+        """What the topics say without single words: the difference in skill is what topics do not carry."""
+        return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
+
+    def level(self, rule: str = "round") -> NDArray[np.int64]:
+        """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
+        return self.family.level(self.eta, rule)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(documents, levels) probability of every level."""
+        return level_probabilities(self.family, self.eta)
+
+
+class Predicting:
+    """The methods of a model that says something of documents."""
+
+    @abstractmethod
+    def predictions(self, documents: Any) -> Predictions:
+        """Everything the model says of documents."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Expected response of documents, on the user's scale."""
+        return self.predictions(X).mean
+
+    def predict_level(self, X: Any, rule: str = "round") -> NDArray[np.int64]:
+        """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
+        return self.predictions(X).level(rule)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of every level: (documents, levels), in the order of `levels_`."""
+        return self.predictions(X).probabilities
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R2 of the expected response over the documents that have one."""
+        return r2_score(np.asarray(y, dtype=float), self.predict(X), sample_weight)

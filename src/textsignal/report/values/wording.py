@@ -1,0 +1,63 @@
+"""How a report writes names, texts, changes and places on the map."""
+
+from __future__ import annotations
+
+#: Share of a step in the response below which a topic is said to move nothing.
+NOTHING = 0.005
+#: A topic is common from this many equal shares of the text on, and rarer up to this many; between them it is neither.
+COMMON, RARER = 1.5, 2 / 3
+
+
+def one_line(text: str) -> str:
+    r"""A text that can stand in a chart, which control characters would bring down.
+
+    Examples
+    --------
+    >>> one_line(" a\tb\n c")
+    'a b c'
+    """
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    r"""A text with control characters as their pictures and half surrogates as the replacement character.
+
+    Examples
+    --------
+    >>> visible("a\x00b\ud800")
+    'a␀b�'
+    """
+    return "".join(map(_sign, text))
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
+    if code < 32 and character not in "\n\t":
+        return chr(0x2400 + code)
+    if 127 <= code < 160:
+        return "␡"
+    return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character
+
+
+def signed(value: float, unit: str) -> str:
+    """A change in words.
+
+    Examples
+    --------
+    >>> signed(0.4211, "stars"), signed(-0.001, "stars")
+    ('+0.42 stars', '±0.00 stars')
+    """
+    number = f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "±0.00"
+    return f"{number} {unit}"
+
+
+def region(prevalence: float, effect: float, *, rare: float, common: float, strong: float) -> str:
+    """Where a topic stands on the map.
+
+    Examples
+    --------
+    >>> region(0.2, -0.5, rare=0.07, common=0.15, strong=0.3), region(0.1, 0.1, rare=0.07, common=0.15, strong=0.3)
+    ('common and strong', 'neutral')
+    """
+    often = "common and " if prevalence >= common else "rarer and " if prevalence <= rare else ""
+    return often + ("strong" if abs(effect) >= max(strong, NOTHING) else "neutral")

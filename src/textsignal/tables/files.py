@@ -1,0 +1,97 @@
+"""A file's bytes, unpacked, and its text: what is wrong with either is said with its line."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from textsignal.errors import InputError
+
+#: Endings of packed files.
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_BEGINNINGS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook (.zip, .xlsx)",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel (.xls); save it as .xlsx",
+    b"PAR1\x15": "a Parquet file (.parquet)",
+    b"\x1f\x8b": "packed by gzip (.gz)",
+    b"BZh9": "packed by bzip2 (.bz2)",
+    b"\xfd7zXZ": "packed by xz (.xz)",
+    b"%PDF-": "a PDF file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}
+
+
+def check_file(path: Path) -> None:
+    """Raise unless there is a file that holds something."""
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; give one file")
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty")
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that is plain, packed by gzip, bzip2 or xz, or alone in a zip archive."""
+    openers: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    ending = path.suffix.lower()
+    if ending in openers:
+        try:
+            with openers[ending](path) as stream:
+                yield stream
+        except lzma.LZMAError as error:  # the others raise OSError
+            raise OSError(str(error)) from error
+    elif ending == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name[:9] != "__MACOSX/" and name[-1] != "/"]
+            if len(names) != 1:
+                raise InputError(f"{path} must hold one file, but holds {len(names)}: {', '.join(names)}")
+            with archive.open(names[0]) as stream:
+                yield stream
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def encoding_of(path: Path, given: str | None) -> str:
+    """The encoding that was given, or that of a byte order mark, or UTF-8; raise if the file is not text at all."""
+    with unpacked(path) as stream:
+        start = stream.read(8)
+    kind = next((kind for beginning, kind in _BEGINNINGS.items() if start.startswith(beginning)), None)
+    if kind is not None:
+        raise InputError(f"{path} is not text, whatever its name says: it looks like {kind}")
+    if given is None:
+        return next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "utf-8")
+    try:
+        io.TextIOWrapper(io.BytesIO(), given)
+    except LookupError as error:
+        raise InputError(f"encoding={given!r} is not known; give utf-8, cp1252, latin-1 or the like") from error
+    return given
+
+
+def misfit(path: Path, encoding: str) -> str:
+    """Say where a file is not in an encoding."""
+    with unpacked(path) as stream:
+        content = stream.read()
+    where = "a byte"
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as fault:
+        line = fault.object[: fault.start].decode(fault.encoding, "replace").count("\n") + 1
+        where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
+    if b"\0" in content and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
+    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
+
+
+def one_line(error: Exception) -> str:
+    """Put the message of an error on one line; its type where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
