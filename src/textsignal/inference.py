@@ -56,7 +56,8 @@ class Inference:
 
     def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
         """(documents,) whether a document has no term that any topic uses."""
-        used = (self.topics.sum(axis=0) > 0).astype(rows.dtype)
+        # In the text's precision, in which the smallest values may be 0.
+        used = (self.topics.astype(rows.dtype, copy=False).sum(axis=0) > 0).astype(rows.dtype)
         return np.asarray(rows @ used == 0)
 
     def weights(self, rows: sp.csr_array, compute: Compute, max_iter: int = MAX_ITER) -> InferredWeights:

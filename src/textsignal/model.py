@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import evaluate, parts, storage
+from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
-from textsignal.kernels import Array
 from textsignal.tables.write import whole_folder
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer

@@ -23,7 +23,7 @@ from textsignal.training.tone import NO_GUIDE, Guide
 
 N_DOCUMENTS, N_TERMS, N_TOPICS = 12, 9, 3
 #: Seeds of starts.
-SEEDS = range(6)
+SEEDS = (1, 2, 5)
 
 
 def problem(seed=0, *, weighted=False, missing=False):

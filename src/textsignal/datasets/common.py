@@ -9,15 +9,15 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
 
-Array = NDArray[np.float64]
 Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
 Seed = int | np.random.Generator | None
 
 
-def r_squared(observed: NDArray[np.int64], predicted: Array, rows: Rows) -> float:
+def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> float:
     """R2 on the given rows, which must hold different ratings."""
     chosen = slice(None) if rows is None else rows
     y = observed[chosen]

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from textsignal.datasets.common import Array, Rows, Seed, check_integer, check_positive, generator, r_squared
+from textsignal.arrays import Vector
+from textsignal.datasets.common import Rows, Seed, check_integer, check_positive, generator, r_squared
 from textsignal.errors import InputError
 
 
@@ -40,14 +41,14 @@ class SimulatedCorpus:
     counts: sp.csr_array
     ratings: NDArray[np.int64]
     terms: tuple[str, ...]
-    weights: Array
-    topics: Array
-    effects: Array
-    probability: Array
+    weights: Vector
+    topics: Vector
+    effects: Vector
+    probability: Vector
     n_levels: int
 
     @property
-    def expected_ratings(self) -> Array:
+    def expected_ratings(self) -> Vector:
         """True mean of each rating, 1 + (n_levels - 1) p."""
         return 1 + (self.n_levels - 1) * self.probability
 
@@ -143,7 +144,7 @@ def simulate_corpus(
     return SimulatedCorpus(counts, ratings, terms, weights, topics, effects, probability, n_levels)
 
 
-def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Array:
+def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Vector:
     """Rows of a symmetric Dirichlet, refused when double precision cannot hold them."""
     check_positive(name, concentration)
     rows = rng.dirichlet(np.full(shape[1], float(concentration)), size=shape[0])
@@ -152,7 +153,7 @@ def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, conc
     return rows
 
 
-def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Array, topics: Array) -> sp.csr_array:
+def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Vector, topics: Vector) -> sp.csr_array:
     """Draw Multinomial(length, w H) for each document without ever holding w H.
 
     A token of w H is a topic drawn from w, then a term drawn from that topic. So it is enough to draw how

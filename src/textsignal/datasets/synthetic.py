@@ -12,9 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from textsignal.arrays import Vector
 from textsignal.datasets import review_aspects as grammar
 from textsignal.datasets import review_filler as filler
-from textsignal.datasets.common import Array, Rows, Seed, check_integer, generator, r_squared
+from textsignal.datasets.common import Rows, Seed, check_integer, generator, r_squared
 from textsignal.datasets.review_aspects import Aspect
 
 
@@ -40,10 +41,10 @@ class SyntheticReviews:
     ratings: NDArray[np.int64]
     aspects: tuple[Aspect, ...]
     mentions: NDArray[np.bool_]
-    probability: Array
+    probability: Vector
 
     @property
-    def expected_ratings(self) -> Array:
+    def expected_ratings(self) -> Vector:
         """True mean of each rating, 1 + 4 p."""
         return 1 + 4 * self.probability
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, RidgeCV
 
+from textsignal.arrays import Vector
 from textsignal.estimators import GLMNMF, JBNMF
 from textsignal.estimators.base import TopicEstimator
 from textsignal.evaluate import r2_score, rmse
 from textsignal.studies.samples import STARS, Split
-
-Vector = NDArray[np.float64]
 
 #: The paper's choice for its main sample.
 N_TOPICS, ALPHA = 14, 0.05

@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textsignal.arrays import Vector
 from textsignal.datasets import SimulatedCorpus
 from textsignal.families import Binomial
 from textsignal.text.vectorise import TextVectorizer
-
-Vector = NDArray[np.float64]
 
 #: The paper's vocabulary: terms by frequency, and of these by summed TF-IDF.
 MAX_RAW_TERMS, MAX_TERMS = 2000, 500

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
-
-Vector = NDArray[np.float64]
 
 #: Documents with a high or low response are chosen among the most typical ones: this many times as many as asked for.
 TYPICAL = 5

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions, RenderableType
 
+from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
 from textsignal.text.spans import LocatedText
 from textsignal.topics import explanation_views as show
-from textsignal.topics.effects import CentredEffects, Vector, word_shares
+from textsignal.topics.effects import CentredEffects, word_shares
 
 #: Words that are listed for a topic: so many, with at least this part of the largest share.
 TOPIC_WORDS, LEAST_PART = 5, 0.25

@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import evaluate
+from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
 from textsignal.topics.documents import find_documents
 from textsignal.topics.reading import Observed, Reading
 
-Array = NDArray[np.floating]
 Labels = list[str | None]
 #: A topic's number, or its label.
 Topic = int | str

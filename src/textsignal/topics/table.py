@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Array = NDArray[np.floating]
+from textsignal.arrays import Array, Vector
 
 #: How much a term's share of the topic counts against its lift over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6

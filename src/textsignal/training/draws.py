@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.kernels import Vector
+from textsignal.arrays import Vector
 from textsignal.kernels.compiling import compiling
 
 Keys = NDArray[np.uint64]

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.arrays import Array
 from textsignal.families import Family
-from textsignal.kernels import Array
 from textsignal.report.values.data import Bar, Floats
 
 #: By how much a topic's share of the average text rises, to say its effect on the response's scale.
