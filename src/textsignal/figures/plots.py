@@ -275,8 +275,8 @@ def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Fi
 
     Parameters
     ----------
-    result : one row per point: column `x`, skill, and where there are several, method. With columns lower and upper there
-        is a band around each line.
+    result : one row per point: column `x`, skill, and where there are several, method. With columns lower and upper
+        there is a band around each line.
     x : column of what was varied, such as "n_topics"; it names the axis.
     ax : axes to draw into.
 
