@@ -390,7 +390,7 @@ def test_bad_texts_get_a_clear_error(texts, ratings, message):
     [
         (lambda y: np.full(300, 4), "the response is constant (always 4), so there is nothing to explain"),
         (lambda y: np.full(300, np.nan), "no document has a response (all are missing)"),
-        (lambda y: np.where(np.arange(300) == 7, 3.5, y), "no whole number"),
+        (lambda y: np.where(np.arange(300) == 7, 3.5, y), "not a whole number"),
         (lambda y: np.where(np.arange(300) == 7, 3.5, y), "row 7: 3.5"),
         (lambda y: np.where(np.arange(300) == 7, np.inf, y), "row 7: inf"),
         (lambda y: np.where(np.arange(300) == 7, 999, y), "responses run from 1 to 999"),

@@ -236,8 +236,11 @@ DAMAGE = {
     "settings truncated": (lambda f, j, a: _truncate(j), r"model\.json cannot be read .* truncated"),
     "settings emptied": (lambda f, j, a: j.write_bytes(b""), r"model\.json cannot be read .* truncated"),
     "settings missing": (lambda f, j, a: j.unlink(), r"holds no model: model\.json is missing"),
-    "settings of another kind": (lambda f, j, a: j.write_text('{"name": "x"}'), r"model\.json is no textsignal model"),
-    "settings no object": (lambda f, j, a: j.write_text("[1, 2]"), r"model\.json is no textsignal model"),
+    "settings of another kind": (
+        lambda f, j, a: j.write_text('{"name": "x"}'),
+        r"model\.json is not a textsignal model",
+    ),
+    "settings no object": (lambda f, j, a: j.write_text("[1, 2]"), r"model\.json is not a textsignal model"),
     "settings no text": (lambda f, j, a: j.write_bytes(b"\x80\x04\x95"), r"model\.json cannot be read"),
     "settings nested deep": (lambda f, j, a: j.write_text("[" * 100_000), r"model\.json cannot be read"),
     "settings a folder": (lambda f, j, a: (j.unlink(), j.mkdir()), r"model\.json cannot be read"),

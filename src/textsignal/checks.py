@@ -37,7 +37,7 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
 
 
 def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[np.float64]:
-    """One number a document, NaN where there is none."""
+    """One number per document, NaN where there is none."""
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     column: NDArray[Any] = column_or_1d(y, warn=True)
@@ -60,7 +60,7 @@ def draw_seed(random_state: Any) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise InputError(
-            f"random_state={random_state!r} is no seed; give a whole number of at least 0, a RandomState or None"
+            f"random_state={random_state!r} is not a seed; give a whole number of at least 0, a RandomState or None"
         ) from error
 
 

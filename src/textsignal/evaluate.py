@@ -26,9 +26,9 @@ def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None
     >>> r2_score([1, 2, 3], [1, 2, 4])
     0.5
     """
-    seen, guessed, weights = _observed(y, predicted, weight)
-    spread = np.sum(weights * (seen - np.average(seen, weights=weights)) ** 2)
-    error = np.sum(weights * (seen - guessed) ** 2)
+    observed, predictions, weights = _known(y, predicted, weight)
+    spread = np.sum(weights * (observed - np.average(observed, weights=weights)) ** 2)
+    error = np.sum(weights * (observed - predictions) ** 2)
     return float(1 - error / spread) if spread > 0 else float("nan")
 
 
@@ -40,8 +40,8 @@ def rmse(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) ->
     >>> rmse([1, 2, 3, np.nan], [1, 2, 3, 9])
     0.0
     """
-    seen, guessed, weights = _observed(y, predicted, weight)
-    return float(np.sqrt(np.average((seen - guessed) ** 2, weights=weights)))
+    observed, predictions, weights = _known(y, predicted, weight)
+    return float(np.sqrt(np.average((observed - predictions) ** 2, weights=weights)))
 
 
 def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> pd.DataFrame:
@@ -59,10 +59,10 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
     """
     if not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise InputError(f"n_bins={n_bins!r} must be a whole number of at least 1")
-    seen, guessed, _ = _observed(y, predicted, None)
-    rank = stats.rankdata(guessed, method="min") - 1
+    observed, predictions, _ = _known(y, predicted, None)
+    rank = stats.rankdata(predictions, method="min") - 1
     bins = np.floor(rank * n_bins / len(rank)).astype(int)
-    grouped = pd.DataFrame({"predicted": guessed, "observed": seen}).groupby(bins)
+    grouped = pd.DataFrame({"predicted": predictions, "observed": observed}).groupby(bins)
     table = grouped.mean()
     table["standard_error"] = grouped["observed"].sem()
     table["documents"] = grouped.size()
@@ -144,12 +144,12 @@ def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> 
     )
 
 
-def _observed(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None) -> tuple[Any, Any, Any]:
-    seen, guessed = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
-    weights = np.ones(seen.shape) if weight is None else np.asarray(weight, dtype=float)
-    if seen.shape != guessed.shape:
-        raise InputError(f"{seen.shape[0]} responses, but {guessed.shape[0]} predictions")
-    known = ~np.isnan(seen)
+def _known(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    observed, predictions = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    weights = np.ones(observed.shape) if weight is None else np.asarray(weight, dtype=float)
+    if observed.shape != predictions.shape:
+        raise InputError(f"{observed.shape[0]} responses, but {predictions.shape[0]} predictions")
+    known = ~np.isnan(observed)
     if not known.any():
         raise InputError("no document has a response, so skill cannot be measured")
-    return seen[known], guessed[known], weights[known]
+    return observed[known], predictions[known], weights[known]

@@ -34,7 +34,7 @@ SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: More training documents than anybody has: a larger number is damage.
 MOST_DOCUMENTS = 10**12
-#: What is stored as JSON, by its type; everything else that is no value of its own is an array.
+#: What is stored as JSON, by its type; everything else that is not a value of its own is an array.
 PLAIN = (bool, int, float, str)
 
 

@@ -66,7 +66,7 @@ class ReviewSample:
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a review, with the columns `text` and `rating` (1 to 5) and those that the reader adds.
+        One row per review, with the columns `text` and `rating` (1 to 5) and those that the reader adds.
     left_out : tuple of LeftOut
         What was left out of each file, the file of reviews first.
 

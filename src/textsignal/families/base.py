@@ -128,7 +128,7 @@ def as_numbers(y: ArrayLike) -> Vector:
     except (TypeError, ValueError) as error:
         raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
     if values.ndim != 1:
-        raise InputError(f"the response must be one number a document; its shape is {values.shape}")
+        raise InputError(f"the response must be one number per document; its shape is {values.shape}")
     raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
     return values
 
@@ -142,6 +142,6 @@ def raise_at(bad: NDArray[np.bool_], values: Vector, reason: str) -> None:
     """Raise an InputError that names up to five of the rows where `bad` holds."""
     rows = np.flatnonzero(bad)
     if rows.size:
-        shown = ", ".join(f"row {row}: {values[row]:g}" for row in rows[:5])
+        listed = ", ".join(f"row {row}: {values[row]:g}" for row in rows[:5])
         more = f" and {rows.size - 5} more" if rows.size > 5 else ""
-        raise InputError(f"response {reason} ({shown}{more}; rows count from 0)")
+        raise InputError(f"response {reason} ({listed}{more}; rows count from 0)")

@@ -84,7 +84,7 @@ class Binomial:
         if self.n is not None and self.lowest is not None:
             return self
         numbers = as_numbers(y)
-        check_whole(numbers, "no whole number; the binomial family takes whole-numbered levels such as 1 to 5")
+        check_whole(numbers, "not a whole number; the binomial family takes whole-numbered levels such as 1 to 5")
         values = numbers[~np.isnan(numbers)]
         if values.size == 0:
             raise InputError("no document has a response (all are missing), so the scale cannot be learnt")

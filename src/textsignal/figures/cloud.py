@@ -33,8 +33,8 @@ def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray,
     >>> len(ax.images)
     1
     """
-    shown = [drawable(word) for word in words]
-    color_of = dict(zip(shown, colors, strict=True))
+    drawn = [drawable(word) for word in words]
+    color_of = dict(zip(drawn, colors, strict=True))
     cloud = WordCloud(
         width=CLOUD_WIDTH,
         height=CLOUD_HEIGHT,
@@ -47,6 +47,6 @@ def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray,
         font_path=findfont(FontProperties()),
         color_func=lambda word, **_: color_of[word],
     )
-    cloud.generate_from_frequencies({word: float(size) for word, size in zip(shown, sizes, strict=True)})
+    cloud.generate_from_frequencies({word: float(size) for word, size in zip(drawn, sizes, strict=True)})
     ax.imshow(cloud.to_array(), interpolation="antialiased")
     ax.axis("off")

@@ -138,16 +138,16 @@ def terms(model: TextResponseModel, topic: Topic, n: int = 12, ax: Axes | None =
     """
     table = model.topics(n).set_index("topic").sort_index()
     k = topic_number(topic, table["label"].tolist())
-    shown = table.loc[k, "terms"]
-    columns = [model.vectorizer_.vocabulary_[term] for term in shown]
+    listed = table.loc[k, "terms"]
+    columns = [model.vectorizer_.vocabulary_[term] for term in listed]
     profiles = _profiles(model)
     overall = table["prevalence"].to_numpy() @ profiles
-    ax = axes(ax, _list_height(len(shown)) + 0.2)
-    places = np.arange(len(shown))
+    ax = axes(ax, _list_height(len(listed)) + 0.2)
+    places = np.arange(len(listed))
     ax.barh(places, profiles[k, columns], color=topic_colors(k + 1)[k], height=0.75)
     ax.barh(places, overall[columns], color="black", height=0.25)
-    ax.set_yticks(places, [plain(term, TERM_LABEL) for term in shown])
-    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set_yticks(places, [plain(term, TERM_LABEL) for term in listed])
+    ax.set_ylim(len(listed) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     as_percent(ax.xaxis)
     ax.set_xlabel("share of topic (wide), of all text (black)")
@@ -271,12 +271,12 @@ def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60
 
 @styled
 def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Figure:
-    """Skill along something that was varied, a line a method.
+    """Skill along something that was varied, one line per method.
 
     Parameters
     ----------
-    result : a row a point: column `x`, skill, and where there are several, method. With columns lower and upper there
-        is a band around each line.
+    result : one row per point: column `x`, skill, and where there are several, method. With columns lower and upper
+        there is a band around each line.
     x : column of what was varied, such as "n_topics"; it names the axis.
     ax : axes to draw into.
 
@@ -312,7 +312,7 @@ def _list_height(n_lines: int) -> float:
 
 
 def _bars(ax: Axes, table: pd.DataFrame, column: str) -> None:
-    """One bar a topic, the first on top, with its label beside it."""
+    """One bar per topic, the first on top, with its label beside it."""
     places = np.arange(len(table))
     colors = np.array(topic_colors(len(table)))[table["topic"]]
     ax.barh(places, table[column], color=colors, height=0.75)

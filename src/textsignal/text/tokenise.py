@@ -14,12 +14,13 @@ from textsignal.text.negations import NEGATIONS, OPINION
 _MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
 _LETTER = rf"[\w{_MARKS}]"
 _APOSTROPHE = r"'(?!s\b)\w"  # with the letter after it; the possessive 's ends a word
-_WORD = rf"\w(?:{_LETTER}|{_APOSTROPHE}){_LETTER}*+(?:{_APOSTROPHE}{_LETTER}*+)*+"
+# Groups are not possessive: Python 3.11.2 reads a possessive group around a lookahead wrongly.
+_WORD = rf"\w(?:{_LETTER}|{_APOSTROPHE}){_LETTER}*+(?:{_APOSTROPHE}{_LETTER}*+)*"
 # Clocks, symbols, stars, faces and things; not the skin tones (1F3FB to 1F3FF), which only modify.
 _PICTURE = "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 #: A word of a normalised text.
-TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*+|{_FLAG}")
+TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*|{_FLAG}")
 
 # What NFKC would spoil: it spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
 REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", " ")
@@ -78,7 +79,7 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
         "they've", ...). Another language, by English name or ISO code, is the list of the package
         ``stop-words``. All are without the words of `negations`: those that negate ("not", "nicht", ...), and
         small words that carry opinion ("very", "too", ...). An iterable is taken as the list itself, whatever
-        it holds. None is no stop words.
+        it holds. None is the empty list.
 
     Returns
     -------

@@ -41,11 +41,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     max_raw_terms, max_terms : int or None
         How many terms each step retains at most; None is all.
     stop_words : str, iterable of str or None
-        Words that are no terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
+        Words that are not terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
     ngram_range : tuple of int
         Least and greatest number of neighbouring words in a term, stop words left out.
     min_df, max_df : int or float
-        Terms in fewer or more documents are no terms. A float is a share of the documents.
+        Terms in fewer or more documents are not terms. A float is a share of the documents.
     tokenizer : callable, optional
         Gives the words of a text, in the form they shall have. By default `textsignal.text.tokenise.words`.
     weighting : {"tfidf", "count"}
@@ -183,7 +183,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return texts
 
     def locate(self, text: str) -> LocatedText:
-        """Find the words of one text that are no stop words, and the terms they make up.
+        """Find the words of one text that are not stop words, and the terms they make up.
 
         Parameters
         ----------

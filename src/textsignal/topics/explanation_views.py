@@ -98,9 +98,9 @@ def _notes(explanation: Explanation) -> list[str]:
     if explanation.unknown:
         notes.append("No word of this text is a term of the model, so the mean weights of training were used.")
     if explanation.unknown_words:
-        shown = ", ".join(map(_visible, explanation.unknown_words[:SHOWN]))
+        listed = ", ".join(map(_visible, explanation.unknown_words[:SHOWN]))
         more = len(explanation.unknown_words) - SHOWN
-        notes.append(f"Not in the model: {shown}" + (f" and {more} more" if more > 0 else ""))
+        notes.append(f"Not in the model: {listed}" + (f" and {more} more" if more > 0 else ""))
     return notes
 
 
