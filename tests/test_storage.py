@@ -245,7 +245,7 @@ DAMAGE = {
     "settings nested deep": (lambda f, j, a: j.write_text("[" * 100_000), r"model\.json cannot be read"),
     "settings a folder": (lambda f, j, a: (j.unlink(), j.mkdir()), r"model\.json cannot be read"),
     "a value altered": (
-        lambda f, j, a: _alter(j, b'"supervision": 0.5', b'"supervision": 0.6'),
+        lambda f, j, a: _alter(j, b'"batch_size": 200', b'"batch_size": 201'),
         r"model\.json was altered after it was saved",
     ),
     "a term altered": (lambda f, j, a: _alter(j, b'"breakfast"', b'"dinner"'), r"model\.json was altered"),
