@@ -853,7 +853,7 @@ def test_a_study_of_the_paper_is_run_and_goes_on_where_it_was(ok):
     ("arguments", "message"),
     [
         (["hotels"], r"study hotels reads reviews that were not given: tripadvisor; give a file with --reviews"),
-        (["hotels", "--reviews", "pub=reviews.csv"], "'pub' is no sample of the paper"),
+        (["hotels", "--reviews", "pub=reviews.csv"], "'pub' is not a sample of the paper"),
         (["hotels", "--reviews", "reviews.csv", "--text", "Revue"], "Revue"),
         (["hotels", "--reviews", "reviews.csv", "-o", "."], "holds other things"),
         (["length", "--google", "."], "review-New_York"),

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from small_reviews import HELD_OUT, REVIEWS
 
-from textsignal import TextResponseModel
+from textsignal import TextResponseModel, TextVectorizer
 from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
@@ -215,10 +215,11 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A report in which everything a user gives is hostile."""
+    """A report in which everything a user gives is hostile, tags included."""
     texts = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]]
     ratings = REVIEWS.ratings[:150]
-    model = TextResponseModel(2, levels=(1, 5), n_jobs=1).fit(texts, ratings)
+    vectorizer = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
+    model = TextResponseModel(2, levels=(1, 5), vectorizer=vectorizer, n_jobs=1).fit(texts, ratings)
     model = model.rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     names = [HOSTILE.encode("utf-8", "replace").decode().replace("\x00", "") for _ in range(4)]

@@ -135,7 +135,6 @@ def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
 def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
     texts = [
         "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
-        "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>",
         *REVIEWS.texts[:20],
     ]
     for text, pieces in zip(texts, opened(name).evaluate(MARKED, texts), strict=True):
@@ -144,6 +143,15 @@ def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, m
         for mark in models[name].explain(text).marks:
             expected[np.searchsorted(ends, mark.start, side="right")] += mark.contribution
         np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["predictive", "words", "joint"])
+def test_marks_between_tags_add_what_they_add_in_python(opened, models, name):
+    text = "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>"
+    (pieces,) = opened(name).evaluate(MARKED, [text])
+    expected = [mark.contribution for mark in models[name].explain(text).marks]
+    found = [piece["contribution"] for piece in pieces if piece["contribution"]]
+    np.testing.assert_allclose(found, [contribution for contribution in expected if contribution], rtol=0, atol=1e-6)
 
 
 STEPS = [
