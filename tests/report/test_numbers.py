@@ -11,6 +11,7 @@ from textsignal.families import Binomial
 from textsignal.report.values.numbers import (
     STEP,
     length_bars,
+    level_ticks,
     response_bars,
     response_effects,
     sizes,
@@ -118,3 +119,11 @@ def test_the_link_gives_the_linear_predictor_of_a_mean(mean):
 
 def test_the_link_keeps_means_inside_the_scale():
     assert np.isfinite(STARS.link(np.array([-5.0, 1.0, 5.0, 99.0]))).all()
+
+
+@given(st.integers(-1000, 1000), st.integers(1, 100_000))
+def test_ticks_are_few_and_are_levels(lowest, n):
+    ticks = level_ticks(range(lowest, lowest + n + 1))
+    assert 2 <= len(ticks) <= 11 or n < 10
+    assert all(lowest <= tick <= lowest + n for tick in ticks)
+    assert len(set(np.diff(ticks))) <= 1

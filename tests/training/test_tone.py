@@ -104,17 +104,17 @@ def test_the_slope_is_the_derivative_of_the_loss():
     words, rng = word_problem(), np.random.default_rng(1)
     at = 0.1 * rng.standard_normal(V + 1)
     steps = 1e-5 * np.eye(V + 1)
-    numeric = [(words.loss(at + step) - words.loss(at - step)) / 2e-5 for step in steps]
-    np.testing.assert_allclose(words.slope(at), numeric, rtol=1e-5, atol=1e-4)
+    numeric = [(words.loss_and_slope(at + step)[0] - words.loss_and_slope(at - step)[0]) / 2e-5 for step in steps]
+    np.testing.assert_allclose(words.loss_and_slope(at)[1], numeric, rtol=1e-5, atol=1e-4)
 
 
 def test_both_penalties_are_at_their_minimum_where_they_stop():
     words = word_problem()
     ridge = words.fit_ridge(np.full(V, 5.0), words.constant)
-    np.testing.assert_allclose(words.slope(ridge)[:-1] + 10 * ridge[:-1], 0, atol=0.2)
+    np.testing.assert_allclose(words.loss_and_slope(ridge)[1][:-1] + 10 * ridge[:-1], 0, atol=0.2)
     strength = 0.3 * words.strongest
     sparse = words.fit_sparse(strength, words.null)
-    slope = words.slope(sparse)[:-1]
+    slope = words.loss_and_slope(sparse)[1][:-1]
     assert np.all(np.abs(slope) <= strength * 1.01)
     np.testing.assert_allclose(slope[sparse[:-1] != 0], -strength * np.sign(sparse[:-1][sparse[:-1] != 0]), rtol=0.02)
 

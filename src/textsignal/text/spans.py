@@ -72,6 +72,8 @@ def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) 
     [Token(word='the', start=0, end=3), Token(word='staff', start=4, end=8),
      Token(word="wasn't", start=9, end=15), Token(word='rude', start=16, end=20)]
     """
+    if tokenizer is words and text.isascii():
+        return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
     if tokenizer is words:
         places = list(_places(text))
         plain = normalise(text)

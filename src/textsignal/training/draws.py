@@ -44,29 +44,32 @@ def drawn(keys: Keys, *draw: int) -> Keys:
     return keys
 
 
-def thinned(X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int) -> sp.csr_array:
+def thinned(
+    X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int, rows: NDArray[np.int64] | None = None
+) -> sp.csr_array:
     """X with a share `rate` (documents,) of its nonzeros left out at random and the rest scaled up to make up for it.
 
     A nonzero is left out where a uniform draw is below the rate. Over every `STRATA` epochs its draws fall once into
     each of as many equal parts of [0, 1), in an order of its own, so all are left out nearly equally often and seeds
     differ less.
 
-    keys : (documents,) of the documents.
+    keys : (documents,) of the documents; rows : the documents to give, in this order, or None for all.
     """
+    rows = np.arange(X.shape[0]) if rows is None else rows
     orders, draws = drawn(keys, seed, epoch // STRATA, 1), drawn(keys, seed, epoch)
     data, indices = np.empty_like(X.data), np.empty_like(X.indices)
-    indptr = np.zeros_like(X.indptr)
-    _thin(X.indptr, X.indices, X.data, rate, orders, draws, np.uint64(epoch % STRATA), indptr, indices, data)
-    kept = sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=X.shape)
+    indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
+    _thin(rows, X.indptr, X.indices, X.data, rate, orders, draws, np.uint64(epoch % STRATA), indptr, indices, data)
+    kept = sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=(len(rows), X.shape[1]))
     kept.has_canonical_format = True
     return kept
 
 
 @compiling()
-def _thin(indptr, indices, data, rate, orders, draws, turn, kept_indptr, kept_indices, kept_data):  # type: ignore[no-untyped-def]
+def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, kept_indices, kept_data):  # type: ignore[no-untyped-def]
     one, strata, half = np.uint64(1), np.uint64(STRATA), np.uint64(32)
     kept = 0
-    for i in range(len(indptr) - 1):
+    for place, i in enumerate(rows):
         scale = 1 / (1 - rate[i])
         for p in range(indptr[i], indptr[i + 1]):
             term = _mix(np.uint64(indices[p]) + one)
@@ -78,7 +81,7 @@ def _thin(indptr, indices, data, rate, orders, draws, turn, kept_indptr, kept_in
                 kept_indices[kept] = indices[p]
                 kept_data[kept] = data[p] * scale
                 kept += 1
-        kept_indptr[i + 1] = kept
+        kept_indptr[place + 1] = kept
 
 
 def _term_keys(X: sp.csr_array) -> Keys:

@@ -189,7 +189,7 @@ class Predictive:
         return self.settings.learning_rate * (1 + math.cos(math.pi * epoch / self.settings.max_epochs)) / 2
 
     def _documents(self, state: PredictiveState, order: np.ndarray) -> Epoch:
-        X = thinned(self.corpus.X[order], self._thinning[order], self.keys[order], self.settings.seed, state.epoch)
+        X = thinned(self.corpus.X, self._thinning, self.keys, self.settings.seed, state.epoch, order)
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
         # A document without a term gets mean weights in the end, so it teaches nothing about them.
         observed = ~np.isnan(y) & (length > 0)

@@ -72,14 +72,12 @@ class WordProblem:
         eta: Vector = self.offset + self.X @ coefficients[:-1] + coefficients[-1]
         return eta
 
-    def loss(self, coefficients: Vector) -> float:
-        """Without a penalty."""
-        return float(np.sum(self.weight * self.family.loss(self.y, self.linear_predictor(coefficients))))
-
-    def slope(self, coefficients: Vector) -> Vector:
-        """Gradient of the loss."""
-        pull = self.weight * self.family.gradient(self.y, self.linear_predictor(coefficients))
-        return np.append(self._transposed @ pull, pull.sum())
+    def loss_and_slope(self, coefficients: Vector) -> tuple[float, Vector]:
+        """Loss without a penalty, and its gradient."""
+        eta = self.linear_predictor(coefficients)
+        pull = self.weight * self.family.gradient(self.y, eta)
+        loss = float(np.sum(self.weight * self.family.loss(self.y, eta)))
+        return loss, np.append(self._transposed @ pull, pull.sum())
 
     def deviance(self, coefficients: Vector) -> float:
         """Twice the loss above the smallest possible one."""
@@ -104,16 +102,16 @@ class WordProblem:
     @property
     def strongest(self) -> float:
         """The smallest sparse penalty at which no feature has an effect."""
-        return float(np.abs(self.slope(self.null)[:-1]).max())
+        return float(np.abs(self.loss_and_slope(self.null)[1][:-1]).max())
 
     def fit_ridge(self, ridge: Vector, start: Vector) -> Vector:
         """Minimise  loss + sum ridge effects^2  over effects and constant."""
 
         def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
             effects = coefficients[:-1]
-            slope = self.slope(coefficients)
+            loss, slope = self.loss_and_slope(coefficients)
             slope[:-1] += 2 * ridge * effects
-            return float(self.loss(coefficients) + np.sum(ridge * effects**2)), slope
+            return float(loss + np.sum(ridge * effects**2)), slope
 
         return _minimum(value_and_slope, start, ftol=1e-7)
 
@@ -125,9 +123,9 @@ class WordProblem:
             return np.append(up - down, start[-1])
 
         def value_and_slope(parts: Vector) -> tuple[float, Vector]:
-            coefficients = coefficients_of(parts)
-            slope = self.slope(coefficients)[:-1]
-            return self.loss(coefficients) + strength * parts.sum(), np.concatenate([slope, -slope]) + strength
+            loss, slopes = self.loss_and_slope(coefficients_of(parts))
+            slope = slopes[:-1]
+            return loss + strength * parts.sum(), np.concatenate([slope, -slope]) + strength
 
         first = np.concatenate([np.maximum(start[:-1], 0), np.maximum(-start[:-1], 0)])
         return coefficients_of(_minimum(value_and_slope, first, ftol=1e-8, bounds=Bounds(0, np.inf)))

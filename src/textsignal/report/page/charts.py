@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import altair as alt
-import vl_convert
 
 from textsignal.report.page.chart_style import ACCENT, INK, MUTED, QUIET, Layers, Spec, axis, rule, spec_of
-from textsignal.report.page.layout import level_ticks, name_offsets
 from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
+from textsignal.report.values.numbers import level_ticks
 from textsignal.report.values.wording import signed
 
-#: Pixels of a topic's row, and the width of a chart where no browser measures it.
-ROW, STATIC_WIDTH = 34, 560
-#: Characters of a label on the map; its width there is about so many pixels each.
-SHORT_LABEL, LETTER = 26, 7
+#: Pixels of a topic's row.
+ROW = 34
+#: Characters of a label on the map.
+SHORT_LABEL = 26
 #: Height of the map.
 MAP_HEIGHT = 440
 
@@ -40,20 +38,6 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
             "pit": pit_chart(report.prediction),
         }
     return {name: spec_of(chart) for name, chart in charts.items()}
-
-
-def static_svg(name: str, spec: Spec, width: int = STATIC_WIDTH) -> str:
-    """A chart drawn beforehand, for readers that run no scripts.
-
-    It is silent, for what it says is said around it, and its ids are of its own name: Vega counts them from the start
-    of the program. On the left there is room for letters wider than those it was measured with.
-    """
-    placed = spec | {"width": width, "padding": {"left": width // 20, "top": 5, "right": 5, "bottom": 5}}
-    drawn = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", vl_convert.vegalite_to_svg(placed))
-    ids = dict.fromkeys(re.findall(r'id="(clip\d+)"', drawn))
-    for number, found in enumerate(ids):
-        drawn = re.sub(rf"\b{found}\b", f"{name}-{number}", drawn)
-    return drawn.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
 def effects_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
@@ -100,20 +84,11 @@ def prevalence_chart(topics: Sequence[TopicCard]) -> Layers:
 
 
 def map_chart(report: ReportData) -> Layers:
-    """Effect against prevalence; names of regions, points and names of points are the last three layers."""
+    """Effect against prevalence; the last two layers are points and their names, which the page keeps apart."""
     rows = [_row(topic) | {"short": _short(topic.label)} for topic in report.topics]
     left, right = _with_room([row["prevalence"] for row in rows])
     left, right = max(left, 0.0), min(right, 1.1)
     bottom, top = _with_room([*(row["effect"] for row in rows), report.strong, -report.strong])
-    places = [
-        (
-            (row["prevalence"] - left) / (right - left) * STATIC_WIDTH,
-            (top - row["effect"]) / (top - bottom) * MAP_HEIGHT,
-        )
-        for row in rows
-    ]
-    for row, dy in zip(rows, name_offsets(places, [LETTER * len(row["short"]) for row in rows]), strict=True):
-        row |= {"dy": dy, "named": row["short"] if dy else ""}
     x = alt.X(
         "prevalence:Q",
         scale=alt.Scale(domain=[left, right], nice=False, zero=False),
@@ -126,8 +101,7 @@ def map_chart(report: ReportData) -> Layers:
     )
     points = alt.Chart().mark_circle(size=260, opacity=0.92, stroke="var(--paper)", strokeWidth=1.5, cursor="pointer")
     points = points.encode(x=x, y=y, color=alt.Color("color:N", scale=None), tooltip=_tooltip())
-    names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK, dy=alt.ExprRef("datum.dy"))
-    names = names.encode(x=x, y=y, text="named:N")
+    names = alt.Chart().mark_text(fontSize=12, fontWeight=600, color=INK).encode(x=x, y=y, text="short:N")
     shares = [share for share in (report.rare, report.common) if left < share < right]
     lines = [
         rule(QUIET, dashed=True).encode(y=alt.datum(report.strong)),
@@ -140,23 +114,6 @@ def map_chart(report: ReportData) -> Layers:
     if report.rare in shares:
         corners += [_corner("rarer and strong", left, top), _corner("rarer and strong", left, bottom)]
     return alt.layer(*lines, *corners, points, names, data=alt.Data(values=rows)).properties(height=MAP_HEIGHT)
-
-
-def labels_apart(spec: Spec) -> Spec:
-    """The map with names that keep off each other, which Vega can and Vega-Lite cannot: as Vega."""
-    vega: Spec = vl_convert.vegalite_to_vega(spec)
-    points, names = vega["marks"][-2:]
-    fixed = names["encode"]["update"]
-    kept = {name: fixed[name] for name in ("fill", "fontSize", "fontWeight")}
-    corners = [mark["name"] for mark in vega["marks"][:-2] if mark["type"] == "text"]
-    label = {"type": "label", "size": {"signal": "[max(width, 1), max(height, 1)]"}, "padding": 8}
-    sides = {"anchor": ["top", "bottom", "right", "left", "top-right", "top-left", "bottom-right", "bottom-left"]}
-    names |= {
-        "from": {"data": points["name"]},
-        "encode": {"update": kept | {"text": {"field": "datum.short"}}},
-        "transform": [label | sides | {"offset": [3], "avoidMarks": corners}],
-    }
-    return vega
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Chart:

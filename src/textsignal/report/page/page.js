@@ -28,6 +28,7 @@
     place.replaceChildren();
     if (spec === null) return;
     const options = { renderer: "svg", actions: false, ast: true, hover: false, tooltip: { disableDefaultStyle: true } };
+    if (name === "map") options.patch = namesApart;
     const drawable = named(structuredClone(spec));
     if (place.clientWidth < NARROW) narrow(drawable);
     const { view, finalize } = await vegaEmbed(place, drawable, options);
@@ -37,6 +38,23 @@
       if (item?.datum?.topic !== undefined) openCard(item.datum.topic);
       else if (item?.datum?.datum?.topic !== undefined) openCard(item.datum.datum.topic);
     });
+  }
+
+  // The map with names that keep off each other, which Vega can and Vega-Lite cannot.
+  function namesApart(vega) {
+    const [points, names] = vega.marks.slice(-2);
+    const { fill, fontSize, fontWeight } = names.encode.update;
+    names.from = { data: points.name };
+    names.encode = { update: { fill, fontSize, fontWeight, text: { field: "datum.short" } } };
+    names.transform = [{
+      type: "label",
+      size: { signal: "[max(width, 1), max(height, 1)]" },
+      padding: 8,
+      offset: [3],
+      anchor: ["top", "bottom", "right", "left", "top-right", "top-left", "bottom-right", "bottom-left"],
+      avoidMarks: vega.marks.slice(0, -2).filter((mark) => mark.type === "text").map((mark) => mark.name),
+    }];
+    return vega;
   }
 
   // A specification with topics under the names that they have now.

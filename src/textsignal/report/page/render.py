@@ -17,7 +17,7 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from textsignal.errors import OutputError
-from textsignal.report.page.charts import chart_specs, labels_apart, static_svg
+from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
@@ -29,8 +29,6 @@ from textsignal.topics.reading import Reading
 LABELLED = 11
 #: Words in a row that give a document away, where none may be shown; fewest words of a whole one.
 RUN, SHORTEST = 8, 4
-#: Charts that only appear when a text is tried.
-FILLED_IN = ("levels", "contributions")
 
 
 def write_report(
@@ -66,8 +64,6 @@ def render(report: ReportData) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    specs = chart_specs(report)
-    live = specs | {"map": labels_apart(specs["map"])}
     scripts = [library(), _asset("infer.js"), _asset("page.js")]
     return _template().render(
         report=report,
@@ -75,8 +71,7 @@ def render(report: ReportData) -> str:
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
-        data=Markup(_json(_page_data(report, live))),
-        pictures={name: Markup(static_svg(name, spec)) for name, spec in specs.items() if name not in FILLED_IN},
+        data=Markup(_json(_page_data(report, chart_specs(report)))),
         led={topic.number: _led_bars(topic.led_responses, report.documents.responses) for topic in report.topics},
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),

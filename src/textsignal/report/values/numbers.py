@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -96,3 +97,18 @@ def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
         Bar(label, float(low), float(high), float(value))
         for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)
     )
+
+
+def level_ticks(levels: Sequence[int]) -> list[int]:
+    """Levels to write at an axis, at most 11 of them, at round steps.
+
+    Examples
+    --------
+    >>> level_ticks(range(1, 6)), level_ticks(range(101))
+    ([1, 2, 3, 4, 5], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    """
+    span = levels[-1] - levels[0]
+    rough = max(span / 10, 1)
+    size = 10 ** int(np.floor(np.log10(rough)))
+    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough)
+    return [level for level in range(levels[0], levels[-1] + 1) if level % step == 0]
