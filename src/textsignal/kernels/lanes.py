@@ -27,10 +27,10 @@ def lanes(dtype: DTypeLike) -> int:
 
 def aligned_zeros(shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
     """Zeros that start on a vector boundary; a vector across two cache lines takes twice as long."""
-    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    memory = np.zeros(size + VECTOR_BYTES, dtype=np.uint8)
-    offset = -memory.__array_interface__["data"][0] % VECTOR_BYTES
-    return memory[offset : offset + size].view(dtype).reshape(shape)
+    size = np.dtype(dtype).itemsize
+    memory = np.zeros(shape[0] * shape[1] + VECTOR_BYTES // size, dtype)
+    offset = -memory.ctypes.data % VECTOR_BYTES // size
+    return memory[offset : offset + shape[0] * shape[1]].reshape(shape)
 
 
 class Lanes(types.Type):

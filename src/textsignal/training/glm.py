@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -80,7 +80,12 @@ class ResponseModel:
 
 
 class CoefficientStep(Protocol):
-    """How coefficients move once an iteration, given the sums at the current weights."""
+    """How coefficients move once an iteration, given the sums at the current weights.
+
+    reads_response : whether it needs these sums.
+    """
+
+    reads_response: ClassVar[bool]
 
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
@@ -94,6 +99,8 @@ class CoefficientStep(Protocol):
 @dataclass(frozen=True)
 class NoStep:
     """Coefficients stay as they are: for training that does not look at the response."""
+
+    reads_response: ClassVar[bool] = False
 
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
@@ -109,6 +116,8 @@ class NoStep:
 @dataclass(frozen=True)
 class NewtonStep:
     """A Newton step, halved until loss and penalty do not rise."""
+
+    reads_response: ClassVar[bool] = True
 
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
@@ -144,6 +153,7 @@ class GradientStep:
         until loss and penalty do not rise, which is safe on every scale of text.
     """
 
+    reads_response: ClassVar[bool] = True
     alpha: float
     rate: float | None
 

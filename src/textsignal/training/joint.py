@@ -17,11 +17,13 @@ from textsignal.families import Family
 from textsignal.inference import TOL
 from textsignal.kernels import pad
 from textsignal.kernels.reference import EPSILON
-from textsignal.training.corpus import Block, Corpus, Parameters, Sums, place
+from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
 from textsignal.training.fitted import FittedTopics
 from textsignal.training.glm import CoefficientStep, ResponseModel
 from textsignal.training.loop import Losses, Trace, Watch, run
 
+#: What is added up of responses that nobody looks at.
+NO_RESPONSE = ResponseSums(0.0, np.zeros(0), np.zeros((0, 0)))
 #: How much gamma grows each time a document's loss would rise, and how often that is tried.
 GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
 
@@ -48,6 +50,19 @@ class FixedGamma:
         gamma = np.full(len(slope), self.gamma)
         moved = block.scratch.moved
         block.W[:] = response.compute.kernels.weight_step(block.W, pull, mass, slope, parameters.beta, gamma, moved).W
+
+
+@dataclass(frozen=True)
+class TextAlone:
+    """Steps that do not look at the response: Lee and Seung's."""
+
+    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
+        """Change the block's weights in place."""
+        kernels = response.compute.kernels
+        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
+        nothing = np.zeros(len(block.W))
+        mass, moved = parameters.HT.sum(axis=0), block.scratch.moved
+        block.W[:] = kernels.weight_step(block.W, pull, mass, nothing, parameters.beta, nothing, moved).W
 
 
 @dataclass(frozen=True)
@@ -146,7 +161,7 @@ class Joint:
             pull=text.pull,
             mass=text.mass,
             text_loss=block.text_constant + text.log_loss + reconstructed,
-            response=self.response.sums(block, parameters),
+            response=self.response.sums(block, parameters) if self.coefficient_step.reads_response else NO_RESPONSE,
         )
 
     def _state(self, parameters: Parameters, sums: Sums) -> JointState:

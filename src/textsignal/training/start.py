@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
@@ -20,7 +21,7 @@ from textsignal.kernels.reference import TINY
 from textsignal.training.corpus import Corpus
 from textsignal.training.fitted import fit_on_text
 from textsignal.training.glm import NoStep, ResponseModel
-from textsignal.training.joint import FixedGamma, JointSettings, train_joint
+from textsignal.training.joint import JointSettings, TextAlone, train_joint
 
 #: Multiplicative steps that give weights to start from: enough to tell topics apart, cheap beside training.
 FIRST_STEPS = 5
@@ -96,7 +97,7 @@ def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) 
 
 def unsupervised_start(corpus: Corpus, family: Family, start: Start, compute: Compute) -> Start:
     """Topics and weights of training that does not look at the response, from a start."""
-    settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), NMF_ITERATIONS, NMF_TOL)
+    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), NMF_ITERATIONS, NMF_TOL)
     found = train_joint(corpus, family, start.topics, start.weights, settings, compute, lambda iteration, losses: False)
     assert found.weights is not None
     return Start(found.topics, found.weights)
@@ -188,7 +189,7 @@ def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics
 
 def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Left vectors, sizes and right vectors of the weighted text's largest singular values, largest first."""
-    X = corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None]
+    X = sp.csr_array(corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None])
     n_terms = X.shape[1]
     count = min(n_topics, *X.shape)
     # One BLAS thread, so that the bits do not depend on how many there are.
