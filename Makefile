@@ -42,6 +42,7 @@ skill: $(VENV)/.bench
 # The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
 DATA ?= ../shared/data
 reproduction: $(READY)
+	@touch docs/reproduction/cells.jsonl # so that the tables of an earlier run, which are kept here, may be replaced
 	$(BIN)/textsignal reproduce all -o docs/reproduction --page docs/reproduction.md \
 		--reviews tripadvisor=$(DATA)/hotel_reviews_10k.csv.gz --reviews hotel=$(DATA)/hotel_reviews_long_10k.csv.gz \
 		--reviews fast-food=$(DATA)/short_reviews_10k.csv.gz --reviews cafe=$(DATA)/google_local_4k.csv.gz
