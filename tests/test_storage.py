@@ -305,6 +305,7 @@ def test_no_altered_byte_and_no_cut_goes_unnoticed(saved, name):
         (("estimator", "fitted", "family", "name"), "eval"),
         (("estimator", "fitted", "family", "n"), 10**30),
         (("estimator", "fitted", "family", "n"), "many"),
+        (("estimator", "fitted", "family", "n"), None),
         (("estimator", "fitted", "family"), None),
         (("estimator", "fitted", "intercept"), "0.5"),
         (("estimator", "fitted", "intercept"), float("nan")),
@@ -329,6 +330,9 @@ def test_no_altered_byte_and_no_cut_goes_unnoticed(saved, name):
         (("labels",), [1, 2, 3, 4]),
         (("labels",), None),
         (("vectorizer", "params", "weighting"), "magic"),
+        (("vectorizer", "params", "ngram_range"), [1, 10**9]),
+        (("options", "n_themes"), 3),
+        (("given",), ["labels"]),
     ],
 )
 def test_a_forged_model_is_refused_though_its_checksums_are_right(saved, path, value):

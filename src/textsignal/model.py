@@ -201,11 +201,10 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        located = self.vectorizer_.locate(text)
         row = sp.csr_array(self.vectorizer_.transform([text]))
         scaled = self.estimator_.inference.rows(row)
         return explain_text(
-            located=located,
+            located=self.vectorizer_.locate(text),
             row=row,
             direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
             predictions=self.estimator_.predictions(row),
@@ -390,6 +389,7 @@ def load(
     True
     """
     stored = storage.read_model(Path(path), tokenizer)
+    parts.check_stored(path, stored.options, stored.given)
     if n_jobs is not None:
         stored.estimator.set_params(n_jobs=n_jobs)
     given = {name: clone(getattr(stored, name)) for name in stored.given}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from textsignal.errors import InputError
+from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family
 from textsignal.text.vectorise import TextVectorizer
@@ -88,6 +88,16 @@ def check(options: Options) -> None:
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)
+
+
+def check_stored(path: object, options: Iterable[str], given: Iterable[str]) -> None:
+    """Raise where the stored model at `path` names an option, or a part, that a model does not have."""
+    unknown = {*options} - {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS} | {*given} - {*PARTS}
+    if unknown:
+        raise StorageError(
+            f"{path} does not hold what a model must (no model has {', '.join(map(repr, sorted(unknown)))}); "
+            "save the model again"
+        )
 
 
 def _check_part(options: Options, name: str, kinds: tuple[type, ...], advice: str, names: Iterable[str]) -> None:

@@ -20,6 +20,8 @@ from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokenise import words
 from textsignal.text.tokens import TokenisedTexts, Tokenizer, checked_texts, count_terms, tokenised
 
+#: Words in a term at most. A longer one never occurs twice, and a model that asks for it is damaged.
+LONGEST_TERM = 100
 #: Texts, or texts that this vectorizer has tokenised already.
 Texts = Iterable[str] | TokenisedTexts
 
@@ -369,10 +371,12 @@ def _check_options(options: TextVectorizer) -> None:
         if not (_is_count(bound) or (isinstance(bound, float) and 0 <= bound <= 1)):
             raise InputError(f"{name} must be a whole number from 1 or a share from 0.0 to 1.0, not {bound!r}")
     match options.ngram_range:
-        case (low, high) if _is_count(low) and _is_count(high) and low <= high:
+        case (low, high) if _is_count(low) and _is_count(high) and low <= high <= LONGEST_TERM:
             pass
         case other:
-            raise InputError(f"ngram_range must be two whole numbers from 1, such as (1, 2), not {other!r}")
+            raise InputError(
+                f"ngram_range must be two whole numbers from 1 to {LONGEST_TERM}, such as (1, 2), not {other!r}"
+            )
     if options.tokenizer is not None and not callable(options.tokenizer):
         raise InputError(f"tokenizer must be a function from a text to its words, not {options.tokenizer!r}")
     for name, allowed in {"weighting": ("tfidf", "count"), "row_norm": (None, "l1", "l2")}.items():

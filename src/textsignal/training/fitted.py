@@ -86,6 +86,8 @@ class FittedTopics:
 
     def check(self) -> None:
         """Raise a ValueError unless all values fit together and can be: compiled kernels trust them."""
+        if None in self.family.settings().values():
+            raise ValueError("the scale of the family is left open")
         n_topics, n_terms = self.topics.shape
         shapes = {"hessian": (n_topics + 1, n_topics + 1), "word_effects": (n_terms,)}
         shapes |= dict.fromkeys(["effects", "mean_weights"], (n_topics,))
