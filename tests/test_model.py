@@ -231,7 +231,7 @@ def test_score_is_r2_over_the_texts_that_have_a_response(model):
     assert model.score(REVIEWS.texts, ratings) == model.score(REVIEWS.texts[:100], ratings[:100])
 
 
-def test_the_topic_table_has_a_row_a_topic(either):
+def test_the_topic_table_has_one_row_per_topic(either):
     table = either.topics()
     assert list(table.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
     assert sorted(table["topic"]) == list(range(5))

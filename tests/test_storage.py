@@ -66,8 +66,8 @@ def saved(tmp_path):
 
 def bits(model, texts=NEW):
     """Everything a model says of texts, byte by byte."""
-    said = model.predictions(texts)
-    parts = (said.weights, said.eta, said.mean, said.level(), said.probabilities, said.unknown)
+    found = model.predictions(texts)
+    parts = (found.weights, found.eta, found.mean, found.level(), found.probabilities, found.unknown)
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
@@ -119,8 +119,8 @@ def test_a_loaded_model_says_the_same_bits_in_a_new_process(tmp_path):
         import textsignal as ts
         texts = json.load(open("new.json"))
         for name in {names}:
-            said = ts.load(name).predictions(texts)
-            parts = (said.weights, said.eta, said.mean, said.level(), said.probabilities, said.unknown)
+            found = ts.load(name).predictions(texts)
+            parts = (found.weights, found.eta, found.mean, found.level(), found.probabilities, found.unknown)
             print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest())
     """
     lines = "\n".join(line[8:] for line in script.splitlines())
@@ -258,7 +258,7 @@ DAMAGE = {
         lambda f, j, a: _of_format(f, 1),
         r"has model format 1, and this textsignal reads format 2; fit the model again",
     ),
-    "a format that is no number": (
+    "a format that is not a number": (
         lambda f, j, a: _alter(j, b'"format_version": 2', b'"format_version": "one"'),
         "has model format one",
     ),

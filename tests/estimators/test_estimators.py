@@ -349,7 +349,7 @@ class TestBadResponse:
         with pytest.raises(InputError, match="requires y"):
             small(estimator).fit(X, None)
 
-    def test_in_words_is_no_number(self, estimator, X):
+    def test_in_words_is_not_a_number(self, estimator, X):
         with pytest.raises(InputError, match="must be numbers"):
             small(estimator).fit(X, ["good", "bad"] * 150)
 

@@ -1,4 +1,4 @@
-"""The loop: when it stops, why, and what it does with an objective that is no number."""
+"""The loop: when it stops, why, and what it does with an objective that is not a number."""
 
 from dataclasses import dataclass
 

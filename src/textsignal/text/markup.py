@@ -59,14 +59,3 @@ def without_markup(text: str) -> str:
         for pattern, blank in _REPLACEMENTS:
             text = pattern.sub(blank, text)
     return text
-
-
-def has_markup(text: str) -> bool:
-    """Whether `without_markup` would change a text.
-
-    Examples
-    --------
-    >>> has_markup("Lovely<br>lobby"), has_markup("I <3 this & that")
-    (True, False)
-    """
-    return without_markup(text) != text

@@ -207,7 +207,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return located_terms(document, tokens, self.vocabulary_, range(shortest, longest + 1))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Give the terms, one a column of X: ndarray of str, shape (terms,)."""
+        """Give the terms, one per column of X: ndarray of str, shape (terms,)."""
         check_is_fitted(self)
         return self.terms_.copy()
 

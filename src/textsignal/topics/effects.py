@@ -56,7 +56,7 @@ def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
         share_ik = w_ik pull_ik / sum of the same over k,        w_ik pull_ik = mass_k w_ik - smoothing
 
     The equality is what weights that were found with this smoothing solve; mass is the topic's sum over terms. So
-    what smoothing adds to every topic is no text. Of mean weights it gives the prevalence: the documents' shares
+    what smoothing adds to every topic is not text. Of mean weights it gives the prevalence: the documents' shares
     averaged over all text, each document counting by its total. Rows sum to 1, or to 0 where there is no weight.
 
     weights : (documents, topics); topics : (topics, terms).

@@ -80,7 +80,7 @@ class ResponseModel:
 
 
 class CoefficientStep(Protocol):
-    """How coefficients move once an iteration, given the sums at the current weights.
+    """How coefficients move once per iteration, given the sums at the current weights.
 
     reads_response : whether it needs these sums.
     """

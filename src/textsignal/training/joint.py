@@ -115,7 +115,7 @@ class JointState:
 class Joint:
     """The method: updates of topics, coefficients and weights in the paper's order.
 
-    One sweep an iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
+    One sweep per iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
     weights' sweep, while a document is at hand.
     """
 

@@ -35,7 +35,7 @@ from textsignal.training.tone import NO_GUIDE, Guide, fit_guide
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20
-#: At least this many batches an epoch, so that few documents make enough steps too.
+#: At least this many batches in an epoch, so that few documents make enough steps too.
 FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
 BLOCKS_A_BATCH = 2
@@ -339,7 +339,7 @@ def train_predictive(
 def _fitted(
     family: Family, topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
 ) -> FittedTopics:
-    """Reason "max_iter" is what the loop calls the end of all epochs."""
+    """The fitted value. What the loop calls "max_iter" is the end of all epochs."""
     done = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
     return FittedTopics(
         family=family,
