@@ -118,7 +118,7 @@ def fit_predictive(split: Split, settings: Settings) -> Outcome:
 
 def _outcome(model: TopicEstimator, X_test: object) -> Outcome:
     """Training ratings from the weights that training left, as the paper takes them; test ratings from text alone."""
-    eta = model.intercept_ + model.weights_ @ model.coef_
+    eta = model.fitted_.linear_predictor(model.weights_)
     return Outcome(model.family_.mean(eta), model.predict(X_test), model)
 
 

@@ -210,7 +210,8 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
     """
     features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
     observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
-    problem = WordProblem(features, corpus.y, corpus.weight, 0.0, family).part(observed)
+    whole = WordProblem(features, corpus.y, corpus.weight, 0.0, family)
+    problem = whole.part(observed)
     n_terms = corpus.X.shape[1]
     with threadpool_limits(1):
         unit = problem.curvature
@@ -221,8 +222,7 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
         size, explained = _best_ridge(hold_back(problem, keys[observed]), ridge)
         coefficients = problem.fit_ridge(ridge(size), problem.constant)
     words = coefficients[:n_terms]
-    eta = features @ coefficients[:-1] + coefficients[-1]
-    return Guide(eta - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
+    return Guide(whole.linear_predictor(coefficients) - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
 
 
 def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from textsignal.inference import MAX_ITER
 from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
 from textsignal.report.values.data import Browser, FittedModel, Floats
 from textsignal.text import markup, tokenise
@@ -14,8 +15,6 @@ from textsignal.topics.effects import CentredEffects
 
 #: Families that the page knows.
 FAMILIES = ("binomial",)
-#: Most steps of inference for one document, as in `infer_weights`.
-MAX_STEPS = 1000
 
 
 def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
@@ -38,7 +37,7 @@ def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
             "unitRows": estimator.inference.unit_rows,
             "smoothing": float(estimator.inference.smoothing),
             "tol": float(estimator.inference.tol),
-            "maxSteps": MAX_STEPS,
+            "maxSteps": MAX_ITER,
             "firstSteps": FIRST_STEPS,
             "mostOfTheWay": MOST_OF_THE_WAY,
             "epsilon": EPSILON,

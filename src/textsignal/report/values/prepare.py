@@ -32,6 +32,7 @@ from textsignal.report.values.numbers import length_bars, response_bars, respons
 from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.wording import COMMON, RARER, one_line, region, visible
 from textsignal.topics.reading import Reading
+from textsignal.topics.table import unique_labels
 
 #: Terms on a card and in the word cloud.
 CARD_TERMS, CLOUD_TERMS = 15, 80
@@ -112,8 +113,8 @@ def _plain(settings: ReportSettings) -> ReportSettings:
 
 def _expected(model: FittedModel) -> float:
     """Expected response of the average text."""
-    eta = model.estimator_.intercept_ + float(model.estimator_.mean_weights_ @ model.estimator_.coef_)
-    return float(model.estimator_.family_.mean(np.array(eta)))
+    fitted = model.estimator_.fitted_
+    return float(fitted.family.mean(fitted.linear_predictor(fitted.mean_weights[None]))[0])
 
 
 def _checked(
@@ -199,12 +200,7 @@ def _strong(topics: Sequence[TopicCard]) -> float:
 
 def _unique(table: pd.DataFrame) -> dict[int, str]:
     """Labels by topic number; one that occurs twice gets the number behind it."""
-    labels = table["label"].map(one_line)
-    twice = labels.duplicated(keep=False)
-    return {
-        topic: f"{label} ({topic})" if again else label
-        for topic, label, again in zip(table["topic"], labels, twice, strict=True)
-    }
+    return dict(enumerate(unique_labels(table.sort_values("topic")["label"].map(one_line).tolist())))
 
 
 def _summary(model: FittedModel, documents: Documents, dropped: str) -> DocumentsSummary:
