@@ -53,7 +53,7 @@ def test_two_topics_cannot_have_one_label():
 
 
 def test_a_merged_topic_is_the_mean_weighted_by_prevalence():
-    revision = merged([3, "noise"], "both", topics=TOPICS, mean_weights=WEIGHTS, own=OWN, names=NAMES)
+    revision = merged([3, "noise"], "both", topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     np.testing.assert_allclose(revision.topics, [TOPICS[0], TOPICS[1], (2 * TOPICS[2] + TOPICS[3]) / 3])
     assert revision.labels == ["staff", None, "both"]
     np.testing.assert_allclose(revision.topics.sum(axis=1), 1)
@@ -61,14 +61,14 @@ def test_a_merged_topic_is_the_mean_weighted_by_prevalence():
 
 def test_merging_does_not_depend_on_how_topics_are_scaled():
     size = np.array([5.0, 0.1, 2.0, 30.0])
-    one = merged([0, 2, 3], None, topics=TOPICS, mean_weights=WEIGHTS, own=OWN, names=NAMES).topics[0]
+    one = merged([0, 2, 3], None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).topics[0]
     scaled = TOPICS * size[:, None]
-    two = merged([0, 2, 3], None, topics=scaled, mean_weights=WEIGHTS / size, own=OWN, names=NAMES).topics[0]
+    two = merged([0, 2, 3], None, topics=scaled, weights=WEIGHTS / size, own=OWN, names=NAMES).topics[0]
     np.testing.assert_allclose(two / two.sum(), one / one.sum())
 
 
 def test_a_merged_topic_may_take_a_label_that_is_freed_but_none_that_is_not():
-    parts = {"topics": TOPICS, "mean_weights": WEIGHTS, "own": OWN, "names": NAMES}
+    parts = {"topics": TOPICS, "weights": WEIGHTS, "own": OWN, "names": NAMES}
     assert merged([1, 2], "noise", **parts).labels == ["staff", "noise", None]
     assert merged([1, 2], None, **parts).labels == ["staff", None, None]
     with pytest.raises(InputError, match="two topics would be called 'staff'"):
@@ -76,7 +76,7 @@ def test_a_merged_topic_may_take_a_label_that_is_freed_but_none_that_is_not():
 
 
 def test_topics_without_any_weight_are_merged_evenly():
-    revision = merged([0, 1], None, topics=TOPICS, mean_weights=np.zeros(4), own=OWN, names=NAMES)
+    revision = merged([0, 1], None, topics=TOPICS, weights=np.zeros(4), own=OWN, names=NAMES)
     np.testing.assert_allclose(revision.topics[0], TOPICS[:2].mean(axis=0))
 
 
@@ -92,6 +92,6 @@ def test_dropping_leaves_the_others_as_they_are():
 def test_too_few_or_too_many_topics_are_errors():
     for group in ([], [1], [1, 1], ["noise", 2]):
         with pytest.raises(InputError, match="merging needs at least two topics"):
-            merged(group, None, topics=TOPICS, mean_weights=WEIGHTS, own=OWN, names=NAMES)
+            merged(group, None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     with pytest.raises(InputError, match="dropping all 4 topics leaves no model"):
         dropped(range(4), topics=TOPICS, own=OWN, names=NAMES)

@@ -126,6 +126,14 @@ def test_merging_all_topics_leaves_one_that_works(one):
     assert np.isfinite(single.predict(NEW)).all()
 
 
+def test_a_merged_topic_is_the_mean_by_share_of_text(one):
+    prevalence = one.topics().set_index("topic")["prevalence"]
+    profiles = one.components_ / one.components_.sum(axis=1, keepdims=True)
+    expected = np.average(profiles[[1, 3]], axis=0, weights=prevalence[[1, 3]])
+    found = one.merge([1, 3]).components_[1]
+    np.testing.assert_allclose(found / found.sum(), expected, rtol=1e-9)
+
+
 def test_merging_two_topics_merges_their_evidence_and_weights(one):
     merged = one.merge([1, 3])
     before = one.topics().set_index("topic")["prevalence"]

@@ -82,27 +82,28 @@ def merged(
     label: str | None,
     *,
     topics: Array,
-    mean_weights: Array,
+    weights: Array,
     own: Labels,
     names: Sequence[str],
 ) -> Revision:
     """Put one topic in place of several: the mean of their profiles, weighted by prevalence.
 
-    It stands where the first of them stood. topics : (topics, terms); mean_weights : (topics,).
+    It stands where the first of them stood. topics : (topics, terms), of any size; weights : (topics,) prevalence
+    divided by what a topic sums to.
 
     Examples
     --------
     >>> topics = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     >>> merged(
-    ...     [2, 0], "both", topics=topics, mean_weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], names="axb"
+    ...     [2, 0], "both", topics=topics, weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], names="axb"
     ... )
     Revision(topics=array([[0.75, 0.25], [0.5 , 0.5 ]]), labels=['both', 'x'])
     """
     numbers = _numbers(group, names)
     if len(numbers) < 2:
         raise InputError(f"merging needs at least two topics, and {len(numbers)} was given")
-    weights = mean_weights[numbers]
-    profile = np.average(topics[numbers], axis=0, weights=weights if weights.sum() > 0 else None)
+    parts = weights[numbers]
+    profile = np.average(topics[numbers], axis=0, weights=parts if parts.sum() > 0 else None)
     first, *others = numbers
     changed = topics.copy()
     changed[first] = profile
@@ -264,12 +265,12 @@ class Revisable:
         (7, 8)
         """
         check_is_fitted(self)
-        estimator = self.estimator_
+        centred = self.estimator_.centred_effects
         revision = merged(
             topics,
             label,
-            topics=estimator.components_,
-            mean_weights=estimator.mean_weights_,
+            topics=self.estimator_.components_,
+            weights=centred.prevalence / centred.size,
             own=self.labels_,
             names=self._topic_names(),
         )
