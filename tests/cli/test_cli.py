@@ -425,6 +425,9 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
+        ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
+        ("reviews.csv --text Review --response Rating -k 999", "give more documents, or fewer than --topics 999"),
+        ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
         ("reviews.csv --text Review --response Rating --alpha -1", "--alpha -1.0 must be a number of at least 0"),
         ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan must be a number of at "),
@@ -458,6 +461,7 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     Path("zeros.csv").write_bytes(bytes(999))
     TABLE.assign(Rating=np.arange(1, N + 1) / 3).to_csv("scores.csv", index=False)
     TABLE.assign(Rating=4).to_csv("constant.csv", index=False)
+    TABLE.assign(Rating=[1, 999] * (N // 2)).to_csv("codes.csv", index=False)
     TABLE.assign(Rating="").to_csv("missing.csv", index=False)
     line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
     assert message in line

@@ -47,7 +47,7 @@ for command, example in EXAMPLES.items():
 
 #: Arguments of Python whose flag has another name.
 OTHER_NAMES = {"n_topics": "topics", "n_jobs": "jobs", "random_state": "seed"}
-_VALUE = r"""("[^"]*"|'[^']*'|[\w.+-]*\w)"""
+_VALUE = r"""("[^"]*"|'[^']*'|\(-?\d+, -?\d+\)|[\w.+-]*\w)"""
 
 
 def _show_version(wanted: bool) -> None:
@@ -94,6 +94,8 @@ def in_flags(message: str) -> str:
     --------
     >>> in_flags("n_topics=0 must be a whole number; give encoding='cp1252', or force=True")
     '--topics 0 must be a whole number; give --encoding cp1252, or --force'
+    >>> in_flags("give levels=(1, 5) or levels=(-2, 2)")
+    'give --levels 1-5 or --levels -2:2'
     """
     flags = {
         parameter.name: parameter.opts[0]
@@ -105,6 +107,8 @@ def in_flags(message: str) -> str:
 
     def flag(option: re.Match[str]) -> str:
         value = option[2].strip("\"'")
+        if value.startswith("("):  # the two ends of a scale
+            value = value.strip("()").replace(", ", ":" if "-" in value else "-")
         return flags[option[1]] if value == "True" else f"{flags[option[1]]} {'none' if value == 'None' else value}"
 
     return re.sub(rf"(?<![\w.'\"/-])({'|'.join(flags)})={_VALUE}", flag, message)
