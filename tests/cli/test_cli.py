@@ -367,6 +367,21 @@ def test_other_sheets_are_named(ok, model):
     assert "book.xlsx: 200 rows (sheet Reviews; other sheets: Old).\n" in err
 
 
+def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
+    with pd.ExcelWriter("book.xlsx") as book:
+        TABLE[["Rating"]].to_excel(book, sheet_name="Notes", index=False)
+        TABLE.to_excel(book, sheet_name="Reviews", index=False)
+    code, _, err = run("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
+    assert code == 2
+    assert "(sheet Notes; other sheets: Reviews).\n" in err
+
+
+def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
+    TABLE.assign(Review="The same clean room, again and again.").to_csv("same.csv", index=False)
+    _, err = ok("fit", "same.csv", *COLUMNS, "-o", "same", "-k", 2)
+    assert "No row is held out, so nothing says how well new texts are predicted.\n" in err
+
+
 def test_a_response_in_words_is_read_and_told(ok):
     TABLE.assign(Rating=np.where(TABLE["Rating"] > 3, "pos", "neg")).to_csv("words.csv", index=False)
     _, err = ok("fit", "words.csv", *COLUMNS, "-o", "out", "-k", 2)
