@@ -440,6 +440,7 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
+        ("reviews.csv --text Review --response Rating --seed 4294967296", "give a whole number from 0 to 4294967295"),
         ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
         ("reviews.csv --text Review --response Rating -k 999", "give more documents, or fewer than --topics 999"),
         ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
