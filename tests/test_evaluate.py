@@ -177,3 +177,8 @@ def test_training_skill_far_above_held_out_skill_is_warned_of(training, held_out
     warning = overfit_warning(training, held_out, documents)
     assert (warning is not None) == warned
     assert warning is None or f"{training:.2f}" in warning
+
+
+def test_weights_that_are_not_one_for_each_response_are_named():
+    with pytest.raises(InputError, match=r"3 responses, but weights of shape \(2,\); give one for each"):
+        r2_score([1, 2, 3], [1, 2, 4], [1, 1])

@@ -227,3 +227,15 @@ class TestEdges:
         topics = make_topics()
         W = infer_weights(X, topics).weights
         assert W @ topics.sum(axis=1) == pytest.approx(1e6, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        (np.ones((2, 4)), "X has 3 terms, but the topics have 4"),
+        ([[1.0, 1.0, 1.0]], "topics=list cannot be used here; give an array, or a fitted GLMNMF or JBNMF"),
+    ],
+)
+def test_topics_that_do_not_fit_the_text_are_named(topics, message):
+    with pytest.raises(InputError, match=message):
+        infer_weights(sp.csr_array(np.ones((2, 3))), topics)

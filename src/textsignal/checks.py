@@ -60,7 +60,8 @@ def draw_seed(random_state: Any) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise InputError(
-            f"random_state={random_state!r} is not a seed; give a whole number of at least 0, a RandomState or None"
+            f"random_state={random_state!r} is not a seed; "
+            f"give a whole number from 0 to {2**32 - 1}, a RandomState or None"
         ) from error
 
 

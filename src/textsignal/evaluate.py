@@ -149,6 +149,8 @@ def _known(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None) -> tupl
     weights = np.ones(observed.shape) if weight is None else np.asarray(weight, dtype=float)
     if observed.shape != predictions.shape:
         raise InputError(f"{observed.shape[0]} responses, but {predictions.shape[0]} predictions")
+    if weights.shape != observed.shape:
+        raise InputError(f"{observed.shape[0]} responses, but weights of shape {weights.shape}; give one for each")
     known = ~np.isnan(observed)
     if not known.any():
         raise InputError("no document has a response, so skill cannot be measured")

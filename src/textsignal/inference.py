@@ -156,6 +156,8 @@ def infer_weights(
     array([False,  True])
     """
     how = _inference(topics, smoothing, tol, fallback)
+    if X.shape[1] != how.topics.shape[1]:
+        raise InputError(f"X has {X.shape[1]} terms, but the topics have {how.topics.shape[1]}; give the same terms")
     if compute is not None:
         return how.weights(how.rows(X), compute, max_iter)
     with local_compute(n_jobs) as own:
@@ -171,4 +173,9 @@ def _inference(
     extra = [name for name, value in given.items() if value is not None]
     if extra:
         raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
+    if not hasattr(type(topics), "inference"):
+        raise InputError(
+            f"topics={type(topics).__name__} cannot be used here; give an array, or a fitted GLMNMF or JBNMF "
+            "(`model.estimator_` of a TextResponseModel)"
+        )
     return topics.inference

@@ -127,7 +127,7 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Do `fit`, and give the weights of its texts as `transform` would: (documents, topics)."""
-        return self.fit(texts, responses, sample_weight).training_reading().predictions.weights
+        return self.fit(texts, responses, sample_weight).training_reading().predictions.weights.copy()
 
     def tokenise(self, texts: Iterable[str]) -> TokenisedTexts:
         """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""

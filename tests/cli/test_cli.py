@@ -367,6 +367,21 @@ def test_other_sheets_are_named(ok, model):
     assert "book.xlsx: 200 rows (sheet Reviews; other sheets: Old).\n" in err
 
 
+def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
+    with pd.ExcelWriter("book.xlsx") as book:
+        TABLE[["Rating"]].to_excel(book, sheet_name="Notes", index=False)
+        TABLE.to_excel(book, sheet_name="Reviews", index=False)
+    code, _, err = run("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
+    assert code == 2
+    assert "(sheet Notes; other sheets: Reviews).\n" in err
+
+
+def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
+    TABLE.assign(Review="The same clean room, again and again.").to_csv("same.csv", index=False)
+    _, err = ok("fit", "same.csv", *COLUMNS, "-o", "same", "-k", 2)
+    assert "No row is held out, so nothing says how well new texts are predicted.\n" in err
+
+
 def test_a_response_in_words_is_read_and_told(ok):
     TABLE.assign(Rating=np.where(TABLE["Rating"] > 3, "pos", "neg")).to_csv("words.csv", index=False)
     _, err = ok("fit", "words.csv", *COLUMNS, "-o", "out", "-k", 2)
@@ -426,6 +441,10 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
+        ("reviews.csv --text Review --response Rating --seed 4294967296", "give a whole number from 0 to 4294967295"),
+        ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
+        ("reviews.csv --text Review --response Rating -k 999", "give more documents, or fewer than --topics 999"),
+        ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
         ("reviews.csv --text Review --response Rating --alpha -1", "--alpha -1.0 must be a number of at least 0"),
         ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan must be a number of at "),
@@ -460,6 +479,7 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     TABLE.assign(Rating=np.arange(1, N + 1) / 3).to_csv("scores.csv", index=False)
     TABLE.assign(Rating=4).to_csv("constant.csv", index=False)
     TABLE.assign(Rating=[999, *TABLE["Rating"][1:]]).to_csv("stray.csv", index=False)
+    TABLE.assign(Rating=[1, 999] * (N // 2)).to_csv("codes.csv", index=False)
     TABLE.assign(Rating="").to_csv("missing.csv", index=False)
     line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
     assert message in line

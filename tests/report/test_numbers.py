@@ -26,7 +26,7 @@ NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3
 def test_the_effect_is_that_of_moving_the_average_text(drawn, total, seed):
     effects, n = np.array(drawn[0]), drawn[1]
     share = np.random.default_rng(seed).dirichlet(np.ones(n))
-    found = response_effects(STARS, 0.3, effects, total * share)
+    found = response_effects(STARS, 0.3, effects, total * share, 0.0)
     for k in range(n):
         step = min(STEP, 1 - share[k])
         moved = share * ((1 - share[k] - step) / (1 - share[k]) if n > 1 else 0)
@@ -38,12 +38,12 @@ def test_the_effect_is_that_of_moving_the_average_text(drawn, total, seed):
 
 def test_a_constant_added_to_all_effects_and_taken_off_the_intercept_changes_no_effect():
     effects, weights = np.array([1.0, -2.0, 0.5]), np.array([0.2, 0.3, 0.1])
-    moved = response_effects(STARS, 0.5 - 3 * weights.sum(), effects + 3, weights)
-    np.testing.assert_allclose(moved, response_effects(STARS, 0.5, effects, weights))
+    moved = response_effects(STARS, 0.5 - 3 * weights.sum(), effects + 3, weights, 0.0)
+    np.testing.assert_allclose(moved, response_effects(STARS, 0.5, effects, weights, 0.0))
 
 
 def test_one_topic_alone_moves_nothing():
-    assert response_effects(STARS, 0.0, np.array([2.0]), np.array([1.0])) == pytest.approx(0)
+    assert response_effects(STARS, 0.0, np.array([2.0]), np.array([1.0]), 0.0) == pytest.approx(0)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1))
@@ -119,6 +119,13 @@ def test_the_link_gives_the_linear_predictor_of_a_mean(mean):
 
 def test_the_link_keeps_means_inside_the_scale():
     assert np.isfinite(STARS.link(np.array([-5.0, 1.0, 5.0, 99.0]))).all()
+
+
+def test_what_smoothing_adds_to_every_topic_is_not_text_that_moves():
+    effects, text = np.array([1.0, -1.0, 0.5]), np.array([0.3, 0.3, 0.2])
+    smoothed = response_effects(STARS, 0.0, effects, text + 0.4, 0.4)
+    plain = response_effects(STARS, 0.4 * effects.sum(), effects, text, 0.0)
+    np.testing.assert_allclose(smoothed, plain)
 
 
 @given(st.integers(-1000, 1000), st.integers(1, 100_000))

@@ -149,5 +149,12 @@ def test_a_continuous_response_is_not_to_be_dropped():
     assert halves.startswith("The response moves in halves, from 0.5 to 5; the binomial family takes whole levels")
 
 
+@pytest.mark.parametrize("cells", [["3,5", "4,0"], ["★★★", "★"], ["60%", "80%"], ["good", "so-so"]])
+def test_responses_that_cannot_be_read_are_told_how_one_is_written(cells):
+    found = advice(cells)
+    assert "100% of all rows: name another column" in found
+    assert "4 or 4.0 (a point, no comma), as 4/5 or 4 out of 5, or as two words (false/true, no/yes, " in found
+
+
 def test_several_scales_are_named():
     assert "these have several (5, 10)" in advice(["4/5", "8/10", "3/10"])

@@ -94,8 +94,8 @@ def in_flags(message: str) -> str:
     --------
     >>> in_flags("n_topics=0 must be a whole number; give encoding='cp1252', or force=True")
     '--topics 0 must be a whole number; give --encoding cp1252, or --force'
-    >>> in_flags("give the scale, e.g. levels=(1, 5)")
-    'give the scale, e.g. --levels 1:5'
+    >>> in_flags("give levels=(1, 5) or levels=(-2, 2)")
+    'give --levels 1-5 or --levels -2:2'
     """
     flags = {
         parameter.name: parameter.opts[0]
@@ -106,7 +106,9 @@ def in_flags(message: str) -> str:
     flags |= {name: flags[other] for name, other in OTHER_NAMES.items()}
 
     def flag(option: re.Match[str]) -> str:
-        value = re.sub(r"\((\S+), (\S+)\)", r"\1:\2", option[2].strip("\"'"))
+        value = option[2].strip("\"'")
+        if value.startswith("("):  # the two ends of a scale
+            value = value.strip("()").replace(", ", ":" if "-" in value else "-")
         return flags[option[1]] if value == "True" else f"{flags[option[1]]} {'none' if value == 'None' else value}"
 
     return re.sub(rf"(?<![\w.'\"/-])({'|'.join(flags)})={_VALUE}", flag, message)

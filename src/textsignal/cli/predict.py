@@ -52,11 +52,11 @@ def predict(
     with nullcontext(_to_screen) if output is None else whole_table(output, force=force) as write:
         fitted = load(model)
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        if read.choice:
+            say(what_was_read(file, read))
         columns = "all" if keep == "all" else [] if keep is None else _names(keep, read.table)
         predictions = predict_table(fitted, read.table, text, keep=columns)
         write(predictions)
-    if read.choice:
-        say(what_was_read(file, read))
     unknown = int(predictions["unknown"].sum())
     if unknown:
         say(f"Without a term the model knows, mean weights used: {unknown:,} of {count(len(predictions), 'text')}.")

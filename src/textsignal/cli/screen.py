@@ -80,6 +80,8 @@ def show_analysis(analysis: Analysis) -> None:
     iterations = count(summary.iterations, "iteration")
     say(f"{count(summary.terms, 'term')}, {iterations}, stopped: {summary.stop_reason}.\n")
     out.print(skill_table(summary.train, summary.held_out))
+    if summary.held_out is None:
+        say("No row is held out, so nothing says how well new texts are predicted.\n")
     if summary.warning:
         say(f"Warning: {summary.warning}.\n")
     out.print(topic_table(analysis.model, 8))

@@ -294,7 +294,7 @@ class TopicEstimator(
         if matrix.shape[0] < self.n_topics:
             raise InputError(
                 f"{matrix.shape[0]} sample(s) cannot carry {self.n_topics} topics (n_samples={matrix.shape[0]}); "
-                "give more documents or ask for fewer topics"
+                f"give more documents, or fewer than n_topics={self.n_topics}"
             )
         if np.sum(matrix.T @ weight) == 0:
             raise InputError("X is all zeros: no document has a known term, so there is nothing to learn from")

@@ -67,7 +67,10 @@ class Binomial:
             values = np.empty(0)
         if values.size < 2 or not np.all(np.isfinite(values)) or not np.array_equal(values, np.round(values)):
             raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5)")
-        return cls(n=int(values[-1] - values[0]), lowest=int(values[0]))
+        low, high = int(values[0]), int(values[-1])
+        if high - low > WIDEST_SCALE:
+            raise InputError(f"levels=({low}, {high}) is too wide a scale; give at most {WIDEST_SCALE:,} steps")
+        return cls(n=high - low, lowest=low)
 
     @property
     def name(self) -> str:

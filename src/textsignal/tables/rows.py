@@ -260,6 +260,12 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
     if len(scales) > 1:
         listed = ", ".join(sorted(scales, key=float)[:5])
         return f"Responses such as 4/5 are read where all have one scale; these have several ({listed}): make it one"
+    if len(parts) > _FEW * len(response.cells):
+        words = ", ".join(f"{low}/{high}" for low, high in _PAIRS)
+        return (
+            f"These are {len(parts) / len(response.cells):.0%} of all rows: name another column, or write responses as "
+            f"numbers such as 4 or 4.0 (a point, no comma), as 4/5 or 4 out of 5, or as two words ({words})"
+        )
     return ""
 
 

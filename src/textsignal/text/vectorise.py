@@ -184,13 +184,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             raise InputError("these texts were tokenised by another tokenizer than this vectorizer's; give the texts")
         return texts
 
-    def locate(self, text: str) -> LocatedText:
+    def locate(self, text: str, *, cleaned: bool = False) -> LocatedText:
         """Find the words of one text that are not stop words, and the terms they make up.
 
         Parameters
         ----------
         text : str
             Any text.
+        cleaned : bool
+            Whether markup was taken out of it already, as out of the texts that `tokenise` gives.
 
         Returns
         -------
@@ -199,7 +201,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         (document,) = checked_texts([text])
-        if self.strip_markup:
+        if self.strip_markup and not cleaned:
             document = without_markup(document)
         left_out = stop_words_of(self.stop_words)
         tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in left_out]

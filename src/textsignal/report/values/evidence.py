@@ -78,7 +78,7 @@ def topic_marks(model: FittedModel, text: str, weights: Floats, topic: int) -> N
     weights : (topics,) of the text.
     """
     marks = np.zeros(len(text), dtype=np.int8)
-    located = model.vectorizer_.locate(text)
+    located = model.vectorizer_.locate(text, cleaned=True)
     for term in located.terms:
         profile = model.estimator_.components_[:, term.column]
         here = _share(weights * profile, topic)

@@ -157,6 +157,7 @@ def _topics(model: FittedModel, documents: Documents) -> list[TopicCard]:
         model.estimator_.intercept_,
         centred.effects + centred.centre,
         model.estimator_.mean_weights_ * centred.size,
+        model.estimator_.inference.smoothing,
     )
     colors = topic_colors(len(table))
     names = _unique(table)
