@@ -27,3 +27,12 @@ def test_the_penalty_is_as_good_as_that_of_a_search_over_all():
     chosen = PENALTIES.index(fit_ridge(X, y).alpha)
     assert scores[chosen] > max(scores) - 0.001
     assert scores[chosen] > max(scores[0], scores[-1]) + 0.01
+
+
+def test_copies_of_a_document_are_in_one_fold():
+    """A penalty that only has to know the copies of what it was fitted to would be the weakest."""
+    rng = np.random.default_rng(3)
+    X = sp.random_array((60, 80), density=0.3, random_state=rng, format="csr")
+    y = rng.normal(size=60)
+    five_times = fit_ridge(sp.csr_array(sp.vstack([X] * 5)), np.tile(y, 5))
+    assert five_times.alpha == PENALTIES[0]
