@@ -335,7 +335,7 @@ def test_no_term_left_says_what_removed_them(options, message):
         ({"max_df": "all"}, "max_df must be a whole number from 1 or a share"),
         (
             {"ngram_range": (2, 1)},
-            r"ngram_range must be two whole numbers from 1, such as \(1, 2\), not \(2, 1\)",
+            r"ngram_range must be two whole numbers from 1 to 100, such as \(1, 2\), not \(2, 1\)",
         ),
         ({"ngram_range": 2}, "ngram_range must be two whole numbers"),
         ({"tokenizer": "split"}, "tokenizer must be a function"),
