@@ -123,3 +123,18 @@ _OPINION = {
 NEGATIONS: Mapping[str, frozenset[str]] = {name: frozenset(listed.split()) for name, listed in _NEGATIONS.items()}
 #: Other small words that carry opinion, for languages where we have some.
 OPINION: Mapping[str, frozenset[str]] = {name: frozenset(listed.split()) for name, listed in _OPINION.items()}
+
+
+def negates(word: str, language: str) -> bool:
+    """Whether a normalised word negates what follows it; never so in a language without a list.
+
+    Examples
+    --------
+    >>> negates("wasn't", "english"), negates("n'aime", "french"), negates("gut", "german"), negates("no", "latin")
+    (True, True, False, False)
+    """
+    if language == "english" and word.endswith("n't"):
+        return True
+    if language == "french" and word.startswith("n'"):
+        return True
+    return word in NEGATIONS.get(language, frozenset())

@@ -1,0 +1,56 @@
+"""Content terms: words that say what a text is about, not how it is said."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textsignal.text.negations import OPINION, negates
+from textsignal.text.tokenise import stop_words
+from textsignal.text.units import SentenceTexts
+
+# Words that are about nothing, beyond the stop list: they stand in sentences on every theme.
+_GENERAL = {
+    "english": """
+        really just got get getting gets also even would could us one two three first second said told say says went go
+        going goes did does done didn way much lot lots little bit many came come coming like know think make makes
+        made making take took taking thing things people want wanted wants need needed needs sure ask asked thought
+        time times day days ok okay pretty quite probably actually maybe definitely absolutely especially extremely
+        simply truly super totally completely perhaps however although though yes hi oh lol etc
+    """,
+    "german": "schon mal ganz einfach eigentlich halt eben doch gibt gab geht ging kam kommt macht gemacht tag tage",
+    "french": "fait faire aller va jour jours chose choses vraiment tout toute aussi alors donc peut dit",
+    "spanish": "hace hacer ir va día días dia dias cosa cosas realmente también tambien entonces puede dijo",
+    "italian": "fatto fare andare va giorno giorni cosa cose davvero anche allora quindi può detto",
+    "dutch": "echt gewoon ook gaan gaat ging komt kwam maakt gemaakt dag dagen ding dingen zei",
+    "portuguese": "fazer fez ir vai dia dias coisa coisas realmente também tambem então entao pode disse",
+}
+
+
+def content_terms(texts: SentenceTexts, language: str, limit: int, least_documents: int) -> list[str]:
+    """The most frequent words that are content, in the order of the alphabet.
+
+    Left out are stop words, negations, small words of opinion, general words, numbers, contractions, and what is in
+    fewer documents than `least_documents`.
+
+    Examples
+    --------
+    >>> from textsignal.text.units import read_sentences
+    >>> content_terms(read_sentences(["The room was not very clean. I'd really say 10 rooms!"]), "english", 100, 1)
+    ['clean', 'room', 'rooms']
+    """
+    left_out = stop_words(language) | OPINION.get(language, frozenset()) | frozenset(_GENERAL.get(language, "").split())
+    document = texts.documents[texts.sentence_of_word]
+    pairs = np.unique(texts.codes.astype(np.int64) * max(len(texts), 1) + document)
+    n_documents = np.bincount(pairs // max(len(texts), 1), minlength=len(texts.words))
+    counts = np.bincount(texts.codes, minlength=len(texts.words))
+    candidates = [
+        (-int(counts[j]), word)
+        for j, word in enumerate(texts.words)
+        if n_documents[j] >= least_documents and word not in left_out and _is_content(word, language)
+    ]
+    return sorted(word for _, word in sorted(candidates)[:limit])
+
+
+def _is_content(word: str, language: str) -> bool:
+    has_letter = any(letter.isalpha() for letter in word)
+    return has_letter and "'" not in word and len(word) > 1 and not negates(word, language)
