@@ -44,6 +44,19 @@ def drawn(keys: Keys, *draw: int) -> Keys:
     return keys
 
 
+def halves(X: sp.csr_array, keys: Keys) -> tuple[sp.csr_array, sp.csr_array]:
+    """X cut in two: every nonzero is in one half, drawn from its document's key and its term."""
+    rows = np.repeat(keys, np.diff(X.indptr))
+    first = _mixed(_mixed(rows) ^ _term_keys(X)) & np.uint64(1) == 0
+    return _some(X, first), _some(X, ~first)
+
+
+def _some(X: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """X with some of its nonzeros."""
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
+    return sp.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
+
+
 def thinned(
     X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int, rows: NDArray[np.int64] | None = None
 ) -> sp.csr_array:

@@ -19,7 +19,7 @@ so that a reader sees how little is left.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,9 +29,11 @@ from scipy.optimize import Bounds, minimize
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
+from textsignal.engines import Engine
 from textsignal.families import Family, best_constant, deviance, null_deviance
+from textsignal.text.features import unit_roots
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys
+from textsignal.training.draws import Keys, drawn, halves
 
 #: Ridge penalties that are tried, strongest first, in units of the loss' curvature.
 RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
@@ -66,6 +68,10 @@ class WordProblem:
         """The same for some of the documents."""
         offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
         return WordProblem(self.X[rows], self.y[rows], self.weight[rows], offset, self.family)
+
+    def columns(self, kept: NDArray[np.int64]) -> WordProblem:
+        """The same with some of the features."""
+        return self if len(kept) == self.X.shape[1] else replace(self, X=sp.csr_array(self.X[:, kept]))
 
     def linear_predictor(self, coefficients: Vector) -> Vector:
         """(documents,) offset + X effects + constant."""
@@ -251,3 +257,116 @@ def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, fa
         rest, strongest = sides.rest, sides.rest.strongest
         share, _ = sides.best(SPARSE_SHARES, lambda share, start: rest.fit_sparse(share * strongest, start), rest.null)
         return problem.fit_sparse(share * problem.strongest, problem.null)[:-1]
+
+
+#: Strengths of the ridge penalty on tone that are tried, strongest first; 1 suits most corpora.
+TONE_STRENGTHS = (2.0, 1.0, 0.5, 0.25)
+#: Fits that each leave out a part of the documents, for tone that has not seen its response.
+TONE_FOLDS = 5
+#: Rarer features than of this mass, the sum of their squares, are penalised like those.
+LEAST_MASS = 0.05
+
+
+@dataclass(frozen=True)
+class Tone:
+    """Effects of features on the linear predictor, and those of fits that each left a part of the documents out.
+
+    effects : (features,).
+    folds : (documents,) the fit that left each document out; fold_effects : (TONE_FOLDS, features) their effects.
+    """
+
+    effects: Vector
+    folds: NDArray[np.int64]
+    fold_effects: Vector
+
+
+def fit_tone(
+    counts: sp.csr_array,
+    sizes: Vector,
+    extra: NDArray[np.bool_],
+    y: Vector,
+    weight: Vector,
+    family: Family,
+    keys: Keys,
+    engine: Engine,
+) -> Tone:
+    """Effects of features on the response: a ridge-penalised GLM on unit rows of roots, whole documents and halves.
+
+    Every document comes whole and cut in two at random, each half a document of its own: words must say something
+    without the others. The penalty of feature f is in proportion to the root of its mass, which lies between a plain
+    ridge penalty and what leaving features out at random amounts to. Its strength, and whether `extra` features are
+    worth having, is chosen on documents that were left out.
+
+    counts : (documents, features); sizes : (features,) what each counts; extra : (features,).
+    keys : (documents,) of the documents' texts: copies of a text are left out together.
+    """
+    folds = (drawn(keys, TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
+    observed = ~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0)
+    n_features = counts.shape[1]
+    none = Tone(np.zeros(n_features), folds, np.zeros((TONE_FOLDS, n_features)))
+    if not observed.any():
+        return none
+    inside, index = counts[observed], folds[observed]
+    whole = WordProblem(unit_roots(inside, sizes), y[observed], weight[observed], 0.0, family)
+    mass = np.asarray(whole.X.multiply(whole.X).T @ whole.weight)
+    scale = np.maximum(mass, LEAST_MASS) ** -0.25
+    halved, which = _with_halves(whole, inside, sizes, keys[observed], scale)
+    unit = 0.5 * whole.curvature
+    with threadpool_limits(1):
+        strength, kept = _choose_tone(halved, which, index, unit, extra)
+        columns = np.flatnonzero(kept)
+        problem = halved.columns(columns)
+        ridge = np.full(len(columns), strength * unit)
+        full = problem.fit_ridge(ridge, problem.constant)
+
+        def fit_fold(fold: int) -> Vector:
+            part = problem.part(index[which] != fold)
+            return part.fit_ridge(ridge, full) if part.y.size else full * 0
+
+        fits = engine.map(fit_fold, list(range(TONE_FOLDS)))
+    effects, fold_effects = none.effects, none.fold_effects
+    effects[columns] = full[:-1] * scale[columns]
+    fold_effects[:, columns] = np.array([fit[:-1] for fit in fits]) * scale[columns]
+    return Tone(effects, folds, fold_effects)
+
+
+def _with_halves(
+    whole: WordProblem, counts: sp.csr_array, sizes: Vector, keys: Keys, scale: Vector
+) -> tuple[WordProblem, NDArray[np.int64]]:
+    """Whole documents, half of whose weight goes to their halves; and the document that each row comes from."""
+    n_documents = len(whole.y)
+    parts, rows, weights = [whole.X], [np.arange(n_documents)], [whole.weight / 2]
+    for half in halves(counts, keys):
+        some = np.flatnonzero(np.diff(half.indptr) > 0)
+        parts.append(unit_roots(half[some], sizes))
+        rows.append(some)
+        weights.append(whole.weight[some] / 4)
+    X = sp.csr_array(sp.vstack(parts, format="csr"))
+    X.data *= scale[X.indices]
+    which = np.concatenate(rows)
+    return WordProblem(X, whole.y[which], np.concatenate(weights), 0.0, whole.family), which
+
+
+def _choose_tone(
+    problem: WordProblem, which: NDArray[np.int64], folds: NDArray[np.int64], unit: float, extra: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.bool_]]:
+    """The strength, and the features to keep, that predict the whole documents of one fold best."""
+    every = np.ones(problem.X.shape[1], dtype=bool)
+    first, is_whole = folds[which] == 0, np.arange(len(which)) < len(folds)
+    if not (first & is_whole).any() or first.all():
+        return TONE_STRENGTHS[0], every
+
+    def best(columns: NDArray[np.int64], strengths: tuple[float, ...]) -> tuple[float, float]:
+        part = problem.columns(columns)
+        sides = HeldBack(part.part(~first), part.part(first & is_whole))
+
+        def fit(strength: float, start: Vector) -> Vector:
+            return sides.rest.fit_ridge(np.full(len(columns), strength * unit), start)
+
+        return sides.best(strengths, fit, sides.rest.constant)
+
+    strength, left = best(np.flatnonzero(every), TONE_STRENGTHS)
+    if not extra.any():
+        return strength, every
+    _, without = best(np.flatnonzero(~extra), (strength,))
+    return strength, every if left <= without else ~extra

@@ -1,0 +1,107 @@
+"""The GLM on themes: what the tone about each theme counts, and what speaking of it at all does.
+
+    eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ),        sum_k beta_k mean(s_k) = 0
+
+c_ik is the tone of what document i says about theme k, out of fold for training documents, so that it has not seen its
+response; s_ik the share of its text. gamma is shrunk towards one number for all themes, beta towards 0: with many
+documents hardly, with few nearly all the way. All gammas together are shrunk by 1 - (standard error / common gamma)^2,
+and to 0 where that or the common gamma is below 0: where the response is noise, nothing is left of the tone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.engines import Compute
+from textsignal.families import Family
+from textsignal.training.glm import ResponseModel, fit_glm
+
+#: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen.
+GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.3
+
+
+@dataclass(frozen=True)
+class ThemeEffects:
+    """Coefficients of the GLM on themes.
+
+    gamma, beta : (themes,); constant : of the linear predictor at average shares and no tone.
+    hessian : (2 themes + 2, ...) of loss and penalty in the common gamma, its deviations, the betas and the constant.
+    """
+
+    gamma: Vector
+    beta: Vector
+    constant: float
+    hessian: Vector
+
+    def contributions(self, tone: Vector, shares: Vector) -> Vector:
+        """(documents, themes) what each theme adds to the linear predictor."""
+        return self.gamma * tone + self.beta * shares
+
+    def linear_predictor(self, tone: Vector, shares: Vector) -> Vector:
+        """(documents,) the constant and all contributions."""
+        return self.constant + self.contributions(tone, shares).sum(axis=1)
+
+
+def fit_theme_effects(
+    tone: Vector, shares: Vector, y: Vector, weight: Vector, family: Family, compute: Compute
+) -> ThemeEffects:
+    """Fit the GLM on themes.
+
+    tone, shares : (documents, themes); y : (documents,) encoded responses, NaN where there is none.
+    """
+    n_themes = tone.shape[1]
+    mean_shares = np.average(shares, axis=0, weights=weight)
+    columns = np.column_stack([tone.sum(axis=1), tone, shares - mean_shares])
+    penalty = np.concatenate([[0.0], np.full(n_themes, 0.5 / GAMMA_SPREAD**2), np.full(n_themes, 0.5 / BETA_SPREAD**2)])
+    model = ResponseModel(family, compute, penalty, fit_intercept=True)
+    fit = fit_glm(model, columns, y, weight)
+    common = float(fit.effects[0])
+    error = float(np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
+    trusted = max(0.0, 1 - (error / common) ** 2) if common > 0 else 0.0
+    gamma = trusted * (common + fit.effects[1 : n_themes + 1])
+    # Given the gammas, the rest once more.
+    rest = replace(model, penalty=penalty[n_themes + 1 :])
+    given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
+    # Shares add up to 1, so the mean effect can be taken off all betas alike.
+    beta = given.effects - given.effects @ mean_shares
+    return ThemeEffects(gamma, beta, given.intercept, fit.hessian)
+
+
+@dataclass(frozen=True)
+class Levers:
+    """What the mean response would be without a theme's bad side, and without its good side. What-ifs on the model.
+
+    lift, worth : (themes,) on the response's scale, both at least 0 where contributions have that side.
+    """
+
+    lift: Vector
+    worth: Vector
+
+
+def levers(tone: Vector, shares: Vector, effects: ThemeEffects, weight: Vector, family: Family) -> Levers:
+    """lift_k = mean of mean(eta - min(gamma_k c_k, 0)) - mean(eta); worth_k the fall for max."""
+    eta = effects.linear_predictor(tone, shares)
+    by_tone = effects.gamma * tone
+
+    def change(parts: Vector) -> Vector:
+        moved = np.array([np.average(family.mean(eta - part), weights=weight) for part in parts.T])
+        return moved - np.average(family.mean(eta), weights=weight)
+
+    return Levers(change(np.minimum(by_tone, 0)), -change(np.maximum(by_tone, 0)))
+
+
+def spoken_of(
+    places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
+) -> NDArray[np.bool_]:
+    """(documents, themes) whether a document has a sentence that is mostly about a theme.
+
+    places : (sentences, themes); has_terms : (sentences,) whether a sentence has a content term.
+    """
+    spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
+    rows = np.flatnonzero(has_terms)
+    spoken[documents[rows], places[rows].argmax(axis=1)] = True
+    return spoken

@@ -1,0 +1,123 @@
+"""Themes: topics learnt from sentences, which say what a sentence is about and hardly see the response.
+
+    x_u ~ w_u H under KL, from word vectors of the corpus;      p_uk = w_uk / sum_k w_uk
+
+x_u counts the content terms of sentence u. Term j counts freq_j^.25 / (1 + (t_j / rms t)^2 / 2): what is often spoken
+of is a theme, and a word that carries tone says little about one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.families import Family
+from textsignal.inference import Inference
+from textsignal.training.corpus import Corpus
+from textsignal.training.glm import NoStep
+from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
+from textsignal.training.start import weights_for
+from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
+
+#: How much more frequent terms count, and how much less those with tone.
+FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
+#: Iterations of KL-NMF from the clusters. More of them let themes drift to what is frequent.
+ITERATIONS = 5
+#: How near the best weights of a sentence must come.
+SENTENCE_TOL = 1e-3
+
+
+@dataclass(frozen=True)
+class Themes:
+    """Topics of sentences.
+
+    topics : (themes, terms) shares of terms, each summing to 1, of weighted counts.
+    term_weights : (terms,) what an occurrence of a term counts.
+    prevalence : (themes,) share of all text; where a document without a content term is placed.
+    """
+
+    topics: Vector
+    term_weights: Vector
+    prevalence: Vector
+
+    @property
+    def inference(self) -> Inference:
+        """How weights of sentences are found."""
+        return Inference(self.topics, tol=SENTENCE_TOL)
+
+    def place(self, units: sp.csr_array, documents: NDArray[np.int64], n_documents: int, compute: Compute) -> Vector:
+        """(sentences, themes) share of every sentence in each theme; rows sum to 1.
+
+        A sentence without a content term is about what its document is about; a document without any is placed by
+        the prevalence.
+
+        units : (sentences, terms) counts; documents : (sentences,) the document of each.
+        """
+        weights = self.weights(units, compute)
+        in_document = np.zeros((n_documents, weights.shape[1]))
+        np.add.at(in_document, documents, weights)
+        document = _shares(in_document, self.prevalence)
+        return _shares(weights, document[documents])
+
+    def weights(self, units: sp.csr_array, compute: Compute) -> Vector:
+        """(sentences, themes) weights; 0 for a sentence without a content term."""
+        return np.asarray(self.inference.weights(weighted(units, self.term_weights), compute).weights, dtype=float)
+
+
+def _shares(weights: Vector, otherwise: Vector) -> Vector:
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), otherwise)
+
+
+def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
+    """Counts times what each term counts."""
+    return sp.csr_array((units.data * term_weights[units.indices], units.indices, units.indptr), shape=units.shape)
+
+
+def term_weights(frequency: Vector, tone: Vector) -> Vector:
+    """(terms,) what an occurrence counts, 1 on average; frequency, tone : (terms,)."""
+    rms = np.sqrt(np.mean(tone**2))
+    weights = np.maximum(frequency, 1) ** FREQUENCY_POWER
+    if rms > 0:
+        weights = weights / (1 + TONE_WEIGHT * (tone / rms) ** 2)
+    weights /= np.average(weights, weights=frequency)
+    return weights
+
+
+def fit_themes(
+    units: sp.csr_array,
+    terms: Sequence[str],
+    weight: Vector,
+    tone: Vector,
+    n_themes: int,
+    seed: int,
+    family: Family,
+    compute: Compute,
+    seed_words: Mapping[str, Sequence[str]] | None = None,
+) -> Themes:
+    """Learn themes.
+
+    units : (sentences, terms) counts; weight : (sentences,) how often each counts; tone : (terms,) effects of the
+    terms; family : of the response, which this training does not look at.
+    """
+    frequency = np.asarray(units.T @ weight, dtype=float)
+    each = term_weights(frequency, tone)
+    seeds = [found for found in seed_terms(seed_words or {}, terms) if found.size]
+    start = clustered_topics(word_vectors(units), frequency * each, n_themes, seed, seeds)
+    text = np.diff(units.indptr) > 0
+    corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])
+    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), ITERATIONS, 0.0)
+    found = train_joint(
+        corpus, family, start, weights_for(corpus, start, compute), settings, compute, lambda iteration, losses: False
+    )
+    topics: Array = unit_topics(found.topics)
+    assert found.weights is not None
+    mass = found.topics.sum(axis=1)
+    prevalence = np.asarray((found.weights * mass).T @ weight[text], dtype=float)
+    return Themes(np.asarray(topics, dtype=float), each, prevalence / prevalence.sum())
