@@ -437,7 +437,6 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("stop.csv --text Review --response Rating -k 1", "no term is left"),
         ("reviews.csv --text Rating --response Rating", "no term is left"),
         ("reviews.csv --text Review --response Rating -k 161", "cannot carry 161 topics"),
-        ("stray.csv --text Review --response Rating", "give the scale, e.g. --levels 1:5"),
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
@@ -478,7 +477,6 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     Path("zeros.csv").write_bytes(bytes(999))
     TABLE.assign(Rating=np.arange(1, N + 1) / 3).to_csv("scores.csv", index=False)
     TABLE.assign(Rating=4).to_csv("constant.csv", index=False)
-    TABLE.assign(Rating=[999, *TABLE["Rating"][1:]]).to_csv("stray.csv", index=False)
     TABLE.assign(Rating=[1, 999] * (N // 2)).to_csv("codes.csv", index=False)
     TABLE.assign(Rating="").to_csv("missing.csv", index=False)
     line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
