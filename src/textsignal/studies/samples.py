@@ -104,8 +104,9 @@ def split_sample(
     """The sample's split of this seed: 80% training, terms and document frequencies from the training side alone."""
     train, test = split_rows(len(sample), seed)
     sides = [[sample.texts[i] for i in rows] for rows in (train, test)]
-    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="tfidf")
-    count = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, weighting="count")
+    # As the paper does, texts are read as they are, with what HTML is in them.
+    tfidf = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, strip_markup=False)
+    count = TextVectorizer(MAX_RAW_TERMS, max_terms, stop_words=stop_words, strip_markup=False, weighting="count")
     return Split(
         X=tfidf.fit_transform(sides[0]),
         X_test=tfidf.transform(sides[1]),
