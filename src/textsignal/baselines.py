@@ -58,20 +58,21 @@ def fit_ridge(
     >>> fit_ridge(X, X @ np.array([1.0, -1.0, 2.0, 3.0])).coef_.round(1)
     array([ 1., -1.,  2.,  3.])
     """
+    split = PredefinedSplit(_fold_of(X, folds))
     best, best_score = penalties[0], -np.inf
     for penalty in penalties:
-        score = _left_out_r2(Ridge(penalty, solver="sparse_cg", tol=tol), X, y, folds)
+        score = _left_out_r2(Ridge(penalty, solver="sparse_cg", tol=tol), X, y, split)
         if score < best_score:
             break
         best, best_score = penalty, score
     return Ridge(best, solver="sparse_cg", tol=tol).fit(X, y)
 
 
-def _left_out_r2(ridge: Ridge, X: sp.csr_array, y: Floats, folds: int) -> float:
+def _left_out_r2(ridge: Ridge, X: sp.csr_array, y: Floats, split: PredefinedSplit) -> float:
     """Mean R2 on folds that the regression was not fitted to."""
     scores = [
         r2_score(y[left_out], ridge.fit(X[rest], y[rest]).predict(X[left_out]))
-        for rest, left_out in PredefinedSplit(_fold_of(X, folds)).split()
+        for rest, left_out in split.split()
         if rest.size
     ]
     return float(np.mean(scores)) if scores else 0.0

@@ -56,10 +56,14 @@ class TokenisedTexts:
         >>> tokenised(["Good food!", "Cold soup.", "good  food", "?"]).first_copies()
         array([0, 1, 0, 3])
         """
-        first: dict[bytes, int] = {}
-        ends = self.indptr.tolist()
-        contents = (self.codes[start:end].tobytes() for start, end in pairwise(ends))
-        return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
+        return first_copies(self.codes, self.indptr)
+
+
+def first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(documents,) the first document of the same codes in the same order; each without any is its own."""
+    first: dict[bytes, int] = {}
+    contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
+    return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
 
 
 def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words, clean: Callable[[str], str] = str) -> TokenisedTexts:

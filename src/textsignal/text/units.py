@@ -7,7 +7,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from textsignal.text.negations import negates
 from textsignal.text.sentences import sentence_spans
 from textsignal.text.tokenise import TOKEN, normalise
-from textsignal.text.tokens import checked_texts
+from textsignal.text.tokens import checked_texts, first_copies
 
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
@@ -78,13 +77,7 @@ class SentenceTexts:
 
     def first_copies(self) -> NDArray[np.int64]:
         """(documents,) the first text that has the same words in the same order; each text without words is its own."""
-        first: dict[bytes, int] = {}
-        edges = self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))].tolist()
-        copies = np.arange(len(self))
-        for i, (start, end) in enumerate(pairwise(edges)):
-            if end > start:
-                copies[i] = first.setdefault(self.codes[start:end].tobytes(), i)
-        return copies
+        return first_copies(self.codes, self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))])
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.text.content import content_terms
-from textsignal.text.features import PHRASE, Features, Occurrences, Weighed, learn_features, weigh
+from textsignal.text.features import PHRASE, WORD, Features, Occurrences, Weighed, learn_features, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects, spoken_of
 from textsignal.training.draws import document_keys
@@ -166,8 +166,7 @@ def fit_theme_model(
     tone = fit_tone(
         read.weighed.counts, features.sizes, features.kinds == PHRASE, y, weight, family, keys, compute.engine
     )
-    effect_of = dict(zip(features.names, tone.effects.tolist(), strict=True)) if len(features) else {}
-    words = {name: effect_of[name] for name, kind in zip(features.names, features.kinds, strict=True) if kind == 0}
+    words = {features.names[j]: float(tone.effects[j]) for j in np.flatnonzero(features.kinds == WORD).tolist()}
     of_terms = np.array([words.get(term, 0.0) for term in terms])
     units = count_units(texts, terms)
     themes = fit_themes(units, terms, weight[texts.documents], of_terms, n_themes, seed, family, compute, seed_words)
