@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 
+from textsignal import TextResponseModel
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.themes import ThemeModel
-from textsignal.training.contributions import levers
 
 REVIEWS = synthetic_reviews(900, seed=5)
 
 
 @pytest.fixture(scope="module")
 def model():
-    return ThemeModel(n_topics=12).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
+    return TextResponseModel(n_topics=12).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
 
 
 class TestWhatAddsUp:
@@ -23,11 +22,11 @@ class TestWhatAddsUp:
 
     def test_sentences_to_the_linear_predictor(self, model):
         for text in REVIEWS.texts[:60]:
-            total = model.fitted_.effects.constant + model.sentences(text)["contribution"].sum()
+            total = model.reader_.fitted.effects.constant + model.sentences(text)["contribution"].sum()
             assert total == pytest.approx(model.predictions([text]).eta[0], abs=1e-10)
 
     def test_words_to_the_tone_of_themes(self, model):
-        reading = model.read(REVIEWS.texts[:60])
+        reading = model.read(REVIEWS.texts[:60]).sentences
         places = reading.places[reading.texts.sentence_of_word[reading.occurrences.words]]
         document = reading.texts.documents[reading.texts.sentence_of_word[reading.occurrences.words]]
         tone = np.zeros_like(reading.tone)
@@ -45,7 +44,7 @@ class TestWhatIsFound:
         assert model.score(REVIEWS.texts[700:], REVIEWS.ratings[700:]) > 0.45
 
     def test_themes_are_the_planted_aspects(self, model):
-        leading = {term for terms in model.drivers(6)["terms"] for term in terms}
+        leading = {term for terms in model.topics(6)["terms"] for term in terms}
         assert {"staff", "breakfast", "bathroom", "noise"} & leading >= {"staff", "breakfast"}
         assert not {"not", "very", "just", "the"} & leading
 
@@ -55,9 +54,9 @@ class TestWhatIsFound:
 
     def test_lift_and_worth_are_what_ifs_on_the_model(self, model):
         table = model.drivers().sort_values("topic")
-        training, effects = model.fitted_.training, model.fitted_.effects
+        training, effects = model.reader_.fitted.training, model.reader_.fitted.effects
         eta = effects.linear_predictor(training.tone, training.shares)
-        family = model.fitted_.family
+        family = model.reader_.fitted.family
         for k in range(3):
             part = effects.gamma[k] * training.tone[:, k]
             lift = np.mean(family.mean(eta - np.minimum(part, 0))) - np.mean(family.mean(eta))
@@ -75,8 +74,8 @@ class TestWhatIsFound:
 
     def test_a_seeded_theme_is_about_its_words(self):
         seeds = {"food": ["breakfast", "eggs", "buffet"]}
-        model = ThemeModel(n_topics=8, seed_words=seeds).fit(REVIEWS.texts[:400], REVIEWS.ratings[:400])
-        table = model.drivers(8).set_index("label")
+        model = TextResponseModel(n_topics=8, seed_words=seeds).fit(REVIEWS.texts[:400], REVIEWS.ratings[:400])
+        table = model.topics(8).set_index("label")
         assert "breakfast" in table.loc["food", "terms"]
         assert model.transform(["Fresh eggs at the breakfast buffet."]).argmax() == 0
 
@@ -85,39 +84,41 @@ class TestWhatNobodyMaySee:
     def test_tone_out_of_fold_has_not_seen_its_response(self, model):
         changed = REVIEWS.ratings[:700].astype(float).copy()
         changed[3] = 6 - changed[3]
-        other = ThemeModel(n_topics=12).fit(REVIEWS.texts[:700], changed)
-        one, two = (m.fitted_.training.tone[3].sum() for m in (model, other))
+        other = TextResponseModel(n_topics=12).fit(REVIEWS.texts[:700], changed)
+        one, two = (m.reader_.fitted.training.tone[3].sum() for m in (model, other))
         assert one == pytest.approx(two, abs=0.02)
         rows = np.arange(700) != 3
-        assert not np.allclose(model.fitted_.training.tone[rows], other.fitted_.training.tone[rows], atol=1e-6)
+        assert not np.allclose(
+            model.reader_.fitted.training.tone[rows], other.reader_.fitted.training.tone[rows], atol=1e-6
+        )
 
     @pytest.mark.parametrize("seed", range(2))
     def test_nothing_is_left_of_a_response_that_is_noise(self, seed):
         ratings = np.random.default_rng(seed).permutation(REVIEWS.ratings)
-        model = ThemeModel(n_topics=8).fit(REVIEWS.texts[:700], ratings[:700])
+        model = TextResponseModel(n_topics=8).fit(REVIEWS.texts[:700], ratings[:700])
         assert -0.05 < model.score(REVIEWS.texts[700:], ratings[700:]) < 0.03
         assert model.drivers()["lift"].max() < 0.01
 
 
 class TestUsers:
     def test_the_same_bits_for_any_number_of_threads(self, model):
-        one = ThemeModel(n_topics=12, n_jobs=1).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
+        one = TextResponseModel(n_topics=12, n_jobs=1).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
         assert np.array_equal(one.predictions(REVIEWS.texts).eta, model.predictions(REVIEWS.texts).eta)
 
     def test_responses_may_be_missing(self):
         ratings = np.where(np.arange(400) % 2, np.nan, REVIEWS.ratings[:400])
-        model = ThemeModel(n_topics=6).fit(REVIEWS.texts[:400], ratings)
+        model = TextResponseModel(n_topics=6).fit(REVIEWS.texts[:400], ratings)
         assert model.score(REVIEWS.texts[400:], REVIEWS.ratings[400:]) > 0.2
 
     @pytest.mark.parametrize("n_topics", [1, 3, 40])
     def test_any_number_of_themes(self, n_topics):
-        model = ThemeModel(n_topics=n_topics).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        model = TextResponseModel(n_topics=n_topics).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
         assert model.transform(REVIEWS.texts[:5]).shape == (5, n_topics)
-        assert len(set(model.labels_)) == n_topics
+        assert len(set(model.topics()["label"])) == n_topics
 
     def test_one_word_texts_and_empty_ones(self):
         texts = ["good", "bad", "", "fine"] * 30
-        model = ThemeModel(n_topics=2).fit(texts, [5, 1, 3, 4] * 30)
+        model = TextResponseModel(n_topics=2).fit(texts, [5, 1, 3, 4] * 30)
         good, bad = model.predict(["good", "bad"])
         assert good > bad
         assert np.all(np.isfinite(model.predict(["", "unknown"])))
@@ -132,17 +133,10 @@ class TestUsers:
     )
     def test_bad_options_are_named(self, options, message):
         with pytest.raises(InputError, match=message):
-            ThemeModel(**options).fit(REVIEWS.texts[:50], REVIEWS.ratings[:50])
+            TextResponseModel(**options).fit(REVIEWS.texts[:50], REVIEWS.ratings[:50])
 
     def test_responses_must_fit_the_texts(self):
         with pytest.raises(InputError, match="2 texts, but 1 responses"):
-            ThemeModel().fit(["a room", "b room"], [3])
+            TextResponseModel().fit(["a room", "b room"], [3])
         with pytest.raises(InputError, match="no content term is left"):
-            ThemeModel(n_topics=1).fit(["the", "and"], [1, 2])
-
-
-def test_levers_are_nothing_where_nothing_is_said(model):
-    training = model.fitted_.training
-    silent = levers(0 * training.tone, training.shares, model.fitted_.effects, training.weight, model.fitted_.family)
-    np.testing.assert_allclose(silent.lift, 0, atol=1e-12)
-    np.testing.assert_allclose(silent.worth, 0, atol=1e-12)
+            TextResponseModel(n_topics=1).fit(["the", "and"], [1, 2])

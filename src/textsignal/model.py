@@ -1,57 +1,66 @@
-"""TextResponseModel: raw texts and responses in, topics, effects and predictions out."""
+"""TextResponseModel: raw texts and responses in; themes, what they are worth, and predictions out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import evaluate, parts, storage
+from textsignal import parts, storage
 from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
+from textsignal.readers.matrix import MatrixReader
 from textsignal.tables.write import whole_folder
-from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.explanation import Explanation, explain_text
-from textsignal.topics.reading import Observed, Reading, read_counted
+from textsignal.topics.explanation import Explanation
+from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Revisable
-from textsignal.topics.table import topic_table, unique_labels
+from textsignal.topics.speaking import Speaking, shown
+from textsignal.topics.table import unique_labels
 
 
-class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
-    """Topics that explain texts and the number beside each of them.
+class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseEstimator):
+    """Themes, or topics, that explain texts and the number beside each of them.
+
+    Themes say what people speak of, tone how they speak of it, and a GLM on both what it is worth:
+
+        linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
+
+    Words add up to sentences, sentences to themes, themes and constant to the linear predictor.
 
     Parameters
     ----------
-    n_topics : number of topics; None takes 10, or what `estimator` has.
+    n_topics : number of themes or topics; None takes 10, or what `estimator` has.
     family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
-    supervision : how much the response counts against the text while learning; 0 ignores it.
-    training : "predictive" or "joint" (the paper's), as in `GLMNMF`.
-    word_residual : whether single words may add to the prediction beyond the topics, as in `GLMNMF`; see `words`.
+    training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
+        None is "themes", or "predictive" where a vectorizer is given.
+    language : of the texts, by name or code: its stop words and negations are used; None for none.
+    seed_words : label -> words that a theme starts from.
     levels : the response's scale, such as (1, 5); None learns it from the responses seen.
-    max_terms : how many terms are kept at most; None takes 2,000.
-    ngram_range : least and greatest number of neighbouring words in a term.
-    stop_words : words that are not terms: a language, a list or None, as in `TextVectorizer`.
-    vectorizer : a TextVectorizer, in place of the three options above. Without it terms are counted for predictive
-        training and have TF-IDF weights for joint training.
-    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics` to `levels`,
-        `random_state` and `n_jobs`. An option that contradicts it is an error.
+    max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
+    stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
+    supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text
+        while learning; whether single words may add to the prediction beyond the topics (see `words`); least and
+        greatest number of neighbouring words in a term.
+    vectorizer : a TextVectorizer, in place of `language`, `max_terms`, `stop_words` and `ngram_range`. Without it terms
+        are counted for predictive training and have TF-IDF weights for joint training.
+    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics`, `family`, `training`,
+        `levels`, `supervision`, `word_residual`, `random_state`, `n_jobs`. An option that contradicts it is an error.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
 
     Attributes
     ----------
-    vectorizer_, estimator_ : the fitted parts.
-    components_ : (topics, terms) topics.
+    reader_ : all that was learnt; vectorizer_, estimator_ : the fitted parts of other trainings than themes.
+    components_ : (topics, terms) topics, `terms_` their terms.
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
     labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
@@ -72,13 +81,15 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         n_topics: int | None = None,
         *,
         family: str | Family = "binomial",
-        supervision: float = 0.5,
-        training: str = "predictive",
-        word_residual: bool = False,
+        training: str | None = None,
+        language: str | None = "english",
+        seed_words: Mapping[str, Sequence[str]] | None = None,
         levels: ArrayLike | None = None,
         max_terms: int | None = None,
+        stop_words: str | Iterable[str] | None = parts.AUTO,
+        supervision: float = 0.5,
+        word_residual: bool = False,
         ngram_range: tuple[int, int] = (1, 1),
-        stop_words: str | Iterable[str] | None = "english",
         vectorizer: TextVectorizer | None = None,
         estimator: TopicEstimator | None = None,
         random_state: Any = 0,
@@ -86,22 +97,22 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
     ) -> None:
         self.n_topics = n_topics
         self.family = family
-        self.supervision = supervision
         self.training = training
-        self.word_residual = word_residual
+        self.language = language
+        self.seed_words = seed_words
         self.levels = levels
         self.max_terms = max_terms
-        self.ngram_range = ngram_range
         self.stop_words = stop_words
+        self.supervision = supervision
+        self.word_residual = word_residual
+        self.ngram_range = ngram_range
         self.vectorizer = vectorizer
         self.estimator = estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(
-        self, texts: Iterable[str] | TokenisedTexts, responses: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn terms, topics and effects.
+    def fit(self, texts: Iterable[str] | Tokens, responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn terms, themes or topics, and what they are worth.
 
         Parameters
         ----------
@@ -110,45 +121,34 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         sample_weight : how often each document counts in training.
         """
         parts.check(self)
-        estimator = parts.new_estimator(self).set_callbacks(*getattr(self, "_callbacks", ()))
-        vectorizer = parts.new_vectorizer(self)
-        tokens = vectorizer.tokenise(texts)
+        tokens = parts.tokenise(self, texts)
         _check_responses(len(tokens), responses)
-        X = sp.csr_array(vectorizer.fit_transform(tokens))
-        estimator.fit(X, responses, sample_weight)
-        self.vectorizer_, self.estimator_ = vectorizer, estimator
-        self.coherence_ = evaluate.coherence(X, estimator.components_)
-        self.labels_ = [None] * len(estimator.components_)
-        self.n_documents_ = X.shape[0]
-        self._training = Observed(tokens.texts, X, np.ravel(responses).astype(float), sample_weight)
+        observed = Observed(tokens, np.ravel(responses).astype(float), sample_weight)
+        self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
+        self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
+        self.n_documents_ = len(tokens)
+        self._training = observed
         return self
 
     def fit_transform(
         self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Do `fit`, and give the weights of its texts as `transform` would: (documents, topics)."""
-        return self.fit(texts, responses, sample_weight).training_reading().predictions.weights.copy()
+        return self.fit(texts, responses, sample_weight).read(self.training_observed().tokens).predictions.weights
 
-    def tokenise(self, texts: Iterable[str]) -> TokenisedTexts:
+    def tokenise(self, texts: Iterable[str]) -> Tokens:
         """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""
-        vectorizer = self.vectorizer_ if self.__sklearn_is_fitted__() else parts.new_vectorizer(self)
-        return vectorizer.tokenise(texts)
+        return self.reader_.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self, texts)
 
-    def read(self, texts: Iterable[str] | TokenisedTexts) -> Reading:
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
         """Read texts: their words, their counts of terms and everything the model says of them, in one pass."""
         check_is_fitted(self)
-        tokens = self.vectorizer_.tokenise(texts)
-        X = sp.csr_array(self.vectorizer_.transform(tokens))
-        return read_counted(tokens.texts, X, self.estimator_.predictions(X))
+        return self.reader_.read(texts)
 
     def training_observed(self) -> Observed:
         """The documents that the model was trained on; a loaded model does not hold these."""
         check_is_fitted(self)
         return self._observed(None, None)
-
-    def training_reading(self) -> Reading:
-        """What the model reads in the documents that it was trained on."""
-        return self._reading(self.training_observed())
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set scikit-learn callbacks, such as `sklearn.callback.ProgressBar()`, for training."""
@@ -156,26 +156,18 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         return self
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """One row per topic, strongest positive effect first.
+        """One row per topic.
 
-        Columns: topic (its number, the column of `transform`), label, effect, prevalence (share of all text),
-        coherence, terms.
+        Columns for themes, the largest lift first: topic (its number, the column of `transform`), label, and the rest
+        as in `drivers`, with coherence.
 
-        The effect is on the linear predictor, per unit of weight with every topic summing to 1, and relative to the
-        average text: at the mean weights of training all effects add up to 0.
+        Columns for other trainings, strongest positive effect first: topic, label, effect, prevalence (share of all
+        text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
+        1, and relative to the average text: at the mean weights of training all effects add up to 0.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        centred = self.estimator_.centred_effects
-        return topic_table(
-            topics=self.estimator_.components_ / centred.size[:, None],
-            effects=centred.effects,
-            prevalence=centred.prevalence,
-            coherence=self.coherence_,
-            terms=self.vectorizer_.terms_.tolist(),
-            labels=self.labels_,
-            n_terms=n_terms,
-        )
+        return self.reader_.topics(self.labels_, n_terms)
 
     def words(self) -> pd.DataFrame:
         """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
@@ -184,12 +176,16 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         `predictions(texts).by_topics`.
         """
         check_is_fitted(self)
+        if not isinstance(self.reader_, MatrixReader):
+            raise InputError(
+                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of topics"
+            )
         effects = self.estimator_.word_effects_
         order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
         return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
 
     def explain(self, text: str) -> Explanation:
-        """Say what topics and words add to the prediction for one text.
+        """Say what topics, sentences and words add to the prediction for one text.
 
         Examples
         --------
@@ -201,26 +197,17 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        row = sp.csr_array(self.vectorizer_.transform([text]))
-        scaled = self.estimator_.inference.rows(row)
-        return explain_text(
-            located=self.vectorizer_.locate(text),
-            row=row,
-            direct=scaled.data * self.estimator_.word_effects_[scaled.indices],
-            predictions=self.estimator_.predictions(row),
-            centred=self.estimator_.centred_effects,
-            intercept=self.estimator_.intercept_,
-            topics=self.estimator_.components_,
-            labels=self._topic_names(),
-            terms=self.vectorizer_.terms_.tolist(),
-        )
+        return self.reader_.explain(text, self._topic_names())
 
     def predictions(self, documents: Iterable[str]) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
         return self.read(documents).predictions
 
     def transform(self, texts: Iterable[str]) -> Array:
-        """Weights of texts: (documents, topics). A text with no known term gets the mean weights."""
+        """(documents, topics) share of each text in each theme; weights for other trainings than themes.
+
+        A text with no known term gets those of the average text.
+        """
         return self.predictions(texts).weights
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
@@ -241,7 +228,35 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
     def components_(self) -> Array:
         """(topics, terms) topics."""
         check_is_fitted(self)
-        return self.estimator_.components_
+        return self.reader_.profiles
+
+    @property
+    def terms_(self) -> NDArray[Any]:
+        """(terms,) names of the terms."""
+        check_is_fitted(self)
+        return np.array(self.reader_.terms, dtype=object)
+
+    @property
+    def coherence_(self) -> NDArray[np.float64]:
+        """(topics,) mean NPMI of each topic's ten most probable terms in the training texts."""
+        check_is_fitted(self)
+        return self.reader_.coherence
+
+    @property
+    def vectorizer_(self) -> TextVectorizer:
+        """The fitted vectorizer, of other trainings than themes."""
+        return self._matrix_reader("vectorizer_").vectorizer
+
+    @property
+    def estimator_(self) -> TopicEstimator:
+        """The fitted estimator, of other trainings than themes."""
+        return self._matrix_reader("estimator_").estimator
+
+    def _matrix_reader(self, name: str) -> MatrixReader:
+        reader = self.__dict__.get("reader_")
+        if isinstance(reader, MatrixReader):
+            return reader
+        raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
 
     @property
     def classes_(self) -> NDArray[np.int64]:
@@ -252,7 +267,7 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
     def levels_(self) -> NDArray[np.int64]:
         """The response's levels, lowest first."""
         check_is_fitted(self)
-        return self.estimator_.levels_
+        return self.reader_.family.levels
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
@@ -310,27 +325,22 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
             with_texts=with_texts,
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
         )
-        write_report(self, path, self._reading(observed), observed.responses, held_out, settings, force=force)
+        write_report(self, path, self.read(observed.tokens), observed.responses, held_out, settings, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+        return hasattr(self, "reader_")
 
     def _stored(self) -> storage.Parts:
         """What a folder holds of this model."""
         options = self.get_params(deep=False)
         given = [name for name in parts.PARTS if options.pop(name) is not None]
-        fitted = (self.vectorizer_, self.estimator_, self.coherence_, self.labels_, self.n_documents_)
-        return storage.Parts(options, given, *fitted)
+        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_)
 
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""
         if not self.__sklearn_is_fitted__():
             return str(super()._html_repr())
-        table = self.topics(8).assign(terms=lambda topics: topics["terms"].map(", ".join))
-        formats = {"effect": "{:+.2f}", "prevalence": "{:.1%}", "coherence": "{:.2f}"}
-        for name, how in formats.items():
-            table[name] = table[name].map(how.format)
-        return str(table.to_html(index=False, border=0))
+        return str(shown(self.topics(8)).to_html(index=False, border=0))
 
     def _observed(
         self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -346,16 +356,10 @@ class TextResponseModel(Predicting, Revisable, TransformerMixin, BaseEstimator):
         if texts is None:
             assert self._training is not None
             return self._training
-        tokens = self.vectorizer_.tokenise(texts)
+        tokens = self.reader_.tokenise(texts)
         values = np.full(len(tokens), np.nan) if responses is None else responses
         _check_responses(len(tokens), values)
-        X = sp.csr_array(self.vectorizer_.transform(tokens))
-        return Observed(tokens.texts, X, np.ravel(values).astype(float), sample_weight)
-
-    def _reading(self, observed: Observed) -> Reading:
-        """What the model reads in documents; training ones have their weights already."""
-        weights = self.estimator_.text_weights_ if observed is self._training else None
-        return read_counted(observed.texts, observed.X, self.estimator_.predictions(observed.X, weights))
+        return Observed(tokens, np.ravel(values).astype(float), sample_weight)
 
 
 def _check_responses(n_texts: int, responses: object) -> None:
@@ -390,11 +394,9 @@ def load(
     """
     stored = storage.read_model(Path(path), tokenizer)
     parts.check_stored(path, stored.options, stored.given)
-    if n_jobs is not None:
-        stored.estimator.set_params(n_jobs=n_jobs)
-    given = {name: clone(getattr(stored, name)) for name in stored.given}
+    given = {name: clone(getattr(stored.reader, name)) for name in stored.given}
     options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
     model = TextResponseModel(**options, **given)
-    model.vectorizer_, model.estimator_ = stored.vectorizer, stored.estimator
-    model.coherence_, model.labels_, model.n_documents_ = stored.coherence, stored.labels, stored.n_documents
+    model.reader_ = stored.reader.with_jobs(options["n_jobs"] if n_jobs is None else n_jobs)
+    model.labels_, model.n_documents_ = stored.labels, stored.n_documents
     return model

@@ -1,19 +1,30 @@
-"""What a TextResponseModel is made of, as its options say: an estimator and a vectorizer."""
+"""What a TextResponseModel is made of, as its options say: themes and tone, or an estimator and a vectorizer."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from textsignal.checks import check_choice, check_number, check_response, check_weight, draw_seed
+from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
-from textsignal.families import Family
+from textsignal.families import Family, as_family
+from textsignal.readers.base import Reader
+from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.themes import ThemeReader, theme_tokens
+from textsignal.text.tokenise import language_name, stop_words
+from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.topics.reading import Observed, Tokens
+from textsignal.topics.theme_words import theme_words
+from textsignal.training.theme_model import fit_theme_model
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -21,6 +32,12 @@ MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 N_TOPICS = 10
 #: Parts that a user may give.
 PARTS = ("vectorizer", "estimator")
+#: Ways of training, the default first.
+TRAININGS = ("themes", "predictive", "joint")
+#: More themes than anybody reads; content terms that themes are made of.
+MOST_THEMES, CONTENT_TERMS = 60, 3000
+#: The language's own stop words.
+AUTO = "auto"
 #: Options of a model that its estimator, or its vectorizer, has too.
 ESTIMATOR_OPTIONS = (
     "n_topics",
@@ -33,6 +50,9 @@ ESTIMATOR_OPTIONS = (
     "n_jobs",
 )
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
+OTHER_OPTIONS = ("language", "seed_words")
+#: Options that themes, and that other trainings, have no use for.
+NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words",)
 
 
 class Options(Protocol):
@@ -41,16 +61,100 @@ class Options(Protocol):
     n_topics: int | None
     family: str | Family
     supervision: float
-    training: str
+    training: str | None
     word_residual: bool
     levels: ArrayLike | None
     max_terms: int | None
     ngram_range: tuple[int, int]
+    language: str | None
     stop_words: str | Iterable[str] | None
+    seed_words: Mapping[str, Sequence[str]] | None
     vectorizer: TextVectorizer | None
     estimator: TopicEstimator | None
     random_state: Any
     n_jobs: int | None
+
+
+def training_of(options: Options) -> str:
+    """The training that is asked for: themes, unless a vectorizer or an estimator is given."""
+    if options.training is not None:
+        check_choice("training", options.training, TRAININGS)
+        return options.training
+    if options.estimator is not None:
+        return str(getattr(options.estimator, "training", "joint"))
+    return "themes" if options.vectorizer is None else "predictive"
+
+
+def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
+    """Texts with their words, as the training that is asked for takes them."""
+    if training_of(options) == "themes":
+        return theme_tokens(texts, _language(options))
+    if isinstance(texts, SentenceTexts):
+        raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
+    return new_vectorizer(options).tokenise(texts)
+
+
+def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:
+    """Fit what the options describe to what was observed."""
+    if training_of(options) == "themes":
+        return _fit_themes(options, observed)
+    estimator = new_estimator(options).set_callbacks(*callbacks)
+    return MatrixReader.fit(new_vectorizer(options), estimator, observed)
+
+
+def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
+    tokens = observed.tokens
+    assert isinstance(tokens, SentenceTexts)
+    n_themes = N_TOPICS if options.n_topics is None else options.n_topics
+    _check_themes(options, n_themes)
+    matrix = sp.csr_array((len(tokens), 1))
+    responses = check_response(options, matrix, observed.responses)
+    weight = check_weight(matrix, observed.sample_weight)
+    counted = np.where(weight > 0, responses, np.nan)
+    if np.isnan(counted).all():
+        raise InputError("no document has a response (all are missing), so there is nothing to explain")
+    family = as_family(options.family, options.levels).learn(counted)
+    family.encode(counted)
+    if np.nanmin(counted) == np.nanmax(counted):
+        raise InputError("the response is constant, so there is nothing to explain; check the response column")
+    with local_compute(options.n_jobs) as compute:
+        fitted, reading = fit_theme_model(
+            tokens,
+            counted,
+            weight,
+            n_themes=n_themes,
+            family=family,
+            language=_language(options),
+            stop_words=stop_words(_stop_words(options)),
+            max_terms=CONTENT_TERMS if options.max_terms is None else options.max_terms,
+            seed=draw_seed(options.random_state),
+            compute=compute,
+            seed_words=options.seed_words,
+        )
+    return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
+
+
+def _check_themes(options: Options, n_themes: int) -> None:
+    check_number("n_topics", n_themes, least=1, whole=True)
+    if n_themes > MOST_THEMES:
+        raise InputError(f"n_topics={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
+    if options.max_terms is not None:
+        check_number("max_terms", options.max_terms, least=1, whole=True)
+    if options.n_jobs == 0:
+        raise InputError("n_jobs=0 gives no thread to work; give a number of threads, or -1 for all cores")
+    if options.seed_words is not None and len(options.seed_words) > n_themes:
+        raise InputError(f"seed_words names {len(options.seed_words)} themes, but n_topics={n_themes}")
+
+
+def _language(options: Options) -> str | None:
+    return None if options.language is None else language_name(options.language)
+
+
+def _stop_words(options: Options) -> str | Iterable[str] | None:
+    """The stop words that are asked for; those of the language by default."""
+    return (
+        options.language if isinstance(options.stop_words, str) and options.stop_words == AUTO else options.stop_words
+    )
 
 
 def new_estimator(options: Options) -> TopicEstimator:
@@ -60,7 +164,7 @@ def new_estimator(options: Options) -> TopicEstimator:
     return GLMNMF(
         N_TOPICS if options.n_topics is None else options.n_topics,
         family=options.family,
-        training=options.training,
+        training=training_of(options),
         supervision=options.supervision,
         word_residual=options.word_residual,
         levels=options.levels,
@@ -77,14 +181,25 @@ def new_vectorizer(options: Options) -> TextVectorizer:
     return TextVectorizer(
         max(MAX_RAW_TERMS, max_terms) if isinstance(max_terms, int) else max_terms,
         max_terms,
-        stop_words=options.stop_words,
+        stop_words=_stop_words(options),
         ngram_range=options.ngram_range,
         weighting=new_estimator(options).weighting,
     )
 
 
 def check(options: Options) -> None:
-    """Raise where a part is not ours, or where an option says other than the part that is given beside it."""
+    """Raise where a part is not ours, or where options contradict each other."""
+    training = training_of(options)
+    if training == "themes":
+        for part in PARTS:
+            if getattr(options, part) is not None:
+                raise InputError(f'training="themes" takes no {part}; leave it out, or give training="predictive"')
+    wrong, other = (NOT_OF_THEMES, "predictive") if training == "themes" else (OF_THEMES, "themes")
+    for name in wrong:
+        if not _same(getattr(options, name), _default(options, name)):
+            raise InputError(
+                f'{name}={getattr(options, name)!r} is nothing to training={training!r}; give training="{other}"'
+            )
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)
@@ -92,7 +207,7 @@ def check(options: Options) -> None:
 
 def check_stored(path: object, options: Iterable[str], given: Iterable[str]) -> None:
     """Raise where the stored model at `path` names an option, or a part, that a model does not have."""
-    unknown = {*options} - {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS} | {*given} - {*PARTS}
+    unknown = {*options} - {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS, *OTHER_OPTIONS} | {*given} - {*PARTS}
     if unknown:
         raise StorageError(
             f"{path} does not hold what a model must (no model has {', '.join(map(repr, sorted(unknown)))}); "
@@ -106,13 +221,16 @@ def _check_part(options: Options, name: str, kinds: tuple[type, ...], advice: st
         return
     if not isinstance(part, kinds):
         raise InputError(f"{name}={part!r} cannot be used here; give {advice}")
-    defaults = inspect.signature(type(options)).parameters
     for option in names:
         value, own = getattr(options, option), getattr(part, option, None)
-        if not _same(value, defaults[option].default) and not _same(value, own):
+        if not _same(value, _default(options, option)) and not _same(value, own):
             raise InputError(
                 f"{option}={value!r} and {name}={part!r} contradict each other; give {option} to the {name} alone"
             )
+
+
+def _default(options: Options, name: str) -> Any:
+    return inspect.signature(type(options)).parameters[name].default
 
 
 def _same(one: object, other: object) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -24,18 +24,23 @@ from safetensors.numpy import save as save_arrays
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
+from textsignal.readers.base import Reader
+from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.themes import ThemeReader
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"
-#: 2: everything fitted is stored by its own fields.
-FORMAT_VERSION = 2
+#: 3: topics on a matrix, or themes.
+FORMAT_VERSION = 3
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: More training documents than anybody has: a larger number is damage.
 MOST_DOCUMENTS = 10**12
 #: What is stored as JSON, by its type; everything else that is not a value of its own is an array.
 PLAIN = (bool, int, float, str)
+#: Lists of strings, by the depth of lists within lists; 0 is a string or nothing.
+LISTS: dict[Any, int] = {str | None: 0, Sequence[str]: 1, list[str]: 1, list[list[str]]: 2}
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,12 @@ class Parts:
     """What a stored model consists of.
 
     options : the model's own, its parts aside; given : names of the parts that its user gave.
-    vectorizer, estimator : fitted.
+    reader : what was fitted.
     """
 
     options: dict[str, Any]
     given: list[str]
-    vectorizer: TextVectorizer
-    estimator: TopicEstimator
-    coherence: np.ndarray
+    reader: Reader
     labels: list[str | None]
     n_documents: int
 
@@ -73,7 +76,8 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Pa
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.get("arrays_sha256"))
     try:
-        lacks_tokenizer = settings["vectorizer"]["own_tokenizer"] and tokenizer is None
+        vectorizer = settings["reader"].get("vectorizer", {})
+        lacks_tokenizer = vectorizer.get("own_tokenizer") and tokenizer is None
         parts = None if lacks_tokenizer else _rebuild(settings, arrays, tokenizer)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise StorageError(f"{folder} does not hold what a model must ({error!r}); save the model again") from error
@@ -86,9 +90,7 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Pa
 
 
 def _settings(model: Parts) -> dict[str, Any]:
-    vectorizer, estimator = model.vectorizer, model.estimator
-    if type(estimator) not in ESTIMATORS.values():
-        raise InputError(f"a {type(estimator).__name__} cannot be stored; only {' and '.join(ESTIMATORS)} can")
+    reader = model.reader
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -97,6 +99,16 @@ def _settings(model: Parts) -> dict[str, Any]:
         "labels": list(model.labels),
         "options": {name: _plain_option(value) for name, value in model.options.items()},
         "given": model.given,
+        "reader": {"themes": _plain_part(reader)} if isinstance(reader, ThemeReader) else _matrix_settings(reader),
+    }
+
+
+def _matrix_settings(reader: Reader) -> dict[str, Any]:
+    assert isinstance(reader, MatrixReader)
+    vectorizer, estimator = reader.vectorizer, reader.estimator
+    if type(estimator) not in ESTIMATORS.values():
+        raise InputError(f"a {type(estimator).__name__} cannot be stored; only {' and '.join(ESTIMATORS)} can")
+    return {
         "vectorizer": {
             "params": _params_but("tokenizer", vectorizer),
             "own_tokenizer": vectorizer.tokenizer is not None,
@@ -112,8 +124,12 @@ def _settings(model: Parts) -> dict[str, Any]:
 
 
 def _arrays(model: Parts) -> dict[str, np.ndarray]:
-    fitted = _array_part(model.estimator.fitted_, "fitted")
-    return {"idf": model.vectorizer.idf_, "coherence": model.coherence} | fitted
+    reader = model.reader
+    if isinstance(reader, ThemeReader):
+        return _array_part(reader, "themes")
+    assert isinstance(reader, MatrixReader)
+    fitted = _array_part(reader.estimator.fitted_, "fitted")
+    return {"idf": reader.vectorizer.idf_, "coherence": reader.coherence} | fitted
 
 
 def _stored(value: Any) -> list[Field]:
@@ -163,9 +179,28 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
             values[name] = _rebuild_value(hint, plain[name], arrays, f"{path}.{name}")
         elif hint in PLAIN:
             values[name] = _checked(name, plain[name], hint)
+        elif hint in LISTS:
+            values[name] = _checked_list(name, plain[name], LISTS[hint])
         else:
-            values[name] = _checked_array(f"{path}.{name}", arrays)
+            values[name] = _checked_array(f"{path}.{name}", arrays, _dtypes(hint))
     return kind(**values)
+
+
+def _dtypes(hint: Any) -> tuple[type, ...]:
+    """The types of numbers that an array may hold, as its field's own type says; either float by default."""
+    (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (None,)
+    return (inner,) if isinstance(inner, type) and not issubclass(inner, np.floating) else (np.float32, np.float64)
+
+
+def _checked_list(name: str, value: Any, depth: int) -> Any:
+    """A list of strings, or of such lists, or None where that is allowed."""
+    if depth == 0 and (value is None or isinstance(value, str)):
+        return value
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is not a list")
+    if depth == 1 and all(isinstance(inner, str) for inner in value):
+        return value
+    return [_checked_list(name, inner, depth - 1) for inner in value]
 
 
 @cache
@@ -182,15 +217,41 @@ def _checked(name: str, value: Any, kind: type) -> Any:
     return kind(value)
 
 
-def _checked_array(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    if arrays[name].dtype not in (np.float32, np.float64):
-        raise ValueError(f"{name} holds {arrays[name].dtype}, not numbers of float32 or float64")
+def _checked_array(
+    name: str, arrays: dict[str, np.ndarray], dtypes: tuple[type, ...] = (np.float32, np.float64)
+) -> np.ndarray:
+    if arrays[name].dtype not in dtypes:
+        wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+        raise ValueError(f"{name} holds {arrays[name].dtype}, not numbers of {wanted}")
     return arrays[name]
 
 
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
 ) -> Parts:
+    stored = settings["reader"]
+    reader = (
+        _rebuild_themes(stored["themes"], arrays) if "themes" in stored else _rebuild_matrix(stored, arrays, tokenizer)
+    )
+    labels = _checked_labels(settings["labels"], len(reader.coherence))
+    options = {name: _rebuild_option(name, value) for name, value in settings["options"].items()}
+    n_documents = _checked_count(settings["n_documents"])
+    return Parts(options, list(settings["given"]), reader, labels, n_documents)
+
+
+def _rebuild_themes(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader:
+    reader: ThemeReader = _rebuild_value(ThemeReader, stored, arrays, "themes")
+    reader.fitted.check()
+    n_themes = reader.fitted.n_themes
+    for name in ("labels", "raises", "lowers", "coherence"):
+        if len(getattr(reader.words, name)) != n_themes:
+            raise ValueError(f"{name} must be {n_themes}, one for each theme")
+    return reader
+
+
+def _rebuild_matrix(
+    settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
+) -> MatrixReader:
     stored = settings["vectorizer"]
     estimator = _rebuild_estimator(settings["estimator"], arrays)
     n_topics, n_terms = estimator.components_.shape
@@ -203,10 +264,7 @@ def _rebuild(
         raise ValueError(f"coherence must hold {n_topics} finite numbers, one for each topic")
     params = stored["params"] | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf.tolist(), _checked_count(stored["n_documents"]))
-    labels = _checked_labels(settings["labels"], n_topics)
-    options = {name: _rebuild_option(value) for name, value in settings["options"].items()}
-    n_documents = _checked_count(settings["n_documents"])
-    return Parts(options, list(settings["given"]), vectorizer, estimator, coherence, labels, n_documents)
+    return MatrixReader(vectorizer, estimator, coherence)
 
 
 def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]:
@@ -234,9 +292,9 @@ def _rebuild_estimator(stored: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     return estimator
 
 
-def _rebuild_option(value: Any) -> Any:
+def _rebuild_option(name: str, value: Any) -> Any:
     """An option as a model takes it: a family for its name and settings, a tuple for a list."""
-    if isinstance(value, dict):
+    if isinstance(value, dict) and name == "family":
         return _rebuild_family(value)
     return tuple(value) if isinstance(value, list) else value
 

@@ -77,8 +77,7 @@ def show_analysis(analysis: Analysis) -> None:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
         say(f"Without a term the model knows, mean weights used: {count(summary.without_known_term, 'text')}.")
-    iterations = count(summary.iterations, "iteration")
-    say(f"{count(summary.terms, 'term')}, {iterations}, stopped: {summary.stop_reason}.\n")
+    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
     out.print(skill_table(summary.train, summary.held_out))
     if summary.held_out is None:
         say("No row is held out, so nothing says how well new texts are predicted.\n")

@@ -19,7 +19,7 @@ from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.read import column, kept_columns
 from textsignal.tables.rows import BadRows, check_rows, parse_response
-from textsignal.topics.reading import Reading, joined
+from textsignal.topics.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Summary:
     without_known_term : rows whose text holds no term of the model; they get the mean weights.
     with_markup : rows whose text held HTML, which was taken out.
     copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
+    made_of : name and value of what made the model.
     """
 
     rows: int
@@ -54,8 +55,7 @@ class Summary:
     terms: int
     topics: int
     levels: tuple[int, int]
-    iterations: int
-    stop_reason: str
+    made_of: dict[str, str]
     train: Skill
     held_out: Skill | None
 
@@ -137,9 +137,8 @@ def analyse(
     responses = parsed.values[rows]
     first_copies = tokens.first_copies()
     held_out = _held_out(first_copies, holdout, seed)
-    sides = [np.flatnonzero(~held_out), np.flatnonzero(held_out)]
-    model.fit(tokens.at(sides[0]), responses[~held_out])
-    reading = joined([model.training_reading(), model.read(tokens.at(sides[1]))], sides)
+    model.fit(tokens.at(np.flatnonzero(~held_out)), responses[~held_out])
+    reading = model.read(tokens)
     predictions = reading.predictions
     summary = Summary(
         rows=len(rows),
@@ -149,11 +148,10 @@ def analyse(
         without_known_term=int(predictions.unknown.sum()),
         with_markup=tokens.n_cleaned,
         copies=int(np.sum(first_copies != np.arange(len(rows)))),
-        terms=len(model.vectorizer_.terms_),
-        topics=len(model.estimator_.components_),
+        terms=len(model.terms_),
+        topics=len(model.components_),
         levels=(int(model.levels_[0]), int(model.levels_[-1])),
-        iterations=model.estimator_.n_iter_,
-        stop_reason=model.estimator_.stop_reason_,
+        made_of=model.reader_.described,
         train=_skill(responses, predictions.mean, ~held_out, ~held_out),
         held_out=_skill(responses, predictions.mean, held_out, ~held_out) if held_out.any() else None,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.text.negations import OPINION, negates
-from textsignal.text.tokenise import stop_words
 from textsignal.text.units import SentenceTexts
 
 # Words that are about nothing, beyond the stop list: they stand in sentences on every theme.
@@ -26,7 +25,9 @@ _GENERAL = {
 }
 
 
-def content_terms(texts: SentenceTexts, language: str, limit: int, least_documents: int) -> list[str]:
+def content_terms(
+    texts: SentenceTexts, language: str | None, stop_words: frozenset[str], limit: int, least_documents: int
+) -> list[str]:
     """The most frequent words that are content, in the order of the alphabet.
 
     Left out are stop words, negations, small words of opinion, general words, numbers, contractions, and what is in
@@ -35,10 +36,12 @@ def content_terms(texts: SentenceTexts, language: str, limit: int, least_documen
     Examples
     --------
     >>> from textsignal.text.units import read_sentences
-    >>> content_terms(read_sentences(["The room was not very clean. I'd really say 10 rooms!"]), "english", 100, 1)
+    >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])
+    >>> content_terms(texts, "english", frozenset(["the", "was"]), 100, 1)
     ['clean', 'room', 'rooms']
     """
-    left_out = stop_words(language) | OPINION.get(language, frozenset()) | frozenset(_GENERAL.get(language, "").split())
+    name = language or ""
+    left_out = stop_words | OPINION.get(name, frozenset()) | frozenset(_GENERAL.get(name, "").split())
     document = texts.documents[texts.sentence_of_word]
     pairs = np.unique(texts.codes.astype(np.int64) * max(len(texts), 1) + document)
     n_documents = np.bincount(pairs // max(len(texts), 1), minlength=len(texts.words))
@@ -46,7 +49,7 @@ def content_terms(texts: SentenceTexts, language: str, limit: int, least_documen
     candidates = [
         (-int(counts[j]), word)
         for j, word in enumerate(texts.words)
-        if n_documents[j] >= least_documents and word not in left_out and _is_content(word, language)
+        if n_documents[j] >= least_documents and word not in left_out and _is_content(word, name)
     ]
     return sorted(word for _, word in sorted(candidates)[:limit])
 

@@ -113,13 +113,25 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
     return frozenset(map(normalise, listed))
 
 
-def _stop_words_of(language: str) -> frozenset[str]:
+def language_name(language: str) -> str:
+    """The English name of a language that is given by it or by its ISO code.
+
+    Examples
+    --------
+    >>> language_name("de"), language_name("German")
+    ('german', 'german')
+    """
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
     if name not in AVAILABLE_LANGUAGES:
         raise InputError(
             f"no stop words for {language!r}; there are lists for {', '.join(sorted(AVAILABLE_LANGUAGES))}; "
-            "stop_words=None leaves every word in"
+            "None leaves every word in"
         )
+    return str(name)
+
+
+def _stop_words_of(language: str) -> frozenset[str]:
+    name = language_name(language)
     # Some of the package's lists hold quotation marks and commas around their words.
     listed = _ENGLISH if name == "english" else {normalise(word.strip('", ')) for word in get_stop_words(name)}
     return frozenset(listed - NEGATIONS[name] - OPINION.get(name, frozenset()))

@@ -1,117 +1,118 @@
-"""What themes bring and cost: reach, mean response, words that raise and lower it, lift and worth."""
+"""What topics bring and cost: reach, mean response, lift and worth, over all documents or by group.
+
+Lift and worth are what-ifs on the fitted model, not causal claims.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
-from textsignal.text.features import Features
-from textsignal.topics.table import relevance, unique_labels
-from textsignal.training.contributions import levers
-from textsignal.training.theme_model import FittedThemes, ThemeReading, ThemeTraining
-
-#: Words in a label; words that are listed as raising and lowering a theme, and the least documents that use them.
-LABEL_WORDS, LISTED = 3, 6
-#: Of two words with a common stem only one is in a label: "room" and "rooms".
-STEM = 4
+from textsignal.errors import InputError
+from textsignal.families import Family
 
 
-def theme_labels(model: FittedThemes) -> list[str]:
-    """What themes are called: their most characteristic terms, none twice."""
-    profiles = plain_profiles(model)
-    ranked = np.argsort(-relevance(profiles, model.themes.prevalence), axis=1, kind="stable")
-    return unique_labels([", ".join(_distinct(model.terms, row)) for row in ranked])
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """What documents say about topics.
 
-
-def _distinct(terms: Sequence[str], ranked: np.ndarray) -> list[str]:
-    chosen: list[str] = []
-    for j in ranked[: 5 * LABEL_WORDS]:
-        term = terms[j]
-        if not any(term[:STEM] == other[:STEM] for other in chosen):
-            chosen.append(term)
-        if len(chosen) == LABEL_WORDS:
-            break
-    return chosen
-
-
-def plain_profiles(model: FittedThemes) -> Vector:
-    """(themes, terms) shares of terms in each theme by plain counts, each summing to 1."""
-    profiles = model.themes.topics / model.themes.term_weights
-    return profiles / profiles.sum(axis=1, keepdims=True)
-
-
-def theme_table(model: FittedThemes, words: ThemeWords, labels: Sequence[str], n_terms: int = 10) -> pd.DataFrame:
-    """One row per theme, the largest lift first.
-
-    Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text), mean_response
-    (where it is spoken of), well and badly (shares of these documents in which it raises and lowers the linear
-    predictor), raises and lowers (the words that do so most), lift and worth (what-ifs on the model: by how much the
-    mean response would rise if nothing bad were said of it, and fall if nothing good were), terms.
+    family : of the response; eta : (documents,) linear predictor.
+    tone : (documents, topics) the part of eta that would be 0 if a topic were spoken of neutrally.
+    shares : (documents, topics) of each text; spoken : (documents, topics) whether a document speaks of a topic.
+    responses : (documents,) NaN where there is none; weight : (documents,) how often each counts.
     """
-    training = model.training
-    lever = levers(training.tone, training.shares, model.effects, training.weight, model.family)
-    profiles = plain_profiles(model)
-    ranked = np.argsort(-relevance(profiles, model.themes.prevalence), axis=1, kind="stable")[:, :n_terms]
-    table = pd.DataFrame(
+
+    family: Family
+    eta: Vector
+    tone: Vector
+    shares: Vector
+    spoken: NDArray[np.bool_]
+    responses: Vector
+    weight: Vector
+
+    def at(self, rows: NDArray[np.int64]) -> Spoken:
+        """The same for some of the documents."""
+        return Spoken(
+            self.family,
+            self.eta[rows],
+            self.tone[rows],
+            self.shares[rows],
+            self.spoken[rows],
+            self.responses[rows],
+            self.weight[rows],
+        )
+
+
+def driver_table(spoken: Spoken) -> pd.DataFrame:
+    """One row per topic, in the order of their numbers.
+
+    Columns: topic; reach (share of documents that speak of it), share (of all text), mean_response (where it is spoken
+    of), well and badly (shares of these documents in which it raises and lowers the linear predictor), lift and worth
+    (by how much the mean response would rise if nothing bad were said of it, and fall if nothing good were).
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> yes, half = np.ones((2, 1), dtype=bool), np.array([0.5, -0.5])
+    >>> one = Spoken(Binomial(4, 1), half, half[:, None], np.ones((2, 1)), yes, np.array([4.0, 2.0]), np.ones(2))
+    >>> driver_table(one).loc[0, ["reach", "mean_response", "well", "lift"]].round(2).tolist()
+    [1.0, 3.0, 0.5, 0.24]
+    """
+    counted = spoken.spoken * spoken.weight[:, None]
+    known = counted * ~np.isnan(spoken.responses)[:, None]
+    total = spoken.weight.sum()
+    return pd.DataFrame(
         {
-            "topic": np.arange(model.n_themes),
-            "label": list(labels),
-            "reach": np.average(training.spoken, axis=0, weights=training.weight),
-            "share": np.average(training.shares, axis=0, weights=training.weight),
-            "mean_response": [_mean_response(training, k) for k in range(model.n_themes)],
-            "well": [_side(training, model, k, 1) for k in range(model.n_themes)],
-            "badly": [_side(training, model, k, -1) for k in range(model.n_themes)],
-            "raises": words.raises,
-            "lowers": words.lowers,
-            "lift": lever.lift,
-            "worth": lever.worth,
-            "terms": [[model.terms[j] for j in row] for row in ranked],
+            "topic": np.arange(spoken.tone.shape[1]),
+            "reach": counted.sum(axis=0) / total,
+            "share": spoken.weight @ spoken.shares / total,
+            "mean_response": _ratio(np.nan_to_num(spoken.responses) @ known, known.sum(axis=0)),
+            "well": _ratio((counted * (spoken.tone > 0)).sum(axis=0), counted.sum(axis=0)),
+            "badly": _ratio((counted * (spoken.tone < 0)).sum(axis=0), counted.sum(axis=0)),
+            "lift": _change(spoken, np.minimum(spoken.tone, 0)),
+            "worth": -_change(spoken, np.maximum(spoken.tone, 0)),
         }
     )
-    return table.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
 
 
-def _mean_response(training: ThemeTraining, theme: int) -> float:
-    rows = training.spoken[:, theme] & ~np.isnan(training.responses) & (training.weight > 0)
-    if not rows.any():
-        return float("nan")
-    return float(np.average(training.responses[rows], weights=training.weight[rows]))
+def _ratio(part: Vector, whole: Vector) -> Vector:
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
 
 
-def _side(training: ThemeTraining, model: FittedThemes, theme: int, sign: int) -> float:
-    rows = training.spoken[:, theme] & (training.weight > 0)
-    if not rows.any():
-        return float("nan")
-    tone = sign * model.effects.gamma[theme] * training.tone[rows, theme]
-    return float(np.average(tone > 0, weights=training.weight[rows]))
+def _change(spoken: Spoken, parts: Vector) -> Vector:
+    """(topics,) by how much the mean response changes when a part (documents, topics) of eta is taken away."""
+    before = spoken.family.mean(spoken.eta)
+    changes = [np.average(spoken.family.mean(spoken.eta - part) - before, weights=spoken.weight) for part in parts.T]
+    return np.array(changes, dtype=float)
 
 
-class ThemeWords:
-    """Words that raise and lower each theme most, over all training documents.
+def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.DataFrame:
+    """`driver_table`, the largest lift first; with `by` for each of its groups, with columns group and documents.
 
-    raises, lowers : for each theme, words from the strongest on.
+    by : (documents,) the group of each; documents without one are left out.
     """
+    if by is None:
+        return _by_lift(driver_table(spoken))
+    groups = pd.Series(np.asarray(by, dtype=object) if not isinstance(by, pd.Series) else by.to_numpy())
+    if len(groups) != len(spoken.eta):
+        raise InputError(f"{len(spoken.eta)} texts, but by has {len(groups)} groups; give one for each text")
+    if groups.isna().all():
+        raise InputError("by names no group: all its values are missing")
+    tables = []
+    for name, rows in groups.groupby(groups, sort=False).indices.items():
+        part = spoken.at(np.asarray(rows, dtype=np.int64))
+        if part.weight.sum() > 0:
+            table = _by_lift(driver_table(part))
+            table.insert(0, "group", [name] * len(table))
+            table.insert(1, "documents", len(part.eta))
+            tables.append(table)
+    tables.sort(key=lambda table: (-table["documents"].iloc[0], str(table["group"].iloc[0])))
+    return pd.concat(tables, ignore_index=True)
 
-    def __init__(self, model: FittedThemes, reading: ThemeReading) -> None:
-        sums = _sums(reading, model.features) * model.effects.gamma
-        self.raises = [_strongest(column, model.features) for column in sums.T]
-        self.lowers = [_strongest(-column, model.features) for column in sums.T]
 
-
-def _sums(reading: ThemeReading, features: Features) -> Vector:
-    """(features, themes) what all occurrences of a feature add to a theme."""
-    places = reading.places[reading.texts.sentence_of_word[reading.occurrences.words]]
-    columns = [
-        np.bincount(reading.occurrences.features, weights=reading.values * place, minlength=len(features))
-        for place in places.T
-    ]
-    return np.array(columns, dtype=float).T
-
-
-def _strongest(sums: Vector, features: Features) -> list[str]:
-    order = np.argsort(-sums, kind="stable")[: 3 * LISTED]
-    names = dict.fromkeys(features.names[j] for j in order if sums[j] > 0)
-    return list(names)[:LISTED]
+def _by_lift(table: pd.DataFrame) -> pd.DataFrame:
+    return table.sort_values("lift", ascending=False, kind="stable", ignore_index=True)

@@ -14,12 +14,15 @@ from rich.console import Console, ConsoleOptions, RenderableType
 
 from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
-from textsignal.text.spans import LocatedText
+from textsignal.families import Family
+from textsignal.text.spans import LocatedText, Token
 from textsignal.topics import explanation_views as show
 from textsignal.topics.effects import CentredEffects, word_shares
 
 #: Words that are listed for a topic: so many, with at least this part of the largest share.
 TOPIC_WORDS, LEAST_PART = 5, 0.25
+#: Linear predictors that are closer than this are one.
+SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,18 @@ class Explanation:
     probabilities : Series, probability of every level.
     unknown : whether the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
-    topics : DataFrame, largest contribution of either sign first. Columns: topic, label, weight, effect (per unit of
-        weight, against the average text), contribution (weight times effect), words (those of this text that carry
-        it most).
-    words : DataFrame, in the same order. Columns: word (a term of the model), count, contribution, topic (the one that
-        uses it most in this text).
+    topics : DataFrame, largest contribution of either sign first. Columns: topic, label, contribution, points, words
+        (those of this text that carry it most); for topics weight and effect (per unit of weight, against the average
+        text); for themes share (of the text), tone and speaking (by how, and by that it is spoken of).
+    words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
+        contribution, points, topic (the one that uses it most in this text, or its sentence's main theme).
     marks : places in the text with what they add; a term of several words is spread evenly over them.
+    neutral : what the baseline is the prediction of.
+    slope : points of the response per unit of the linear predictor, along the line from the baseline to this text. A
+        column `points` is contribution * slope, so points and the baseline's prediction add up to this prediction.
+    sentences : DataFrame, in their order, for a model of themes; else None. Columns: sentence, start, end, topic,
+        theme, share, tone (the sum over its words), speaking (what speaking of its themes does), contribution (both),
+        points.
 
     Examples
     --------
@@ -81,6 +90,9 @@ class Explanation:
     topics: pd.DataFrame
     words: pd.DataFrame
     marks: tuple[Mark, ...]
+    neutral: str
+    slope: float
+    sentences: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         return show.as_text(self)
@@ -125,10 +137,11 @@ def explain_text(
         "weight": weights,
         "effect": centred.effects,
         "contribution": contributions,
-        "words": [[named[j] for j in _leading(share)] for share in shares],
+        "words": [[named[j] for j in leading(share)] for share in shares],
     }
     owner = np.argmax(predictions.weights[0][:, None] * used, axis=0)
     words = {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner}
+    slope = slope_of(predictions.family, baseline, float(predictions.eta[0]))
     return Explanation(
         text=located.text,
         baseline=baseline,
@@ -139,21 +152,40 @@ def explain_text(
         probabilities=pd.Series(predictions.probabilities[0], index=predictions.family.levels, name="probability"),
         unknown=bool(predictions.unknown[0]),
         unknown_words=tuple(located.unknown),
-        topics=_largest_first(by_topic),
-        words=_largest_first(words),
+        topics=largest_first(by_topic, slope),
+        words=largest_first(words, slope),
         marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
+        neutral="a text of average topics",
+        slope=slope,
     )
 
 
-def _leading(shares: Vector) -> NDArray[np.int64]:
+def slope_of(family: Family, baseline: float, eta: float) -> float:
+    """Response per unit of the linear predictor along the line from the baseline to eta; where both are one, there.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> round(slope_of(Binomial(4, 1), 0.0, 0.0), 3), round(slope_of(Binomial(4, 1), 0.0, 2.0), 3)
+    (1.0, 0.762)
+    """
+    if abs(eta - baseline) < SAME:
+        baseline, eta = baseline - SAME, baseline + SAME
+    low, high = family.mean(np.array([baseline, eta]))
+    return float((high - low) / (eta - baseline))
+
+
+def leading(shares: Vector) -> NDArray[np.int64]:
     """Places of the largest shares, largest first."""
     places = np.argsort(-shares, kind="stable")[:TOPIC_WORDS]
     return places[shares[places] > LEAST_PART * shares.max(initial=0)]
 
 
-def _largest_first(columns: dict[str, Any]) -> pd.DataFrame:
-    """A table in the order of contributions of either sign."""
-    return pd.DataFrame(columns).sort_values("contribution", key=lambda c: -c.abs(), kind="stable", ignore_index=True)
+def largest_first(columns: dict[str, Any], slope: float) -> pd.DataFrame:
+    """A table in the order of contributions of either sign, with these in points of the response too."""
+    table = pd.DataFrame(columns)
+    table.insert(table.columns.get_loc("contribution") + 1, "points", table["contribution"] * slope)
+    return table.sort_values("contribution", key=lambda c: -c.abs(), kind="stable", ignore_index=True)
 
 
 def _marks(located: LocatedText, by_term: dict[int, float], counts: NDArray[np.int64]) -> tuple[Mark, ...]:
@@ -161,8 +193,13 @@ def _marks(located: LocatedText, by_term: dict[int, float], counts: NDArray[np.i
     added = np.zeros(len(located.tokens))
     for term in located.terms:
         added[list(term.positions)] += by_term[term.column] / (counts[term.column] * len(term.positions))
+    return joined_marks(located.tokens, added)
+
+
+def joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
+    """A mark for every token and what it adds; several words in one character are one."""
     marks: list[Mark] = []
-    for token, contribution in zip(located.tokens, added.tolist(), strict=True):
+    for token, contribution in zip(tokens, added.tolist(), strict=True):
         if marks and token.start < marks[-1].end:  # several words in one character
             before = marks.pop()
             marks.append(Mark(before.start, token.end, before.contribution + contribution))

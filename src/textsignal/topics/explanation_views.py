@@ -88,7 +88,7 @@ def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[Rende
 def _headline(explanation: Explanation) -> str:
     return (
         f"Expected response {explanation.prediction:.2f}; "
-        f"{explanation.baseline_prediction:.2f} for a text of average topics."
+        f"{explanation.baseline_prediction:.2f} for {explanation.neutral}."
     )
 
 

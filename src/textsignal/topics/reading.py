@@ -9,62 +9,55 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.units import SentenceTexts
+from textsignal.training.theme_model import ThemeReading
+
+#: Texts with their words, as one kind of model or the other takes them.
+Tokens = TokenisedTexts | SentenceTexts
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Documents as they were given, counted.
+    """Documents as they were given.
 
-    texts : (documents,); X : (documents, terms) as the vectorizer gives it.
     responses : (documents,) NaN where there is none.
     sample_weight : how often each document counts, or None for once.
     """
 
-    texts: Sequence[str]
-    X: sp.csr_array
+    tokens: Tokens
     responses: NDArray[np.float64]
     sample_weight: ArrayLike | None = None
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """(documents,) the texts."""
+        return self.tokens.texts
+
+    @property
+    def weight(self) -> Vector:
+        """(documents,) how often each counts."""
+        given = self.sample_weight
+        return np.ones(len(self.tokens)) if given is None else np.asarray(given, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
     """Texts as a fitted model reads them: tokenised once, inferred once.
 
-    texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR as the vectorizer gives it;
+    texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR of the model's terms.
     predictions : what the model says of them.
+    contributions : (documents, topics) what each topic adds to the linear predictor.
+    spoken : (documents, topics) whether a document speaks of a topic.
+    sentences : what a model of themes reads in their sentences; None for other models.
     """
 
     texts: Sequence[str]
     n_words: NDArray[np.int64]
     X: sp.csr_array
     predictions: Predictions
-
-
-def read_counted(texts: Sequence[str], X: sp.csr_array, predictions: Predictions) -> Reading:
-    """Put together what is known of texts."""
-    return Reading(texts, np.array([len(text.split()) for text in texts], dtype=np.int64), X, predictions)
-
-
-def joined(parts: Sequence[Reading], rows: Sequence[NDArray[np.int64]]) -> Reading:
-    """One reading of several, the documents of each part at its `rows`.
-
-    Examples
-    --------
-    >>> from textsignal import TextResponseModel
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
-    >>> parts = [model.read(reviews.texts[1:]), model.read(reviews.texts[:1])]
-    >>> whole = joined(parts, [np.arange(1, 200), np.array([0])])
-    >>> list(whole.texts) == reviews.texts
-    True
-    """
-    order = np.argsort(np.concatenate(rows), kind="stable")
-    texts = [text for part in parts for text in part.texts]
-    return Reading(
-        texts=[texts[i] for i in order],
-        n_words=np.concatenate([part.n_words for part in parts])[order],
-        X=sp.csr_array(sp.vstack([part.X for part in parts], format="csr")[order]),
-        predictions=Predictions.joined([part.predictions for part in parts], order),
-    )
+    contributions: Vector
+    spoken: NDArray[np.bool_]
+    sentences: ThemeReading | None = None

@@ -11,17 +11,17 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import evaluate
-from textsignal.arrays import Array
+from textsignal.arrays import Array, Vector
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
+from textsignal.readers.base import Reader
 from textsignal.topics.documents import find_documents
-from textsignal.topics.reading import Observed, Reading
+from textsignal.topics.reading import Observed
 
 Labels = list[str | None]
 #: A topic's number, or its label.
@@ -30,9 +30,10 @@ Topic = int | str
 
 @dataclass(frozen=True)
 class Revision:
-    """topics : (topics, terms) profiles; labels : the user's own, None where a topic has none."""
+    """topics : (topics, terms) profiles; weights : (topics,); labels : the user's own, None where a topic has none."""
 
     topics: Array
+    weights: Vector
     labels: Labels
 
 
@@ -82,7 +83,7 @@ def merged(
     label: str | None,
     *,
     topics: Array,
-    weights: Array,
+    weights: Vector,
     own: Labels,
     names: Sequence[str],
 ) -> Revision:
@@ -97,7 +98,7 @@ def merged(
     >>> merged(
     ...     [2, 0], "both", topics=topics, weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], names="axb"
     ... )
-    Revision(topics=array([[0.75, 0.25], [0.5 , 0.5 ]]), labels=['both', 'x'])
+    Revision(topics=array([[0.75, 0.25], [0.5 , 0.5 ]]), weights=array([4., 1.]), labels=['both', 'x'])
     """
     numbers = _numbers(group, names)
     if len(numbers) < 2:
@@ -105,23 +106,23 @@ def merged(
     parts = weights[numbers]
     profile = np.average(topics[numbers], axis=0, weights=parts if parts.sum() > 0 else None)
     first, *others = numbers
-    changed = topics.copy()
-    changed[first] = profile
+    changed, together = topics.copy(), weights.copy()
+    changed[first], together[first] = profile, parts.sum()
     labels = renamed({first: label}, [None if k in numbers else kept for k, kept in enumerate(own)], names)
-    return _without(others, changed, labels)
+    return _without(others, changed, together, labels)
 
 
-def dropped(group: Iterable[Topic], *, topics: Array, own: Labels, names: Sequence[str]) -> Revision:
+def dropped(group: Iterable[Topic], *, topics: Array, weights: Vector, own: Labels, names: Sequence[str]) -> Revision:
     """Take topics out."""
     numbers = _numbers(group, names)
     if len(numbers) == len(topics):
         raise InputError(f"dropping all {len(topics)} topics leaves no model; keep at least one")
-    return _without(numbers, topics, own)
+    return _without(numbers, topics, weights, own)
 
 
-def _without(numbers: Sequence[int], topics: Array, labels: Labels) -> Revision:
+def _without(numbers: Sequence[int], topics: Array, weights: Vector, labels: Labels) -> Revision:
     kept = [k for k in range(len(topics)) if k not in numbers]
-    return Revision(topics[kept], [labels[k] for k in kept])
+    return Revision(topics[kept], weights[kept], [labels[k] for k in kept])
 
 
 def _numbers(group: Iterable[Topic], names: Sequence[str]) -> list[int]:
@@ -141,8 +142,7 @@ class Revisable:
 
     n_topics: int | None
     estimator: TopicEstimator | None
-    estimator_: TopicEstimator
-    coherence_: NDArray[np.float64]
+    reader_: Reader
     labels_: Labels
     n_documents_: int
     # What the model was trained on. A stored model does not hold it.
@@ -151,10 +151,6 @@ class Revisable:
     @abstractmethod
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
         """One row per topic."""
-
-    @abstractmethod
-    def _reading(self, observed: Observed) -> Reading:
-        """What the model reads in documents."""
 
     @abstractmethod
     def _observed(
@@ -200,7 +196,7 @@ class Revisable:
         observed = self._observed(texts, responses)
         if high is not None and np.isnan(observed.responses).all():
             raise InputError("none of these texts has a response; give responses, or high=None to do without")
-        predictions = self._reading(observed).predictions
+        predictions = self.reader_.read(observed.tokens).predictions
         return find_documents(
             topic=topic_number(topic, self._topic_names()),
             n=int(n),
@@ -265,15 +261,8 @@ class Revisable:
         (7, 8)
         """
         check_is_fitted(self)
-        centred = self.estimator_.centred_effects
-        revision = merged(
-            topics,
-            label,
-            topics=self.estimator_.components_,
-            weights=centred.prevalence / centred.size,
-            own=self.labels_,
-            names=self._topic_names(),
-        )
+        profiles, weights = self.reader_.mergeable
+        revision = merged(topics, label, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
         return self._revised(revision, self._observed(texts, responses, sample_weight))
 
     def drop(
@@ -302,19 +291,18 @@ class Revisable:
         (1, 6)
         """
         check_is_fitted(self)
-        revision = dropped(topics, topics=self.estimator_.components_, own=self.labels_, names=self._topic_names())
+        profiles, weights = self.reader_.mergeable
+        revision = dropped(topics, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
         return self._revised(revision, self._observed(texts, responses, sample_weight))
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
         """A new model with these topics, refitted to what was observed."""
-        estimator = self.estimator_.with_topics(revision.topics, observed.X, observed.responses, observed.sample_weight)
         model = copy(self)
-        model.estimator_, model.labels_ = estimator, revision.labels
-        model.n_topics = estimator.n_topics
+        model.reader_ = self.reader_.with_topics(revision.topics, revision.weights, observed)
+        model.labels_, model.n_topics = revision.labels, len(revision.topics)
         if self.estimator is not None:
-            model.estimator = clone(self.estimator).set_params(n_topics=estimator.n_topics)
-        model.coherence_ = evaluate.coherence(observed.X, estimator.components_)
-        model.n_documents_ = len(observed.texts)
+            model.estimator = clone(self.estimator).set_params(n_topics=len(revision.topics))
+        model.n_documents_ = len(observed.tokens)
         model._training = observed
         return model
 

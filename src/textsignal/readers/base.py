@@ -1,0 +1,66 @@
+"""What a TextResponseModel asks of what it was fitted with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, Self
+
+import pandas as pd
+
+from textsignal.arrays import Array, Vector
+from textsignal.families import Family
+from textsignal.topics.drivers import Spoken
+from textsignal.topics.explanation import Explanation
+from textsignal.topics.reading import Observed, Reading, Tokens
+
+
+class Reader(Protocol):
+    """A fitted model of texts. Labels are the user's own, None for what a topic is called by its terms."""
+
+    @property
+    def family(self) -> Family:
+        """The response's, with its scale."""
+
+    @property
+    def profiles(self) -> Array:
+        """(topics, terms) as they are shown."""
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Names of the terms."""
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """(topics, terms) topics, and (topics,) what each counts where several become one."""
+
+    @property
+    def coherence(self) -> Vector:
+        """(topics,) mean NPMI of each topic's ten most probable terms in the training texts."""
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
+        """Texts with their words."""
+
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+        """Everything it says of texts."""
+
+    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """One row per topic."""
+
+    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about topics, by numbers that have not seen their responses; None: the training texts."""
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """A table of drivers with labels, words and terms."""
+
+    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+        """What moves the prediction of one text; labels : of all topics."""
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:
+        """The same with other topics (topics, terms) of these weights, refitted to what was observed."""
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        """The same with another number of threads."""

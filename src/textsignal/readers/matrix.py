@@ -1,0 +1,173 @@
+"""Topics on a matrix of documents and terms: a vectorizer and an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from textsignal import evaluate
+from textsignal.arrays import Array, Vector
+from textsignal.errors import InputError
+from textsignal.estimators import TopicEstimator
+from textsignal.families import Family
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.units import SentenceTexts
+from textsignal.text.vectorise import TextVectorizer
+from textsignal.topics.drivers import Spoken
+from textsignal.topics.explanation import Explanation, explain_text
+from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.table import topic_table
+
+#: A document speaks of a topic that takes up this share of its text.
+SPOKEN = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixReader:
+    """A fitted vectorizer and a fitted estimator.
+
+    coherence : (topics,) in the training texts; training : what drivers know of the training texts; a stored model
+    does not hold it.
+    """
+
+    vectorizer: TextVectorizer
+    estimator: TopicEstimator
+    coherence: Vector
+    training: Spoken | None = None
+
+    @classmethod
+    def fit(cls, vectorizer: TextVectorizer, estimator: TopicEstimator, observed: Observed) -> MatrixReader:
+        """Fit both to what was observed."""
+        assert isinstance(observed.tokens, TokenisedTexts)
+        X = sp.csr_array(vectorizer.fit_transform(observed.tokens))
+        estimator.fit(X, observed.responses, observed.sample_weight)
+        return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))._trained(X, observed)
+
+    def _trained(self, X: sp.csr_array, observed: Observed) -> MatrixReader:
+        reading = self._reading(observed.tokens.texts, X, self.estimator.text_weights_)
+        return replace(self, training=self.spoken(reading, observed.responses, observed.weight))
+
+    @property
+    def family(self) -> Family:
+        """The response's, with its scale."""
+        return self.estimator.family_
+
+    @property
+    def profiles(self) -> Array:
+        """(topics, terms) topics."""
+        return self.estimator.components_
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Names of the terms."""
+        names: list[str] = self.vectorizer.terms_.tolist()
+        return names
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """Topics, and their prevalences divided by what they sum to."""
+        centred = self.estimator.centred_effects
+        return self.profiles, centred.prevalence / centred.size
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+        return {
+            "Estimator": repr(self.estimator),
+            "Text": repr(self.vectorizer),
+            "Iterations": f"{self.estimator.n_iter_:,}, stopped: {self.estimator.stop_reason_}",
+        }
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> TokenisedTexts:
+        """Texts with their words."""
+        if isinstance(texts, SentenceTexts):
+            raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
+        return self.vectorizer.tokenise(texts)
+
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+        """Counts of terms, and everything the estimator says of them."""
+        tokens = self.tokenise(texts)
+        return self._reading(tokens.texts, sp.csr_array(self.vectorizer.transform(tokens)), None)
+
+    def _reading(self, texts: Sequence[str], X: sp.csr_array, weights: Array | None) -> Reading:
+        predictions = self.estimator.predictions(X, weights)
+        centred = self.estimator.centred_effects
+        return Reading(
+            texts=texts,
+            n_words=np.array([len(text.split()) for text in texts], dtype=np.int64),
+            X=X,
+            predictions=predictions,
+            contributions=np.asarray(predictions.weights * centred.size * centred.effects, dtype=float),
+            spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
+        )
+
+    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """One row per topic, strongest positive effect first."""
+        centred = self.estimator.centred_effects
+        return topic_table(
+            topics=self.estimator.components_ / centred.size[:, None],
+            effects=centred.effects,
+            prevalence=centred.prevalence,
+            coherence=self.coherence,
+            terms=self.terms,
+            labels=labels,
+            n_terms=n_terms,
+        )
+
+    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about topics; tone is a topic's contribution against the average text."""
+        if reading is None:
+            if self.training is None:
+                raise InputError(
+                    "this model was loaded, and a stored model does not hold the texts it was trained on; "
+                    "give them: texts=..., responses=..."
+                )
+            return self.training
+        n_texts = len(reading.texts)
+        return Spoken(
+            family=self.family,
+            eta=reading.predictions.eta,
+            tone=reading.contributions,
+            shares=reading.predictions.shares,
+            spoken=reading.spoken,
+            responses=np.full(n_texts, np.nan) if responses is None else responses,
+            weight=np.ones(n_texts) if weight is None else weight,
+        )
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """A table of drivers with labels and terms."""
+        shown = self.topics(labels, n_terms).set_index("topic")
+        table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
+        return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
+
+    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+        """What moves the prediction of one text."""
+        row = sp.csr_array(self.vectorizer.transform([text]))
+        scaled = self.estimator.inference.rows(row)
+        return explain_text(
+            located=self.vectorizer.locate(text),
+            row=row,
+            direct=scaled.data * self.estimator.word_effects_[scaled.indices],
+            predictions=self.estimator.predictions(row),
+            centred=self.estimator.centred_effects,
+            intercept=self.estimator.intercept_,
+            topics=self.estimator.components_,
+            labels=labels,
+            terms=self.terms,
+        )
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
+        """The same with other topics, refitted to what was observed."""
+        X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
+        estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight)
+        coherence = evaluate.coherence(X, estimator.components_)
+        return MatrixReader(self.vectorizer, estimator, coherence)._trained(X, observed)
+
+    def with_jobs(self, n_jobs: int | None) -> MatrixReader:
+        """The same with another number of threads."""
+        return replace(self, estimator=copy(self.estimator).set_params(n_jobs=n_jobs))

@@ -1,0 +1,167 @@
+"""Themes and tone on sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from textsignal.arrays import Array, Vector
+from textsignal.engines.local import local_compute
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.text.features import NEGATED, PHRASE, WORD
+from textsignal.text.markup import without_markup
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.units import SentenceTexts, read_sentences
+from textsignal.topics.drivers import Spoken, driver_table
+from textsignal.topics.explanation import Explanation
+from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.theme_explanation import explain_themes
+from textsignal.topics.theme_words import ThemeWords, plain_profiles, ranked_terms, theme_words
+from textsignal.training.theme_model import with_themes
+from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, read_themes
+from textsignal.training.themes import Themes
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeReader:
+    """A fitted model of themes and tone.
+
+    fitted : all that was learnt; words : what people are shown of themes; n_jobs : threads.
+    """
+
+    fitted: FittedThemes
+    words: ThemeWords
+    n_jobs: int | None = field(default=-1, metadata={"stored": False})
+
+    @property
+    def family(self) -> Family:
+        """The response's, with its scale."""
+        return self.fitted.family
+
+    @property
+    def profiles(self) -> Array:
+        """(themes, terms) shares of terms by plain counts."""
+        return plain_profiles(self.fitted)
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Content terms."""
+        return self.fitted.terms
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """Themes as sentences are placed by, and their prevalences."""
+        return self.fitted.themes.topics, self.fitted.themes.prevalence
+
+    @property
+    def coherence(self) -> Vector:
+        """(themes,) in the training texts."""
+        return self.words.coherence
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+        kinds, used = self.fitted.features.kinds, self.fitted.tone != 0
+        counts = {kind: int(np.sum((kinds == kind) & used)) for kind in (WORD, NEGATED, PHRASE)}
+        return {
+            "Content terms": f"{len(self.terms):,}",
+            "Tone": f"{counts[WORD]:,} words, {counts[NEGATED]:,} negated words, {counts[PHRASE]:,} phrases",
+            "Language": self.fitted.language or "none: no stop words, no negations",
+        }
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
+        """Texts cut into sentences and words."""
+        return theme_tokens(texts, self.fitted.language)
+
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+        """Sentences, their themes and tone, and what follows from them."""
+        tokens = self.tokenise(texts)
+        with local_compute(self.n_jobs) as compute:
+            sentences = read_themes(self.fitted, tokens, compute)
+        return self._reading(sentences)
+
+    def _reading(self, sentences: ThemeReading) -> Reading:
+        effects, shares = self.fitted.effects, sentences.shares
+        eta = effects.linear_predictor(sentences.tone, shares)
+        known = np.zeros(len(shares), dtype=bool)
+        known[sentences.texts.documents[sentences.sentence_of_occurrence]] = True
+        known[sentences.texts.documents[sentences.has_terms]] = True
+        return Reading(
+            texts=sentences.texts.texts,
+            n_words=sentences.texts.n_words,
+            X=sp.csr_array(by_document(sentences.units, sentences.texts)),
+            predictions=Predictions(self.family, eta, np.zeros_like(eta), shares, shares, ~known),
+            contributions=effects.contributions(sentences.tone, shares),
+            spoken=sentences.spoken,
+            sentences=sentences,
+        )
+
+    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """One row per theme, the largest lift first."""
+        table = driver_table(self.spoken(None, None, None))
+        shown = self.drivers(table, labels, n_terms)
+        shown.insert(len(shown.columns) - 1, "coherence", self.coherence)
+        return shown.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
+
+    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about themes, by tone that has not seen their responses."""
+        training, effects = self.fitted.training, self.fitted.effects
+        if reading is None:
+            tone, shares, spoken = training.tone, training.shares, training.spoken
+            responses, weight = training.responses, training.weight
+        else:
+            assert reading.sentences is not None
+            tone = reading.sentences.tone_by_theme(training.unseen_tone(reading.sentences))
+            shares, spoken, n_texts = reading.predictions.shares, reading.spoken, len(reading.texts)
+            responses = np.full(n_texts, np.nan) if responses is None else responses
+            weight = np.ones(n_texts) if weight is None else weight
+        assert responses is not None
+        assert weight is not None
+        eta = effects.linear_predictor(tone, shares)
+        return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """A table of drivers with labels, words and terms."""
+        numbers = table["topic"].to_numpy()
+        named = [own or made for own, made in zip(labels, self.words.labels, strict=True)]
+        ranked = ranked_terms(self.fitted)[:, :n_terms]
+        place = table.columns.get_loc("topic") + 1
+        table.insert(place, "label", [named[k] for k in numbers])
+        place = table.columns.get_loc("badly") + 1
+        table.insert(place, "raises", [self.words.raises[k] for k in numbers])
+        table.insert(place + 1, "lowers", [self.words.lowers[k] for k in numbers])
+        return table.assign(terms=[[self.terms[j] for j in ranked[k]] for k in numbers])
+
+    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+        """What moves the prediction of one text."""
+        reading = self.read([text])
+        assert reading.sentences is not None
+        return explain_themes(self.fitted, reading.sentences, reading.predictions, labels)
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ThemeReader:
+        """The same with other themes: sentences are placed anew and the GLM on themes is fitted again."""
+        tokens = self.tokenise(observed.tokens)
+        if np.isnan(observed.responses).all():
+            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
+        size = topics.sum(axis=1, keepdims=True)
+        themes = Themes(topics / size, self.fitted.themes.term_weights, weights / weights.sum())
+        with local_compute(self.n_jobs) as compute:
+            fitted, reading = with_themes(self.fitted, themes, tokens, observed.responses, observed.weight, compute)
+        return ThemeReader(fitted, theme_words(fitted, reading), self.n_jobs)
+
+    def with_jobs(self, n_jobs: int | None) -> ThemeReader:
+        """The same with another number of threads."""
+        return replace(self, n_jobs=n_jobs)
+
+
+def theme_tokens(texts: Iterable[str] | Tokens, language: str | None) -> SentenceTexts:
+    """Texts cut into sentences and words, their markup taken out."""
+    if isinstance(texts, TokenisedTexts):
+        raise InputError("these texts were tokenised for topics on a matrix; give the texts themselves")
+    return texts if isinstance(texts, SentenceTexts) else read_sentences(texts, language or "", without_markup)

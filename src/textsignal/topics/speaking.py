@@ -1,0 +1,201 @@
+"""What a fitted model says texts speak of: drivers, contributions, sentences."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from textsignal.checks import check_choice, check_number
+from textsignal.errors import InputError
+from textsignal.readers.base import Reader
+from textsignal.readers.themes import ThemeReader
+from textsignal.topics.drivers import grouped_drivers
+from textsignal.topics.explanation import slope_of
+from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.revise import Labels, Topic, topic_number
+from textsignal.topics.theme_sentences import find_sentences, sentence_table
+from textsignal.training.theme_reading import ThemeReading
+
+#: How people are shown the columns of tables.
+FORMATS = {
+    **dict.fromkeys(("effect", "lift", "worth"), "{:+.2f}"),
+    **dict.fromkeys(("reach", "share", "well", "badly"), "{:.0%}"),
+    **dict.fromkeys(("coherence", "mean_response"), "{:.2f}"),
+    "prevalence": "{:.1%}",
+}
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of topics as people are shown it: rounded, and with lists as text."""
+    columns = {
+        name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
+    }
+    return pd.DataFrame(columns).map(lambda value: ", ".join(value) if isinstance(value, list) else value)
+
+
+class Speaking:
+    """What texts speak of, how they speak of it and what that is worth."""
+
+    reader_: Reader
+    labels_: Labels
+
+    @abstractmethod
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+        """Everything the model says of texts."""
+
+    @abstractmethod
+    def _observed(
+        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Observed:
+        """What was given, or else what the model was trained on."""
+
+    @abstractmethod
+    def _topic_names(self) -> list[str]:
+        """What every topic is called, in the order of their numbers."""
+
+    def drivers(
+        self,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        n_terms: int = 10,
+    ) -> pd.DataFrame:
+        """What to fix first and what to keep: one row per topic, the largest lift first.
+
+        Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text),
+        mean_response (where it is spoken of), well and badly (shares of these documents in which it raises and lowers
+        the linear predictor), raises and lowers (for themes: the words that do so most), lift and worth (by how much
+        the mean response would rise if nothing bad were said of it, and fall if nothing good were), terms. With `by`
+        also group and documents (how many it has), the largest group first.
+
+        Lift and worth are what-ifs on the fitted model, not causal claims: what a topic takes off the mean response,
+        or adds to it, against its being spoken of neutrally. For themes, texts that were in training count by tone
+        that has not seen their responses.
+
+        Parameters
+        ----------
+        by : (documents,) the group of each document, such as its hotel; documents without one are left out.
+        texts, responses, sample_weight : the documents; those of training if not given.
+        n_terms : terms to list.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.drivers()["lift"].is_monotonic_decreasing)
+        True
+        >>> model.drivers(by=["one"] * 300 + ["other"] * 100)["group"].unique().tolist()
+        ['one', 'other']
+        """
+        check_is_fitted(self)
+        check_number("n_terms", n_terms, least=1, whole=True)
+        if texts is None:
+            if responses is not None:
+                raise InputError("responses were given without texts; give both, or none for the training texts")
+            spoken = self.reader_.spoken(None, None, None)
+        else:
+            observed = self._observed(texts, responses, sample_weight)
+            self.reader_.family.encode(observed.responses)
+            spoken = self.reader_.spoken(self.reader_.read(observed.tokens), observed.responses, observed.weight)
+        return self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
+
+    def contributions(self, texts: Iterable[str], *, scale: str = "linear predictor") -> pd.DataFrame:
+        """(documents x topics) what each topic adds, by its label; the column "constant" is the rest.
+
+        Parameters
+        ----------
+        texts : documents.
+        scale : "linear predictor", to which rows add up; or "response": rows add up to the prediction, the constant
+            being the prediction at the constant alone and every contribution being brought to points by one slope,
+            that of the line from there to the text's own prediction.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> points = model.contributions(reviews.texts, scale="response")
+        >>> bool(np.allclose(points.sum(axis=1), model.predict(reviews.texts)))
+        True
+        """
+        check_choice("scale", scale, ["linear predictor", "response"])
+        reading = self.read(texts)
+        family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
+        constant = eta - added.sum(axis=1)
+        if scale == "response":
+            slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
+            constant, added = family.mean(constant), added * slopes[:, None]
+        table = pd.DataFrame(added, columns=self._topic_names())
+        table.insert(0, "constant", constant, allow_duplicates=True)
+        return table
+
+    def sentences(self, text: str) -> pd.DataFrame:
+        """One row per sentence of a text, for a model of themes.
+
+        Columns: sentence, start, end (its place in the text, without HTML), topic and theme (its main one), share (of
+        that in the sentence), tone and speaking (what it adds by how it speaks, and by what it speaks of),
+        contribution (both). With the constant of `contributions`, they add up to the linear predictor.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
+        >>> bool(table["contribution"][0] > table["contribution"][1])
+        True
+        """
+        reader, reading = self._of_themes([text])
+        return sentence_table(reading, reader.fitted.effects, self._topic_names()).drop(columns="document")
+
+    def find_sentences(
+        self,
+        topic: Topic,
+        n: int = 10,
+        good: bool | None = True,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """Sentences that show what a theme is and how people speak of it, for a model of themes.
+
+        Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
+
+        Parameters
+        ----------
+        topic : its number or label.
+        n : how many at most, each of another document.
+        good : True for those that speak well of it, False for badly, None for the most typical ones.
+        texts, responses : where to look; the training texts and responses if not given. A loaded model does not hold
+            these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_sentences(0, n=3, good=False).columns)
+        ['row', 'sentence', 'response', 'share', 'contribution']
+        """
+        check_is_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        number = topic_number(topic, self._topic_names())
+        observed = self._observed(texts, responses)
+        reader, reading = self._of_themes(observed.tokens)
+        return find_sentences(reading, reader.fitted.effects, number, int(n), good, observed.responses)
+
+    def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
+        check_is_fitted(self)
+        if not isinstance(self.reader_, ThemeReader):
+            raise InputError('sentences are read by models of themes alone; fit with training="themes"')
+        reading = self.reader_.read(texts).sentences
+        assert reading is not None
+        return self.reader_, reading

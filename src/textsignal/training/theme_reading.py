@@ -1,0 +1,229 @@
+"""What a model of themes and tone consists of, and what it reads in texts.
+
+Level 1 is the text: themes of sentences, tone of words. Level 2 is a GLM of the response on themes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.engines import Compute
+from textsignal.families import Family
+from textsignal.text.features import Features, Occurrences, Weighed, weigh
+from textsignal.text.units import SentenceTexts
+from textsignal.training.contributions import ThemeEffects, spoken_of
+from textsignal.training.draws import Keys
+from textsignal.training.themes import Themes
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeTraining:
+    """What level 2 was fitted to: tone out of fold, which has not seen its response.
+
+    keys : (documents,) of the texts, by which a text is known again.
+    ends : (documents + 1,) where each document's sentences begin; sentence_tone : (sentences,) of each.
+    tone, shares : (documents, themes); spoken : (documents, themes) whether a document speaks of a theme.
+    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    """
+
+    keys: Keys
+    ends: NDArray[np.int64]
+    sentence_tone: Vector
+    tone: Vector
+    shares: Vector
+    spoken: NDArray[np.bool_]
+    responses: Vector
+    weight: Vector
+
+    def unseen_tone(self, reading: ThemeReading) -> Vector:
+        """(sentences,) tone that has not seen the texts' responses: out of fold for texts that were in training."""
+        tone = reading.sentence_tone.copy()
+        row_of = {key: row for row, key in enumerate(self.keys.tolist())}
+        rows = np.array([row_of.get(key, -1) for key in text_keys(reading.texts.texts).tolist()], dtype=np.int64)
+        ends = sentence_ends(reading.texts)
+        for document in np.flatnonzero(rows >= 0).tolist():
+            here = slice(ends[document], ends[document + 1])
+            there = slice(self.ends[rows[document]], self.ends[rows[document] + 1])
+            if here.stop - here.start == there.stop - there.start:
+                tone[here] = self.sentence_tone[there]
+        return tone
+
+
+@dataclass(frozen=True, eq=False)
+class FittedThemes:
+    """A fitted model of themes and tone.
+
+    terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
+    training : what level 2 was fitted to.
+    """
+
+    family: Family
+    language: str | None
+    terms: Sequence[str]
+    features: Features
+    tone: Vector
+    themes: Themes
+    effects: ThemeEffects
+    training: ThemeTraining
+
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together: a stored model may be damaged."""
+        n_themes, n_terms = self.themes.topics.shape
+        n_features, n_documents = len(self.features.names), len(self.training.keys)
+        shapes = {
+            "terms": (len(self.terms), n_terms),
+            "kinds of features": (self.features.kinds.shape, (n_features,)),
+            "tone": (self.tone.shape, (n_features,)),
+            "term weights": (self.themes.term_weights.shape, (n_terms,)),
+            "prevalence": (self.themes.prevalence.shape, (n_themes,)),
+            "gamma": (self.effects.gamma.shape, (n_themes,)),
+            "beta": (self.effects.beta.shape, (n_themes,)),
+            "tone of training": (self.training.tone.shape, (n_documents, n_themes)),
+            "shares of training": (self.training.shares.shape, (n_documents, n_themes)),
+            "spoken of in training": (self.training.spoken.shape, (n_documents, n_themes)),
+            "responses": (self.training.responses.shape, (n_documents,)),
+            "weights of documents": (self.training.weight.shape, (n_documents,)),
+            "ends of documents": (self.training.ends.shape, (n_documents + 1,)),
+        }
+        for name, (found, expected) in shapes.items():
+            if found != expected:
+                raise ValueError(f"{name}: {found}, where {expected} is needed")
+        numbers = (self.themes.topics, self.themes.term_weights, self.tone, self.effects.gamma, self.effects.beta)
+        if not all(np.all(np.isfinite(values)) for values in numbers) or not np.isfinite(self.effects.constant):
+            raise ValueError("a number of the model is not finite")
+
+    @property
+    def n_themes(self) -> int:
+        """Number of themes."""
+        return len(self.themes.topics)
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeReading:
+    """What the model reads in texts. Words add up to sentences, sentences to themes, themes to the linear predictor.
+
+    texts : the documents, cut into sentences.
+    occurrences, values : features in them, and (occurrences,) what each carries of its document times its tone.
+    places : (sentences, themes) share of each sentence in each theme; has_terms : (sentences,) whether it has a term.
+    tone, shares : (documents, themes) tone about each theme, and share of the text.
+    units : (sentences, terms) counts of content terms.
+    """
+
+    texts: SentenceTexts
+    occurrences: Occurrences
+    values: Vector
+    places: Vector
+    has_terms: NDArray[np.bool_]
+    tone: Vector
+    shares: Vector
+    units: sp.csr_array = field(repr=False)
+
+    @property
+    def sentence_of_occurrence(self) -> NDArray[np.int64]:
+        """(occurrences,) the sentence of each."""
+        return self.texts.sentence_of_word[self.occurrences.words]
+
+    @property
+    def sentence_tone(self) -> Vector:
+        """(sentences,) sum of the values of its occurrences."""
+        n_sentences = len(self.texts.documents)
+        return np.asarray(np.bincount(self.sentence_of_occurrence, weights=self.values, minlength=n_sentences), float)
+
+    def tone_by_theme(self, sentence_tone: Vector) -> Vector:
+        """(documents, themes) tone about each theme, from that of each sentence."""
+        return by_document(self.places * sentence_tone[:, None], self.texts)
+
+    @property
+    def spoken(self) -> NDArray[np.bool_]:
+        """(documents, themes) whether a document speaks of a theme."""
+        return spoken_of(self.places, self.has_terms, self.texts.documents, len(self.texts))
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyRead:
+    """Texts as far as they can be read without tone."""
+
+    texts: SentenceTexts
+    occurrences: Occurrences
+    weighed: Weighed
+
+    def tone_of_sentences(self, effects: Vector) -> Vector:
+        """(sentences,) sum over the occurrences of what each carries, times its effect."""
+        sentence = self.texts.sentence_of_word[self.occurrences.words]
+        values = self.weighed.values * effects[self.occurrences.features]
+        return np.asarray(np.bincount(sentence, weights=values, minlength=len(self.texts.documents)), dtype=float)
+
+
+def read_features(texts: SentenceTexts, features: Features) -> PartlyRead:
+    """Find features and weigh them."""
+    occurrences = features.find(texts)
+    documents = texts.documents[texts.sentence_of_word]
+    return PartlyRead(texts, occurrences, weigh(occurrences, features, documents, len(texts)))
+
+
+def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
+    """(sentences, terms) counts of content terms."""
+    number = {term: j for j, term in enumerate(terms)}
+    column = np.array([number.get(word, -1) for word in texts.words], dtype=np.int64)[texts.codes]
+    known = column >= 0
+    rows, shape = texts.sentence_of_word[known], (len(texts.documents), len(terms))
+    return sp.csr_array(sp.coo_array((np.ones(int(known.sum())), (rows, column[known])), shape=shape))
+
+
+def text_keys(texts: Sequence[str]) -> Keys:
+    """(documents,) a number for each text, the same on every machine."""
+    digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def sentence_ends(texts: SentenceTexts) -> NDArray[np.int64]:
+    """(documents + 1,) where each document's sentences begin."""
+    return np.searchsorted(texts.documents, np.arange(len(texts) + 1)).astype(np.int64)
+
+
+def by_document(values: Vector | sp.csr_array, texts: SentenceTexts) -> Any:
+    """Sums over the sentences of each document of values (sentences, columns)."""
+    n_sentences = len(texts.documents)
+    ones, columns = np.ones(n_sentences), np.arange(n_sentences)
+    return sp.csr_array((ones, columns, sentence_ends(texts)), shape=(len(texts), n_sentences)) @ values
+
+
+def _shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vector:
+    """(documents, themes) share of each text, by words; the prevalence for a text without words."""
+    words = np.diff(texts.indptr).astype(float)
+    in_theme = by_document(places * words[:, None], texts)
+    total = in_theme.sum(axis=1, keepdims=True)
+    return np.where(total > 0, in_theme / np.where(total > 0, total, 1), prevalence)
+
+
+def read_themes(model: FittedThemes, texts: SentenceTexts, compute: Compute) -> ThemeReading:
+    """What a fitted model reads in texts."""
+    read = read_features(texts, model.features)
+    return reading_of(read, count_units(texts, model.terms), model.tone, model.themes, compute)
+
+
+def reading_of(
+    read: PartlyRead, units: sp.csr_array, effects: Vector, themes: Themes, compute: Compute
+) -> ThemeReading:
+    """Put together what is read in texts; effects : (features,) tone; units : (sentences, terms) counts."""
+    texts = read.texts
+    places = themes.place(units, texts.documents, len(texts), compute)
+    sentence_tone = read.tone_of_sentences(effects)
+    return ThemeReading(
+        texts=texts,
+        occurrences=read.occurrences,
+        values=read.weighed.values * effects[read.occurrences.features],
+        places=places,
+        has_terms=np.diff(units.indptr) > 0,
+        tone=by_document(places * sentence_tone[:, None], texts),
+        shares=_shares(texts, places, themes.prevalence),
+        units=units,
+    )
