@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "studies",
         "cli.console cli.options",
         "cli.screen",
-        "cli.demo cli.fit cli.predict cli.topics cli.explain cli.report cli.reproduce",
+        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.text.features import Features, Occurrences, Weighed, weigh
+from textsignal.text.features import PHRASE, Features, Occurrences, Weighed, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
@@ -136,6 +136,14 @@ class ThemeReading:
         """(sentences,) sum of the values of its occurrences."""
         n_sentences = len(self.texts.documents)
         return np.asarray(np.bincount(self.sentence_of_occurrence, weights=self.values, minlength=n_sentences), float)
+
+    def word_tone(self, features: Features) -> Vector:
+        """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
+        words, is_phrase = self.occurrences.words, features.kinds[self.occurrences.features] == PHRASE
+        half = np.where(is_phrase, self.values / 2, self.values)
+        n_words = len(self.texts.codes)
+        own = np.bincount(words, weights=half, minlength=n_words)
+        return np.asarray(own + np.bincount(words[is_phrase] - 1, weights=half[is_phrase], minlength=n_words), float)
 
     def tone_by_theme(self, sentence_tone: Vector) -> Vector:
         """(documents, themes) tone about each theme, from that of each sentence."""
