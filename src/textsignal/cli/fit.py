@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textsignal.cli.console import count, report_settings, say, with_progress
+from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
@@ -113,17 +113,18 @@ def fit(
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
         say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}.")
-        analysis = analyse(
-            read.table,
-            text=text,
-            response=response,
-            model=with_progress(model),
-            levels=scale,
-            holdout=holdout,
-            seed=seed,
-            on_bad_rows=on_bad_rows.value,
-            by=by,
-        )
+        with progress(model) as fitting:
+            analysis = analyse(
+                read.table,
+                text=text,
+                response=response,
+                model=fitting,
+                levels=scale,
+                holdout=holdout,
+                seed=seed,
+                on_bad_rows=on_bad_rows.value,
+                by=by,
+            )
         with report_settings(unit, with_texts=not no_texts) as settings:
             analysis.write(folder, settings)
     show_analysis(analysis)
