@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from textsignal.checks import check_choice, check_number, check_response, check_weight, draw_seed
+from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
@@ -107,10 +106,8 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     assert isinstance(tokens, SentenceTexts)
     n_themes = N_TOPICS if options.n_topics is None else options.n_topics
     _check_themes(options, n_themes)
-    matrix = sp.csr_array((len(tokens), 1))
-    responses = check_response(options, matrix, observed.responses)
-    weight = check_weight(matrix, observed.sample_weight)
-    counted = np.where(weight > 0, responses, np.nan)
+    weight = observed.weight
+    counted = np.where(weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
     family = as_family(options.family, options.levels).learn(counted)
