@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from textsignal.readers.matrix import NOT_STORED, MatrixReader
 from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.explanation import Explanation
-from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
 from textsignal.topics.speaking import Speaking, shown
 from textsignal.topics.table import unique_labels
@@ -122,8 +122,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         """
         parts.check(self)
         tokens = parts.tokenise(self, texts)
-        _check_responses(len(tokens), responses)
-        observed = Observed(tokens, np.ravel(responses).astype(float), sample_weight)
+        observed = observe(tokens, responses, sample_weight)
         self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
         self.n_documents_ = len(tokens)
@@ -346,23 +345,15 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Observed:
         """What was given, or else what the model was trained on."""
-        if texts is None and responses is not None:
-            raise InputError("responses were given without texts; give both, or none for the training texts")
+        if texts is None and (responses is not None or sample_weight is not None):
+            given = "sample_weight was" if responses is None else "responses were"
+            raise InputError(f"{given} given without texts; give both, or none for the training texts")
         if texts is None:
             if self._training is None:
                 raise InputError(NOT_STORED)
             return self._training
         tokens = self.reader_.tokenise(texts)
-        values = np.full(len(tokens), np.nan) if responses is None else responses
-        _check_responses(len(tokens), values)
-        return Observed(tokens, np.ravel(values).astype(float), sample_weight)
-
-
-def _check_responses(n_texts: int, responses: object) -> None:
-    """Raise unless there is one response per text."""
-    n_responses = len(responses) if isinstance(responses, Sized) else 0
-    if n_responses != n_texts:
-        raise InputError(f"{n_texts} texts, but {n_responses} responses; give one for each text")
+        return observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)
 
 
 def load(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from textsignal.checks import check_choice, check_number, check_response, check_weight, draw_seed
+from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
@@ -19,7 +18,7 @@ from textsignal.families import Family, as_family
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader, theme_tokens
-from textsignal.text.tokenise import language_name, stop_words
+from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.reading import Observed, Tokens
@@ -106,11 +105,9 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     tokens = observed.tokens
     assert isinstance(tokens, SentenceTexts)
     n_themes = N_TOPICS if options.n_topics is None else options.n_topics
-    _check_themes(options, n_themes)
-    matrix = sp.csr_array((len(tokens), 1))
-    responses = check_response(options, matrix, observed.responses)
-    weight = check_weight(matrix, observed.sample_weight)
-    counted = np.where(weight > 0, responses, np.nan)
+    _check_themes(options, n_themes, len(tokens))
+    weight = observed.weight
+    counted = np.where(weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
     family = as_family(options.family, options.levels).learn(counted)
@@ -122,31 +119,52 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
             tokens,
             counted,
             weight,
-            n_themes=n_themes,
+            n_themes=int(n_themes),
             family=family,
             language=_language(options),
             stop_words=stop_words(_stop_words(options)),
-            max_terms=CONTENT_TERMS if options.max_terms is None else options.max_terms,
+            max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
             seed=draw_seed(options.random_state),
             compute=compute,
-            seed_words=options.seed_words,
+            seed_words=_seed_words(options, n_themes),
         )
     return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
 
 
-def _check_themes(options: Options, n_themes: int) -> None:
+def _check_themes(options: Options, n_themes: int, n_texts: int) -> None:
     check_number("n_topics", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
         raise InputError(f"n_topics={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
+    if n_themes > n_texts:
+        raise InputError(
+            f"{n_texts} texts cannot carry {n_themes} themes; give more texts, or fewer than n_topics={n_themes}"
+        )
     if options.max_terms is not None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
-    if options.n_jobs == 0:
-        raise InputError("n_jobs=0 gives no thread to work; give a number of threads, or -1 for all cores")
-    if options.seed_words is not None and len(options.seed_words) > n_themes:
-        raise InputError(f"seed_words names {len(options.seed_words)} themes, but n_topics={n_themes}")
+    if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
+        raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
+
+
+def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
+    """Label -> words as texts have them, lower-cased."""
+    given = options.seed_words
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise InputError(f"seed_words={given!r} must name themes and their words, such as {{'food': ['breakfast']}}")
+    if len(given) > n_themes:
+        raise InputError(f"seed_words names {len(given)} themes, but n_topics={n_themes}")
+    for label, words in given.items():
+        if not isinstance(label, str) or not label.strip():
+            raise InputError(f"seed_words has the label {label!r}; it must be a text that is not empty")
+        if isinstance(words, str) or not isinstance(words, Collection) or not all(isinstance(w, str) for w in words):
+            raise InputError(f"seed_words[{label!r}]={words!r} must be a list of words")
+    return {label: [normalise(word) for word in words] for label, words in given.items()}
 
 
 def _language(options: Options) -> str | None:
+    if not isinstance(options.language, str | None):
+        raise InputError(f"language={options.language!r} must be a name or code such as 'english' or 'de', or None")
     return None if options.language is None else language_name(options.language)
 
 
@@ -206,13 +224,13 @@ def check(options: Options) -> None:
 
 
 def check_stored(path: object, options: Iterable[str], given: Iterable[str]) -> None:
-    """Raise where the stored model at `path` names an option, or a part, that a model does not have."""
-    unknown = {*options} - {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS, *OTHER_OPTIONS} | {*given} - {*PARTS}
-    if unknown:
-        raise StorageError(
-            f"{path} does not hold what a model must (no model has {', '.join(map(repr, sorted(unknown)))}); "
-            "save the model again"
-        )
+    """Raise where the stored model at `path` names options, or parts, other than a model has."""
+    known = {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS, *OTHER_OPTIONS}
+    unknown, missing = {*options} - known | {*given} - {*PARTS}, known - {*options}
+    if unknown or missing:
+        problem = "no model has" if unknown else "a model has"
+        names = ", ".join(map(repr, sorted(unknown or missing)))
+        raise StorageError(f"{path} does not hold what a model must ({problem} {names}); save the model again")
 
 
 def _check_part(options: Options, name: str, kinds: tuple[type, ...], advice: str, names: Iterable[str]) -> None:

@@ -27,6 +27,7 @@ from textsignal.families import FAMILIES, Family
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
+from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.fitted import FittedTopics
 
@@ -235,17 +236,19 @@ def _rebuild(
     )
     labels = _checked_labels(settings["labels"], len(reader.coherence))
     options = {name: _rebuild_option(name, value) for name, value in settings["options"].items()}
-    n_documents = _checked_count(settings["n_documents"])
-    return Parts(options, list(settings["given"]), reader, labels, n_documents)
+    n_documents, given = _checked_count(settings["n_documents"]), _checked_list("given", settings["given"], 1)
+    if given and "themes" in stored:
+        raise ValueError(f"a model of themes is not given {' or '.join(given)}")
+    return Parts(options, given, reader, labels, n_documents)
 
 
 def _rebuild_themes(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader:
     reader: ThemeReader = _rebuild_value(ThemeReader, stored, arrays, "themes")
     reader.fitted.check()
-    n_themes = reader.fitted.n_themes
-    for name in ("labels", "raises", "lowers", "coherence"):
-        if len(getattr(reader.words, name)) != n_themes:
-            raise ValueError(f"{name} must be {n_themes}, one for each theme")
+    reader.words.check(reader.fitted.n_themes)
+    _check_coherence(reader.coherence, *reader.profiles.shape)
+    if reader.fitted.language is not None and language_name(reader.fitted.language) != reader.fitted.language:
+        raise ValueError(f"language={reader.fitted.language!r} is not the name of a language")
     return reader
 
 
@@ -260,11 +263,17 @@ def _rebuild_matrix(
     idf, coherence = (_checked_array(name, arrays) for name in ("idf", "coherence"))
     if idf.shape != (n_terms,) or not np.all(np.isfinite(idf)):
         raise ValueError(f"idf must hold {n_terms} finite numbers, one for each term")
-    if coherence.shape != (n_topics,) or not np.all(np.isfinite(coherence)):
-        raise ValueError(f"coherence must hold {n_topics} finite numbers, one for each topic")
+    _check_coherence(coherence, n_topics, n_terms)
     params = stored["params"] | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, stored["terms"], idf.tolist(), _checked_count(stored["n_documents"]))
     return MatrixReader(vectorizer, estimator, coherence)
+
+
+def _check_coherence(coherence: np.ndarray, n_topics: int, n_terms: int) -> None:
+    """Raise unless there is a finite number for each topic; a single term has no pairs, so there it is none."""
+    fits = np.isnan(coherence) if n_terms == 1 else np.isfinite(coherence)
+    if coherence.shape != (n_topics,) or not fits.all():
+        raise ValueError(f"coherence must hold {n_topics} finite numbers, one for each topic")
 
 
 def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]:

@@ -97,9 +97,11 @@ def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.Data
     """
     if by is None:
         return _by_lift(driver_table(spoken))
-    groups = pd.Series(np.asarray(by, dtype=object) if not isinstance(by, pd.Series) else by.to_numpy())
-    if len(groups) != len(spoken.eta):
-        raise InputError(f"{len(spoken.eta)} texts, but by has {len(groups)} groups; give one for each text")
+    given = by.to_numpy() if isinstance(by, pd.Series) else np.atleast_1d(np.asarray(by, dtype=object))
+    if given.shape != spoken.eta.shape:
+        found = f"{len(given)} groups" if given.ndim == 1 else f"the shape {given.shape}"
+        raise InputError(f"{len(spoken.eta)} texts, but by has {found}; give one group for each text")
+    groups = pd.Series(given)
     if groups.isna().all():
         raise InputError("by names no group: all its values are missing")
     tables = []
@@ -110,6 +112,8 @@ def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.Data
             table.insert(0, "group", [name] * len(table))
             table.insert(1, "documents", len(part.eta))
             tables.append(table)
+    if not tables:
+        raise InputError("no document of any group counts: the weights of all are 0")
     tables.sort(key=lambda table: (-table["documents"].iloc[0], str(table["group"].iloc[0])))
     return pd.concat(tables, ignore_index=True)
 

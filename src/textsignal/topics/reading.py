@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
+from textsignal.checks import check_weight
+from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
@@ -41,6 +44,37 @@ class Observed:
         """(documents,) how often each counts."""
         given = self.sample_weight
         return np.ones(len(self.tokens)) if given is None else np.asarray(given, dtype=float)
+
+
+def observe(tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None) -> Observed:
+    """Documents as they were given, checked: there is one, and each has one response and one weight."""
+    if len(tokens) == 0:
+        raise InputError("no texts were given; there must be at least one")
+    n_responses = len(responses) if isinstance(responses, Sized) else 0
+    if n_responses != len(tokens):
+        raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
+    values = _numbers(responses)
+    if values.size != len(tokens):
+        raise InputError(f"responses have the shape {values.shape}; give one column, with a number for each text")
+    if sample_weight is not None:
+        try:
+            check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
+        except ValueError as error:
+            raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
+    return Observed(tokens, values.ravel(), sample_weight)
+
+
+def _numbers(responses: object) -> Vector:
+    """Responses as they were given, in numbers; missing ones as NaN."""
+    try:
+        if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
+            responses = responses.to_numpy(dtype=object, na_value=np.nan)
+        values = np.asarray(responses)
+        if values.dtype.kind in "cmM":
+            raise TypeError(f"{values.dtype} is given")
+        return values.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)

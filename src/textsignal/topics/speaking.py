@@ -18,6 +18,7 @@ from textsignal.topics.drivers import grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
+from textsignal.topics.table import unique_labels
 from textsignal.topics.theme_sentences import find_sentences, sentence_table
 from textsignal.training.theme_reading import ThemeReading
 
@@ -97,9 +98,7 @@ class Speaking:
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        if texts is None:
-            if responses is not None:
-                raise InputError("responses were given without texts; give both, or none for the training texts")
+        if texts is None and responses is None and sample_weight is None:
             spoken = self.reader_.spoken(None, None, None)
         else:
             observed = self._observed(texts, responses, sample_weight)
@@ -133,7 +132,7 @@ class Speaking:
         if scale == "response":
             slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
             constant, added = family.mean(constant), added * slopes[:, None]
-        table = pd.DataFrame(added, columns=self._topic_names())
+        table = pd.DataFrame(added, columns=unique_labels(self._topic_names()))
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
 

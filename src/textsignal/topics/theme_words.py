@@ -42,6 +42,12 @@ class ThemeWords:
     lowers: list[list[str]]
     coherence: Vector
 
+    def check(self, n_themes: int) -> None:
+        """Raise ValueError unless there are words for every theme: a stored model may be damaged."""
+        for name in ("labels", "raises", "lowers"):
+            if len(getattr(self, name)) != n_themes:
+                raise ValueError(f"{name} must be {n_themes}, one for each theme")
+
 
 def theme_words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
     """Name themes and their words by what is read in texts."""

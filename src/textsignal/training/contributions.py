@@ -22,6 +22,8 @@ from textsignal.training.glm import ResponseModel, fit_glm
 
 #: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen.
 GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.3
+#: The same of the common gamma around 0: wide, but tone that is next to nothing out of fold cannot count a millionfold.
+COMMON_SPREAD = 3.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def fit_theme_effects(
     n_themes = tone.shape[1]
     mean_shares = np.average(shares, axis=0, weights=weight)
     columns = np.column_stack([tone.sum(axis=1), tone, shares - mean_shares])
-    penalty = np.concatenate([[0.0], np.full(n_themes, 0.5 / GAMMA_SPREAD**2), np.full(n_themes, 0.5 / BETA_SPREAD**2)])
+    spread = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, BETA_SPREAD)])
+    penalty = 0.5 / spread**2
     model = ResponseModel(family, compute, penalty, fit_intercept=True)
     fit = fit_glm(model, columns, y, weight)
     common = float(fit.effects[0])

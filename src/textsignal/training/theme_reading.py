@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.text.features import PHRASE, Features, Occurrences, Weighed, weigh
+from textsignal.text.features import NEGATED, PHRASE, WORD, Features, Occurrences, Weighed, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
@@ -42,6 +42,20 @@ class ThemeTraining:
     spoken: NDArray[np.bool_]
     responses: Vector
     weight: Vector
+
+    def check(self, family: Family) -> None:
+        """Raise ValueError where the numbers cannot be, shapes aside."""
+        for name in ("sentence_tone", "tone", "shares", "weight"):
+            if not np.all(np.isfinite(getattr(self, name))):
+                raise ValueError(f"{name} of training: not all are finite numbers")
+        for name in ("shares", "weight"):
+            if np.any(getattr(self, name) < 0):
+                raise ValueError(f"{name} of training: they must be at least 0")
+        if self.ends[0] != 0 or np.any(np.diff(self.ends) < 0) or self.sentence_tone.shape != (self.ends[-1],):
+            raise ValueError("ends of documents: they do not fit the sentences")
+        if self.weight.sum() <= 0:
+            raise ValueError("weight of training: no document counts")
+        family.encode(self.responses)
 
     def unseen_tone(self, reading: ThemeReading) -> Vector:
         """(sentences,) tone that has not seen the texts' responses: out of fold for texts that were in training."""
@@ -76,6 +90,8 @@ class FittedThemes:
 
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together: a stored model may be damaged."""
+        if None in self.family.settings().values():
+            raise ValueError("the scale of the family is left open")
         n_themes, n_terms = self.themes.topics.shape
         n_features, n_documents = len(self.features.names), len(self.training.keys)
         shapes = {
@@ -86,6 +102,8 @@ class FittedThemes:
             "prevalence": (self.themes.prevalence.shape, (n_themes,)),
             "gamma": (self.effects.gamma.shape, (n_themes,)),
             "beta": (self.effects.beta.shape, (n_themes,)),
+            "hessian": (self.effects.hessian.shape, (2 * n_themes + 2, 2 * n_themes + 2)),
+            "keys of documents": (self.training.keys.shape, (n_documents,)),
             "tone of training": (self.training.tone.shape, (n_documents, n_themes)),
             "shares of training": (self.training.shares.shape, (n_documents, n_themes)),
             "spoken of in training": (self.training.spoken.shape, (n_documents, n_themes)),
@@ -96,9 +114,23 @@ class FittedThemes:
         for name, (found, expected) in shapes.items():
             if found != expected:
                 raise ValueError(f"{name}: {found}, where {expected} is needed")
-        numbers = (self.themes.topics, self.themes.term_weights, self.tone, self.effects.gamma, self.effects.beta)
-        if not all(np.all(np.isfinite(values)) for values in numbers) or not np.isfinite(self.effects.constant):
-            raise ValueError("a number of the model is not finite")
+        self._check_numbers()
+        self.training.check(self.family)
+
+    def _check_numbers(self) -> None:
+        themes, effects = self.themes, self.effects
+        never_negative = {"themes": themes.topics, "term weights": themes.term_weights, "prevalence": themes.prevalence}
+        signed = {"tone": self.tone, "gamma": effects.gamma, "beta": effects.beta, "hessian": effects.hessian}
+        for name, values in (never_negative | signed | {"the constant": effects.constant}).items():
+            if not np.all(np.isfinite(values)):
+                raise ValueError(f"{name}: not all are finite numbers")
+        for name, values in never_negative.items():
+            if np.any(values < 0):
+                raise ValueError(f"{name}: they must be at least 0")
+        if np.any(themes.term_weights == 0):
+            raise ValueError("term weights: they must be above 0")
+        if not np.isin(self.features.kinds, (WORD, NEGATED, PHRASE)).all():
+            raise ValueError("kinds of features: a kind is not known")
 
     @property
     def n_themes(self) -> int:
