@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from textsignal.kernels.counting import count_documents
 from textsignal.text.negations import OPINION, negates
 from textsignal.text.tokenise import stop_words
 from textsignal.text.units import SentenceTexts
@@ -39,9 +40,7 @@ def content_terms(texts: SentenceTexts, language: str, limit: int, least_documen
     ['clean', 'room', 'rooms']
     """
     left_out = stop_words(language) | OPINION.get(language, frozenset()) | frozenset(_GENERAL.get(language, "").split())
-    document = texts.documents[texts.sentence_of_word]
-    pairs = np.unique(texts.codes.astype(np.int64) * max(len(texts), 1) + document)
-    n_documents = np.bincount(pairs // max(len(texts), 1), minlength=len(texts.words))
+    n_documents = count_documents(texts.codes, texts.document_of_word, len(texts.words))
     counts = np.bincount(texts.codes, minlength=len(texts.words))
     candidates = [
         (-int(counts[j]), word)

@@ -109,8 +109,7 @@ class _Read:
 
 def _read(texts: SentenceTexts, features: Features) -> _Read:
     occurrences = features.find(texts)
-    documents = texts.documents[texts.sentence_of_word]
-    return _Read(texts, occurrences, weigh(occurrences, features, documents, len(texts)))
+    return _Read(texts, occurrences, weigh(occurrences, features, texts.document_of_word, len(texts)))
 
 
 def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
