@@ -11,6 +11,7 @@ _TITLES = """
 """
 _SHORT = "etc e.g i.e eg ie a.m p.m am pm u.s u.k d.h z.b usw min max hr hrs"
 TITLES, SHORT_FORMS = frozenset(_TITLES.split()), frozenset(_SHORT.split())
+_ENDINGS = frozenset(word[-2:] for word in TITLES | SHORT_FORMS)
 _STOPS, _BULLETS = ".!?…", "•▪◦‣●"
 #: Full stops of scripts that put no space behind them.
 _OTHER_STOPS = "。！？｡।॥؟۔።"
@@ -81,7 +82,10 @@ def _ends(text: str) -> Iterator[int]:
 
 def _is_short(text: str, start: int, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
-    last = _LAST_WORD.search(text, max(start, stop - 12), stop) if text[stop] == "." else None
+    ending = text[max(0, stop - 2) : stop].lower()
+    if text[stop] != "." or (len(ending) == 2 and ending.isalpha() and ending not in _ENDINGS):
+        return False
+    last = _LAST_WORD.search(text, max(start, stop - 12), stop)
     if last is None:
         return False
     word = last[0].lower()
