@@ -25,6 +25,7 @@ def parts(text):
         ("Mr. Smith of St. Louis met Dr. Jones.", ["Mr. Smith of St. Louis met Dr. Jones."]),
         ("Towels, soap, etc. were missing. Bad.", ["Towels, soap, etc. were missing.", "Bad."]),
         ("We ate pasta, pizza etc. The staff smiled.", ["We ate pasta, pizza etc.", "The staff smiled."]),
+        ("Pasta, pizza etc.  The staff smiled.", ["Pasta, pizza etc.", "The staff smiled."]),
         ("Arrived at 3 p.m. and left. Fine.", ["Arrived at 3 p.m. and left.", "Fine."]),
         ("A 4.5 out of 5. Room 12. Nice", ["A 4.5 out of 5.", "Room 12.", "Nice"]),
         ("Stay in room no. 5 only.", ["Stay in room no. 5 only."]),

@@ -89,11 +89,11 @@ def _is_short(text: str, start: int, stop: int) -> bool:
     if last is None:
         return False
     word = last[0].lower()
-    following = text[stop + 1 : stop + 3].strip()
+    following = text[stop + 1 : stop + 9].lstrip()[:1]
     if word in TITLES:
-        return word != "no" or following[:1].isdigit()
+        return word != "no" or following.isdigit()
     if word in SHORT_FORMS:
-        return not following[:1].isupper()
+        return not following.isupper()
     is_initial = len(word) == 1 and word.isalpha() and last[0].isupper()
     is_number = word.isdigit() and last.start() - start < 4 and not text[start : last.start()].strip(" \t([-*•")
     return is_initial or is_number
