@@ -14,7 +14,8 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "arrays errors",
+        "arrays errors kernels.compiling",
+        "kernels.counting",
         "checks evaluate families kernels text figures.palette figures.canvas tables.files",
         "tables.separator tables.rows tables.write",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",

@@ -69,3 +69,23 @@ def test_content_says_what_a_text_is_about():
     assert content_terms(read, "english", 100, 1) == ["dirty", "rooms", "staff"]
     assert content_terms(read, "english", 1, 1) == ["dirty"]
     assert content_terms(read, "english", 100, 4) == []
+
+
+@given(TEXTS, TEXTS)
+def test_features_are_found_by_their_names_whatever_the_numbers_of_words(learnt, texts):
+    features = learn_features(read_sentences(learnt), 1, phrases=True)
+    read = read_sentences(texts)
+    found = features.find(read)
+    numbers = {(name, int(kind)): j for j, (name, kind) in enumerate(zip(features.names, features.kinds, strict=True))}
+    word = [read.words[code] for code in read.codes]
+    expected = set()
+    for p in range(len(word)):
+        if read.negated[p]:
+            expected.add((p, numbers.get((f"not {word[p]}", NEGATED))))
+        if not read.negated[p] and not read.negating[p]:
+            expected.add((p, numbers.get((word[p], WORD))))
+        if p not in read.indptr:
+            expected.add((p, numbers.get((f"{word[p - 1]} {word[p]}", PHRASE))))
+    assert set(zip(found.words.tolist(), found.features.tolist(), strict=True)) == {
+        (p, number) for p, number in expected if number is not None
+    }

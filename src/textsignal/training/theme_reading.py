@@ -205,8 +205,7 @@ class PartlyRead:
 def read_features(texts: SentenceTexts, features: Features) -> PartlyRead:
     """Find features and weigh them."""
     occurrences = features.find(texts)
-    documents = texts.documents[texts.sentence_of_word]
-    return PartlyRead(texts, occurrences, weigh(occurrences, features, documents, len(texts)))
+    return PartlyRead(texts, occurrences, weigh(occurrences, features, texts.document_of_word, len(texts)))
 
 
 def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
