@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from textsignal.text.content import content_terms
 from textsignal.text.features import NEGATED, PHRASE, WORD, learn_features, unit_roots, weigh
+from textsignal.text.tokenise import stop_words
 from textsignal.text.units import read_sentences
 
 TEXTS = st.lists(
@@ -66,9 +67,9 @@ def test_an_empty_row_stays_empty():
 
 def test_content_says_what_a_text_is_about():
     read = read_sentences(["I really don't like 10 dirty rooms, not at all! The staff said very little."] * 3)
-    assert content_terms(read, "english", 100, 1) == ["dirty", "rooms", "staff"]
-    assert content_terms(read, "english", 1, 1) == ["dirty"]
-    assert content_terms(read, "english", 100, 4) == []
+    assert content_terms(read, "english", stop_words("english"), 100, 1) == ["dirty", "rooms", "staff"]
+    assert content_terms(read, "english", stop_words("english"), 1, 1) == ["dirty"]
+    assert content_terms(read, "english", stop_words("english"), 100, 4) == []
 
 
 @given(TEXTS, TEXTS)
