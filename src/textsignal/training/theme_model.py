@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +18,9 @@ from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.text.content import content_terms
-from textsignal.text.features import PHRASE, WORD, Features, Occurrences, Weighed, learn_features, weigh
+from textsignal.text.features import WORD, Features, Occurrences, Weighed, learn_features, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects, spoken_of
-from textsignal.training.draws import document_keys
 from textsignal.training.themes import Themes, fit_themes
 from textsignal.training.tone import fit_tone
 
@@ -101,10 +101,14 @@ class _Read:
     weighed: Weighed
 
     def tone_of_sentences(self, effects: Vector) -> Vector:
-        """(sentences,) sum over the occurrences of what each carries, times its effect."""
-        sentence = self.texts.sentence_of_word[self.occurrences.words]
-        values = self.weighed.values * effects[self.occurrences.features]
-        return np.asarray(np.bincount(sentence, weights=values, minlength=len(self.texts.documents)), dtype=float)
+        """(sentences,) sum over the occurrences of what each carries, times its effect (occurrences,)."""
+        values = self.weighed.values * effects
+        return np.asarray(np.bincount(self.sentences, weights=values, minlength=len(self.texts.documents)), dtype=float)
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """(occurrences,) the sentence of each."""
+        return self.texts.sentence_of_word[self.occurrences.words]
 
 
 def _read(texts: SentenceTexts, features: Features) -> _Read:
@@ -162,19 +166,14 @@ def fit_theme_model(
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
     read = _read(texts, features)
-    keys = document_keys(read.weighed.counts)
-    tone = fit_tone(
-        read.weighed.counts, features.sizes, features.kinds == PHRASE, y, weight, family, keys, compute.engine
-    )
+    tone = fit_tone(read.weighed.counts, features.sizes, y, weight, family, compute.kernels)
     words = {features.names[j]: float(tone.effects[j]) for j in np.flatnonzero(features.kinds == WORD).tolist()}
     of_terms = np.array([words.get(term, 0.0) for term in terms])
     units = count_units(texts, terms)
     themes = fit_themes(units, terms, weight[texts.documents], of_terms, n_themes, seed, family, compute, seed_words)
     reading = _reading(read, units, tone.effects, themes, compute)
-    out_of_fold = np.zeros_like(reading.tone)
-    for fold, effects in enumerate(tone.fold_effects):
-        rows = tone.folds == fold
-        out_of_fold[rows] = _tone(read, effects, reading.places)[rows]
+    unseen = tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features)
+    out_of_fold = _tone(read, unseen, reading.places)
     effects = fit_theme_effects(out_of_fold, reading.shares, y, weight, family, compute)
     training = ThemeTraining(out_of_fold, reading.shares, reading.spoken, responses, weight)
     return FittedThemes(family, language, terms, features, tone.effects, themes, effects, training), reading
@@ -186,7 +185,7 @@ def read_themes(model: FittedThemes, texts: SentenceTexts, compute: Compute) -> 
 
 
 def _tone(read: _Read, effects: Vector, places: Vector) -> Vector:
-    """(documents, themes) tone of what each document says about each theme."""
+    """(documents, themes) tone of what each document says about each theme; effects (occurrences,)."""
     sentences = read.tone_of_sentences(effects)
     return _by_document(places * sentences[:, None], read.texts.documents, len(read.texts))
 
@@ -194,13 +193,14 @@ def _tone(read: _Read, effects: Vector, places: Vector) -> Vector:
 def _reading(read: _Read, units: sp.csr_array, effects: Vector, themes: Themes, compute: Compute) -> ThemeReading:
     texts = read.texts
     places = themes.place(units, texts.documents, len(texts), compute)
+    of_occurrences = effects[read.occurrences.features]
     return ThemeReading(
         texts=texts,
         occurrences=read.occurrences,
-        values=read.weighed.values * effects[read.occurrences.features],
+        values=read.weighed.values * of_occurrences,
         places=places,
         has_terms=np.diff(units.indptr) > 0,
-        tone=_tone(read, effects, places),
+        tone=_tone(read, of_occurrences, places),
         shares=_shares(texts, places, themes.prevalence),
         units=units,
     )
