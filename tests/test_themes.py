@@ -117,8 +117,8 @@ class TestUsers:
         assert len(set(model.topics()["label"])) == n_topics
 
     def test_one_word_texts_and_empty_ones(self):
-        texts = ["good", "bad", "", "fine"] * 30
-        model = TextResponseModel(n_topics=2).fit(texts, [5, 1, 3, 4] * 30)
+        texts = ["good", "bad", "", "fine", "good room", "bad room", "good bed", "bad bed"] * 15
+        model = TextResponseModel(n_topics=2).fit(texts, [5, 1, 3, 4, 5, 1, 5, 1] * 15)
         good, bad = model.predict(["good", "bad"])
         assert good > bad
         assert np.all(np.isfinite(model.predict(["", "unknown"])))

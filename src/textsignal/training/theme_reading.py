@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -196,10 +197,14 @@ class PartlyRead:
     weighed: Weighed
 
     def tone_of_sentences(self, effects: Vector) -> Vector:
-        """(sentences,) sum over the occurrences of what each carries, times its effect."""
-        sentence = self.texts.sentence_of_word[self.occurrences.words]
-        values = self.weighed.values * effects[self.occurrences.features]
-        return np.asarray(np.bincount(sentence, weights=values, minlength=len(self.texts.documents)), dtype=float)
+        """(sentences,) sum over the occurrences of what each carries, times its effect (occurrences,)."""
+        values = self.weighed.values * effects
+        return np.asarray(np.bincount(self.sentences, weights=values, minlength=len(self.texts.documents)), dtype=float)
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """(occurrences,) the sentence of each."""
+        return self.texts.sentence_of_word[self.occurrences.words]
 
 
 def read_features(texts: SentenceTexts, features: Features) -> PartlyRead:
@@ -255,11 +260,12 @@ def reading_of(
     """Put together what is read in texts; effects : (features,) tone; units : (sentences, terms) counts."""
     texts = read.texts
     places = themes.place(units, texts.documents, len(texts), compute)
-    sentence_tone = read.tone_of_sentences(effects)
+    of_occurrences = effects[read.occurrences.features]
+    sentence_tone = read.tone_of_sentences(of_occurrences)
     return ThemeReading(
         texts=texts,
         occurrences=read.occurrences,
-        values=read.weighed.values * effects[read.occurrences.features],
+        values=read.weighed.values * of_occurrences,
         places=places,
         has_terms=np.diff(units.indptr) > 0,
         tone=by_document(places * sentence_tone[:, None], texts),
