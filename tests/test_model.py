@@ -282,7 +282,7 @@ def test_texts_may_be_tokenised_once_for_several_uses(model):
     tokens = model.tokenise(NEW)
     np.testing.assert_array_equal(model.predict(tokens), model.predict(NEW))
     other = {"themes": "predictive", "predictive": "themes"}[model.training]
-    with pytest.raises(InputError, match="these texts were tokenised for .*; give the texts themselves"):
+    with pytest.raises(InputError, match=r"these texts were tokenised for .*; give the texts themselves"):
         model.predict(TextResponseModel(training=other).tokenise(NEW))
-    with pytest.raises(InputError, match="these texts were tokenised for .*; give the texts themselves"):
+    with pytest.raises(InputError, match=r"these texts were tokenised for .*; give the texts themselves"):
         TextResponseModel(training=other).fit(tokens, np.arange(50) % 5)
