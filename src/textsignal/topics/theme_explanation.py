@@ -9,7 +9,7 @@ import pandas as pd
 
 from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
-from textsignal.text.features import PHRASE
+from textsignal.text.features import NOT, PHRASE
 from textsignal.text.spans import Token, located_words
 from textsignal.topics.explanation import Explanation, joined_marks, largest_first, leading, slope_of
 from textsignal.topics.theme_sentences import sentence_table
@@ -94,7 +94,10 @@ def _by_token(model: FittedThemes, reading: ThemeReading, contributions: Vector,
 
 
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Words that no feature holds, each once."""
-    known = set(reading.occurrences.words.tolist())
-    known |= set(np.flatnonzero(reading.texts.negating).tolist())
-    return tuple(dict.fromkeys(token.word for i, token in enumerate(tokens) if i not in known))
+    """Words and negated words that are no feature, each once."""
+    texts = reading.texts
+    known = {*reading.occurrences.words.tolist(), *np.flatnonzero(texts.negating).tolist()}
+    names = [
+        f"{NOT}{token.word}" if negated else token.word for token, negated in zip(tokens, texts.negated, strict=True)
+    ]
+    return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))
