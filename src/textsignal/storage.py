@@ -40,8 +40,8 @@ ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 MOST_DOCUMENTS = 10**12
 #: What is stored as JSON, by its type; everything else that is not a value of its own is an array.
 PLAIN = (bool, int, float, str)
-#: Lists of strings, by the depth of lists within lists; 0 is a string or nothing.
-LISTS: dict[Any, int] = {str | None: 0, Sequence[str]: 1, list[str]: 1, list[list[str]]: 2}
+#: Lists of strings, by the depth of lists within lists.
+LISTS: dict[Any, int] = {Sequence[str]: 1, list[str]: 1, list[list[str]]: 2}
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,8 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
             values[name] = _rebuild_value(hint, plain[name], arrays, f"{path}.{name}")
         elif hint in PLAIN:
             values[name] = _checked(name, plain[name], hint)
+        elif hint == str | None:
+            values[name] = None if plain[name] is None else _checked(name, plain[name], str)
         elif hint in LISTS:
             values[name] = _checked_list(name, plain[name], LISTS[hint])
         else:
@@ -194,14 +196,14 @@ def _dtypes(hint: Any) -> tuple[type, ...]:
 
 
 def _checked_list(name: str, value: Any, depth: int) -> Any:
-    """A list of strings, or of such lists, or None where that is allowed."""
-    if depth == 0 and (value is None or isinstance(value, str)):
-        return value
+    """A list of strings, or of such lists."""
     if not isinstance(value, list):
         raise ValueError(f"{name} is not a list")
-    if depth == 1 and all(isinstance(inner, str) for inner in value):
-        return value
-    return [_checked_list(name, inner, depth - 1) for inner in value]
+    if depth > 1:
+        return [_checked_list(name, inner, depth - 1) for inner in value]
+    if not all(isinstance(inner, str) for inner in value):
+        raise ValueError(f"{name} holds something other than strings")
+    return value
 
 
 @cache

@@ -64,7 +64,7 @@ def find_documents(
     found = pd.DataFrame(
         {
             "row": rows,
-            "text": [texts[i] for i in rows],
+            "text": pd.Series([texts[i] for i in rows], dtype=object),  # it may hold what pandas' own strings cannot
             "response": responses[rows],
             "prediction": predictions[rows],
             "share": share[rows],

@@ -87,6 +87,8 @@ def _tokens(reading: ThemeReading) -> list[Token]:
 
 
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Words that are in nothing the model knows, each once."""
-    known = set(reading.occurrences.words.tolist()) | set(np.flatnonzero(reading.texts.negating).tolist())
-    return tuple(dict.fromkeys(token.word for i, token in enumerate(tokens) if i not in known))
+    """Words and negated words that are in nothing the model knows, each once."""
+    texts = reading.texts
+    known = {*reading.occurrences.words.tolist(), *np.flatnonzero(texts.negating).tolist()}
+    names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
+    return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))

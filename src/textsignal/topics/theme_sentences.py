@@ -91,12 +91,13 @@ def _typical(reading: ThemeReading, topic: int) -> Vector:
     return np.where(fits, reading.places[:, topic] * n_terms / (n_terms + FEW_TERMS), 0.0)
 
 
-def _sentences(reading: ThemeReading, rows: NDArray[np.int64]) -> list[str]:
+def _sentences(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
     texts = reading.texts
-    return [
+    found = [
         texts.texts[i][start:end]
         for i, (start, end) in zip(texts.documents[rows].tolist(), texts.spans[rows].tolist(), strict=True)
     ]
+    return pd.Series(found, dtype=object)  # a text may hold what pandas' own strings cannot
 
 
 def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDArray[np.int64]:

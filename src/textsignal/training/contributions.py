@@ -1,6 +1,6 @@
 """The GLM on themes: what the tone about each theme counts, and what speaking of it at all does.
 
-    eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ),        sum_k beta_k mean(s_k) = 0
+    eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ),        sum_k beta_k prevalence_k = 0
 
 c_ik is the tone of what document i says about theme k, out of fold for training documents, so that it has not seen its
 response; s_ik the share of its text. gamma is shrunk towards one number for all themes, beta towards 0: with many
@@ -33,7 +33,7 @@ LEAST_ERRORS = 3.0
 class ThemeEffects:
     """Coefficients of the GLM on themes.
 
-    gamma, beta : (themes,); constant : of the linear predictor at average shares and no tone.
+    gamma, beta : (themes,); constant : the linear predictor of a text that says nothing.
     hessian : (2 themes + 2, ...) of loss and penalty in the common gamma, its deviations, the betas and the constant.
     """
 
@@ -52,15 +52,15 @@ class ThemeEffects:
 
 
 def fit_theme_effects(
-    tone: Vector, shares: Vector, y: Vector, weight: Vector, family: Family, compute: Compute
+    tone: Vector, shares: Vector, prevalence: Vector, y: Vector, weight: Vector, family: Family, compute: Compute
 ) -> ThemeEffects:
     """Fit the GLM on themes.
 
     tone, shares : (documents, themes); y : (documents,) encoded responses, NaN where there is none.
+    prevalence : (themes,) shares of a text without words, of which the constant is the linear predictor.
     """
     n_themes = tone.shape[1]
-    mean_shares = np.average(shares, axis=0, weights=weight)
-    columns = np.column_stack([tone.sum(axis=1), tone, shares - mean_shares])
+    columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence])
     spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, BETA_SPREAD)])
     dispersion = _dispersion(columns[:, :1], y, weight, family, compute)
     penalty = 0.5 * dispersion / spreads**2
@@ -73,8 +73,8 @@ def fit_theme_effects(
     # Given the gammas, the rest once more.
     rest = replace(model, penalty=penalty[n_themes + 1 :])
     given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
-    # Shares add up to 1, so the mean effect can be taken off all betas alike.
-    beta = given.effects - given.effects @ mean_shares
+    # Shares add up to 1, so one number can be taken off all betas alike.
+    beta = given.effects - given.effects @ prevalence
     return ThemeEffects(gamma, beta, given.intercept, fit.hessian)
 
 

@@ -65,7 +65,7 @@ def fit_theme_model(
     themes = fit_themes(units, terms, weight[texts.documents], of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)
     unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
-    effects, training = _level_two(reading, unseen, responses, weight, family, compute)
+    effects, training = _level_two(reading, themes, unseen, responses, weight, family, compute)
     return FittedThemes(family, language, terms, features, tone.effects, themes, effects, training), reading
 
 
@@ -78,16 +78,23 @@ def with_themes(
     """
     reading = read_themes(replace(model, themes=themes), texts, compute)
     unseen = model.training.unseen_tone(reading)
-    effects, training = _level_two(reading, unseen, responses, weight, model.family, compute)
+    effects, training = _level_two(reading, themes, unseen, responses, weight, model.family, compute)
     return replace(model, themes=themes, effects=effects, training=training), reading
 
 
 def _level_two(
-    reading: ThemeReading, unseen: Vector, responses: Vector, weight: Vector, family: Family, compute: Compute
+    reading: ThemeReading,
+    themes: Themes,
+    unseen: Vector,
+    responses: Vector,
+    weight: Vector,
+    family: Family,
+    compute: Compute,
 ) -> tuple[ThemeEffects, ThemeTraining]:
     """Fit the GLM on themes; unseen : (sentences,) tone that has not seen the responses."""
     tone, texts = reading.tone_by_theme(unseen), reading.texts
-    effects = fit_theme_effects(tone, reading.shares, family.encode(responses), weight, family, compute)
+    y = family.encode(responses)
+    effects = fit_theme_effects(tone, reading.shares, themes.prevalence, y, weight, family, compute)
     keys, ends = text_keys(texts.texts), sentence_ends(texts)
     spoken = reading.spoken
     return effects, ThemeTraining(keys, ends, unseen, tone, reading.shares, spoken, responses, weight)

@@ -1,0 +1,191 @@
+"""Drivers: what-ifs on the fitted model, over all documents or by group, of training texts or of others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import TextResponseModel, load
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import InputError
+
+REVIEWS = synthetic_reviews(300, seed=4)
+NEW = synthetic_reviews(60, seed=5)
+RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
+WEIGHT = np.where(np.arange(300) % 3 == 0, 2.0, 1.0)
+COLUMNS = ["topic", "label", "reach", "share", "mean_response", "well", "badly", "lift", "worth", "terms"]
+HOTELS = np.array(["Astoria", "Bellevue", "Central"], dtype=object)[np.minimum(np.arange(300) // 60, 2)]
+
+
+@pytest.fixture(scope="module", params=["themes", "predictive", "joint"])
+def model(request):
+    return TextResponseModel(5, training=request.param).fit(REVIEWS.texts, RATINGS, WEIGHT)
+
+
+@pytest.fixture(scope="module")
+def themes():
+    return TextResponseModel(5).fit(REVIEWS.texts, RATINGS, WEIGHT)
+
+
+def by_topic(table):
+    return table.sort_values("topic").set_index("topic")
+
+
+def test_there_is_a_row_for_each_topic_the_largest_lift_first(model):
+    table = model.drivers()
+    words = ["raises", "lowers"] if model.training == "themes" else []
+    assert list(table.columns) == [*COLUMNS[:7], *words, *COLUMNS[7:]]
+    assert sorted(table["topic"]) == list(range(5))
+    assert table["lift"].is_monotonic_decreasing
+    labels, terms = (by_topic(model.topics())[name] for name in ("label", "terms"))
+    assert (by_topic(table)["label"] == labels).all()
+    assert (by_topic(table)["terms"] == terms).all()
+
+
+def test_everything_is_by_its_definition(model):
+    """Of new texts, from what the model says of each of them."""
+    table = by_topic(model.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
+    reading, weight = model.read(NEW.texts), WEIGHT[:60]
+    tone = reading.contributions
+    if model.training == "themes":
+        tone = model.reader_.fitted.effects.gamma * reading.sentences.tone
+    eta, family = reading.predictions.eta, model.reader_.family
+    now = np.average(family.mean(eta), weights=weight)
+    for k, row in table.iterrows():
+        spoken = reading.spoken[:, k]
+        assert row["reach"] == pytest.approx(np.average(spoken, weights=weight))
+        assert row["share"] == pytest.approx(np.average(reading.predictions.shares[:, k], weights=weight))
+        here = weight * spoken
+        assert row["mean_response"] == pytest.approx(np.average(NEW.ratings, weights=here))
+        assert row["well"] == pytest.approx(np.average(tone[:, k] > 0, weights=here))
+        assert row["badly"] == pytest.approx(np.average(tone[:, k] < 0, weights=here))
+        without_bad = np.average(family.mean(eta - np.minimum(tone[:, k], 0)), weights=weight)
+        without_good = np.average(family.mean(eta - np.maximum(tone[:, k], 0)), weights=weight)
+        assert row["lift"] == pytest.approx(without_bad - now, abs=1e-12)
+        assert row["worth"] == pytest.approx(now - without_good, abs=1e-12)
+    assert table["share"].sum() == pytest.approx(1)
+
+
+def test_a_what_if_by_hand(themes):
+    """Two documents, one theme: the stars that its bad words cost."""
+    texts = ["The bathroom was dirty. The mould smelled.", "Lovely breakfast."]
+    table = by_topic(themes.drivers(texts=texts))
+    sentences = [themes.sentences(text) for text in texts]
+    assert all(len(found) == 2 - i for i, found in enumerate(sentences))
+    effects = themes.reader_.fitted.effects
+    eta = np.array([effects.constant + found["contribution"].sum() for found in sentences])
+    stars = 1 + 4 / (1 + np.exp(-eta))
+    tone = effects.gamma * themes.read(texts).sentences.tone
+    for k in range(5):
+        better = 1 + 4 / (1 + np.exp(-(eta - np.minimum(tone[:, k], 0))))
+        assert table.loc[k, "lift"] == pytest.approx((better - stars).mean(), abs=1e-12)
+    assert table["lift"].max() > 0
+    assert table["mean_response"].isna().all()
+
+
+def test_training_texts_given_again_count_as_in_training(themes, tmp_path):
+    themes.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    expected = themes.drivers()
+    given = {"texts": REVIEWS.texts, "responses": RATINGS, "sample_weight": WEIGHT}
+    for model in (themes, again):
+        pd.testing.assert_frame_equal(model.drivers(**given), expected, check_exact=True)
+    pd.testing.assert_frame_equal(again.drivers(), expected, check_exact=True)
+    grouped = themes.drivers(by=HOTELS)
+    pd.testing.assert_frame_equal(again.drivers(by=HOTELS, **given), grouped, check_exact=True)
+
+
+def test_training_texts_among_others_count_out_of_fold(themes):
+    order = np.random.default_rng(0).permutation(100)
+    texts = [*NEW.texts, *[REVIEWS.texts[i] for i in order]]
+    groups = ["new"] * 60 + ["old"] * 100
+    given = {"texts": texts, "sample_weight": np.append(np.ones(60), WEIGHT[order])}
+    found = themes.drivers(by=groups, **given).set_index("group")
+    alone = themes.drivers(by=np.where(np.arange(300) < 100, "old", None))
+    pd.testing.assert_series_equal(found.loc["old", "lift"], alone.set_index("group")["lift"], rtol=1e-12)
+    seen = by_topic(themes.drivers(texts=[text + " " for text in REVIEWS.texts[:100]], sample_weight=WEIGHT[:100]))
+    assert not np.allclose(seen["lift"], by_topic(alone)["lift"], atol=1e-6)  # a text is known by its characters
+
+
+def test_a_group_has_the_drivers_of_its_documents(model):
+    groups = np.array(["a", "b"], dtype=object)[(np.arange(60) % 3 == 0).astype(int)]
+    table = model.drivers(by=groups, texts=NEW.texts, responses=NEW.ratings)
+    assert table["group"].unique().tolist() == ["a", "b"]
+    assert table.groupby("group")["documents"].first().tolist() == [40, 20]
+    for name, part in table.groupby("group"):
+        rows = np.flatnonzero(groups == name)
+        alone = model.drivers(texts=[NEW.texts[i] for i in rows], responses=NEW.ratings[rows])
+        pd.testing.assert_frame_equal(
+            part.drop(columns=["group", "documents"]).reset_index(drop=True), alone, check_exact=False, rtol=1e-10
+        )
+
+
+def test_groups_stand_by_size_and_then_by_name(model):
+    assert model.drivers(by=HOTELS)["group"].unique().tolist() == ["Central", "Astoria", "Bellevue"]
+    assert model.drivers(by=HOTELS).groupby("group", sort=False)["documents"].first().tolist() == [180, 60, 60]
+    for _, part in model.drivers(by=HOTELS).groupby("group"):
+        assert part["lift"].is_monotonic_decreasing
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_documents_without_a_group_are_left_out(model, missing):
+    groups = pd.Series(HOTELS, index=np.arange(300)[::-1]).astype(object)
+    groups.iloc[60:120] = missing
+    table = model.drivers(by=groups)
+    assert table["group"].unique().tolist() == ["Central", "Astoria"]
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        np.arange(300) % 4,
+        pd.Series(np.arange(300) % 4 * 1.0),
+        pd.Categorical.from_codes(np.arange(300) % 4, ["w", "x", "y", "unused"]),
+        (np.arange(300) % 2 == 0).tolist(),
+        pd.date_range("2026-01-01", periods=2).repeat(150),
+        ["<b>"] * 150 + ["😀"] * 150,
+    ],
+)
+def test_groups_may_be_of_any_kind(model, by):
+    groups = pd.Series(by)
+    table = model.drivers(by=by)
+    assert len(table) == 5 * groups.nunique()
+    assert set(table["group"]) == set(groups.unique())
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        (["a"], "300 texts, but by has 1 groups; give one group for each text"),
+        ([], "300 texts, but by has 0 groups"),
+        ("hotel", "300 texts, but by has 1 groups"),
+        (5, "300 texts, but by has 1 groups"),
+        ([["a", "b"]] * 300, r"by has the shape \(300, 2\)"),
+        (pd.DataFrame({"hotel": HOTELS}), r"by has the shape \(300, 1\)"),
+        ([None] * 300, "by names no group: all its values are missing"),
+    ],
+)
+def test_groups_must_fit_the_texts(model, by, message):
+    with pytest.raises(InputError, match=message):
+        model.drivers(by=by)
+
+
+def test_groups_without_weight_are_left_out_unless_all_are(model):
+    weight = np.where(np.arange(60) < 30, 0.0, 1.0)
+    groups = np.where(np.arange(60) < 30, "none", "some")
+    assert model.drivers(by=groups, texts=NEW.texts, sample_weight=weight)["group"].unique().tolist() == ["some"]
+    with pytest.raises(InputError, match="no document of any group counts"):
+        model.drivers(by=np.where(groups == "none", "none", None), texts=NEW.texts, sample_weight=weight)
+
+
+def test_topics_of_themes_are_their_drivers(themes):
+    table = themes.topics().drop(columns="coherence")
+    pd.testing.assert_frame_equal(table, themes.drivers(), check_exact=True)
+
+
+def test_a_loaded_model_of_topics_asks_for_texts(tmp_path):
+    model = TextResponseModel(3, training="joint").fit(REVIEWS.texts, RATINGS)
+    model.save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"does not hold the texts it was trained on; give them: texts=\.\.\."):
+        load(tmp_path / "model").drivers()
+    again = load(tmp_path / "model").drivers(texts=REVIEWS.texts, responses=RATINGS)
+    np.testing.assert_allclose(by_topic(again)["lift"], by_topic(model.drivers())["lift"], rtol=1e-4)

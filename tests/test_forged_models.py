@@ -1,0 +1,265 @@
+"""Forged models, whose checksums are right: whatever cannot be is refused, by name and in one line."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save
+from stored import bits, error_of, settings_of, sign
+
+from textsignal import TextResponseModel, load, storage
+from textsignal.datasets import synthetic_reviews
+
+REVIEWS = synthetic_reviews(200, seed=2)
+
+
+@cache
+def fitted(training):
+    return TextResponseModel(4, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+@pytest.fixture
+def topics(tmp_path):
+    """A folder with a good model of topics in it."""
+    fitted("predictive").save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def themes(tmp_path):
+    """A folder with a good model of themes in it."""
+    fitted("themes").save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def forge(folder, path, value):
+    """Write another value at a path of the settings."""
+    settings = settings_of(folder)
+    inner = settings
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    sign(folder, settings)
+
+
+def write_arrays(folder, arrays):
+    """Arrays in place of the stored ones, with checksums that are right."""
+    (folder / storage.ARRAYS_FILE).write_bytes(save(arrays))
+    sign(folder, settings_of(folder))
+
+
+ANY = [
+    (("n_documents",), 10**30),
+    (("n_documents",), 0),
+    (("n_documents",), "200"),
+    (("n_documents",), True),
+    (("labels",), ["one label for four topics"]),
+    (("labels",), [1, 2, 3, 4]),
+    (("labels",), None),
+    (("options", "n_themes"), 3),
+    (("options",), {}),
+    (("options",), []),
+    (("given",), ["labels"]),
+    (("given",), "estimator"),
+    (("given",), [["estimator"]]),
+    (("reader",), {}),
+    (("reader",), []),
+    (("reader",), None),
+    (("reader",), {"magic": {}}),
+]
+
+
+@pytest.mark.parametrize("training", ["themes", "predictive"])
+@pytest.mark.parametrize(("path", "value"), ANY)
+def test_a_forged_model_is_refused(tmp_path, training, path, value):
+    fitted(training).save(tmp_path / "model")
+    forge(tmp_path / "model", path, value)
+    assert "does not hold what a model must" in error_of(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("estimator", "class"), "os.system"),
+        (("estimator", "fitted", "family", "name"), "eval"),
+        (("estimator", "fitted", "family", "n"), 10**30),
+        (("estimator", "fitted", "family", "n"), "many"),
+        (("estimator", "fitted", "family", "n"), None),
+        (("estimator", "fitted", "family"), None),
+        (("estimator", "fitted", "intercept"), "0.5"),
+        (("estimator", "fitted", "intercept"), float("nan")),
+        (("estimator", "fitted", "intercept"), None),
+        (("estimator", "fitted", "smoothing"), -1.0),
+        (("estimator", "fitted", "tol"), float("inf")),
+        (("estimator", "fitted", "unit_rows"), 1),
+        (("estimator", "fitted", "reason"), 7),
+        (("estimator", "fitted", "trace"), []),
+        (("estimator", "fitted"), {}),
+        (("estimator", "params", "n_topics"), 7),
+        (("estimator", "params"), None),
+        (("estimator", "params", "n_epochs"), 3),
+        (("vectorizer", "n_documents"), 10**30),
+        (("vectorizer",), []),
+        (("vectorizer", "terms"), ["one", "two"]),
+        (("vectorizer", "params", "weighting"), "magic"),
+        (("vectorizer", "params", "ngram_range"), [1, 10**9]),
+    ],
+)
+def test_forged_topics_are_refused(topics, path, value):
+    forge(topics, ("reader", *path), value)
+    assert "does not hold what a model must" in error_of(topics)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((), None),
+        ((), []),
+        ((), {}),
+        (("fitted",), None),
+        (("fitted", "family", "name"), "eval"),
+        (("fitted", "family", "n"), 10**30),
+        (("fitted", "family", "n"), "many"),
+        (("fitted", "family", "n"), None),
+        (("fitted", "family", "n"), 3),
+        (("fitted", "family"), None),
+        (("fitted", "language"), 5),
+        (("fitted", "language"), "klingon"),
+        (("fitted", "language"), "de"),
+        (("fitted", "terms"), ["one", "two"]),
+        (("fitted", "terms"), "one"),
+        (("fitted", "terms"), None),
+        (("fitted", "terms"), {"one": 1}),
+        (("fitted", "features", "names"), ["one", "two"]),
+        (("fitted", "features", "names"), "one"),
+        (("fitted", "features", "names"), [["one"]]),
+        (("fitted", "features"), None),
+        (("fitted", "effects", "constant"), "0.5"),
+        (("fitted", "effects", "constant"), float("nan")),
+        (("fitted", "effects", "constant"), True),
+        (("fitted", "effects", "constant"), None),
+        (("words", "labels"), ["one"]),
+        (("words", "labels"), [1, 2, 3, 4]),
+        (("words", "labels"), None),
+        (("words", "raises"), [["one"]]),
+        (("words", "raises"), ["one", "two", "three", "four"]),
+        (("words", "lowers"), [[1]] * 4),
+        (("words", "lowers"), "four"),
+        (("words",), None),
+    ],
+)
+def test_forged_themes_are_refused(themes, path, value):
+    forge(themes, ("reader", "themes", *path), value)
+    assert "does not hold what a model must" in error_of(themes)
+
+
+def test_a_model_of_themes_was_given_no_part(themes):
+    forge(themes, ("given",), ["vectorizer"])
+    assert "a model of themes is not given vectorizer" in error_of(themes)
+
+
+@pytest.mark.parametrize("name", ["terms", "features"])
+def test_a_list_that_holds_other_than_strings_is_refused(themes, name):
+    settings = settings_of(themes)["reader"]["themes"]["fitted"]
+    path, listed = (
+        (("terms",), settings["terms"]) if name == "terms" else (("features", "names"), settings[name]["names"])
+    )
+    for value in (5, None, ["word"]):
+        forge(themes, ("reader", "themes", "fitted", *path), [*listed[:-1], value])
+        assert "does not hold what a model must" in error_of(themes)
+
+
+FORGERIES = {
+    "short": lambda values: np.ascontiguousarray(values[..., 1:]),
+    "missing": lambda values: None,
+    "not a number": lambda values: np.where(np.arange(values.size).reshape(values.shape) == 1, np.nan, values),
+    "infinite": lambda values: np.where(np.arange(values.size).reshape(values.shape) == 1, np.inf, values),
+    "whole numbers": lambda values: np.ones_like(values, dtype=np.int16),
+    "bytes": lambda values: np.ones_like(values, dtype=np.uint8),
+    "one number": lambda values: np.array(1.0),
+    "empty": lambda values: np.zeros((0, *values.shape[1:])),
+    "another axis": lambda values: np.ascontiguousarray(values[..., None]),
+}
+
+
+@cache
+def names_of(training):
+    """Names of all arrays of a stored model."""
+    reader = fitted(training)._stored()
+    return sorted(storage._arrays(reader))
+
+
+def refused(folder, name, forgery):
+    arrays = load_file(folder / storage.ARRAYS_FILE)
+    forged = FORGERIES[forgery](arrays.pop(name))
+    write_arrays(folder, arrays if forged is None else arrays | {name: forged})
+    assert "does not hold what a model must" in error_of(folder)
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_arrays_of_topics_that_cannot_be_are_refused(topics, forgery):
+    good = (topics / storage.ARRAYS_FILE).read_bytes()
+    names = [name for name in names_of("predictive") if "trace" not in name]
+    assert len(names) > 6
+    for name in names:
+        refused(topics, name, forgery)
+        (topics / storage.ARRAYS_FILE).write_bytes(good)
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_arrays_of_themes_that_cannot_be_are_refused(themes, forgery):
+    good = (themes / storage.ARRAYS_FILE).read_bytes()
+    names = names_of("themes")
+    if forgery == "not a number":  # a response may be missing
+        names = [name for name in names if not name.endswith("responses")]
+    assert len(names) > 15
+    for name in names:
+        refused(themes, name, forgery)
+        (themes / storage.ARRAYS_FILE).write_bytes(good)
+
+
+@pytest.mark.parametrize("name", ["fitted.topics", "fitted.mean_weights"])
+def test_what_is_never_negative_is_refused_where_it_is(topics, name):
+    arrays = load_file(topics / storage.ARRAYS_FILE)
+    arrays[name] = arrays[name] - 2 * arrays[name].max()
+    write_arrays(topics, arrays)
+    assert f"{name.removeprefix('fitted.')} holds values below 0" in error_of(topics)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("themes.topics", lambda values: -values, "themes: they must be at least 0"),
+        ("themes.term_weights", lambda values: -values, "term weights: they must be at least 0"),
+        ("themes.term_weights", lambda values: 0 * values, "term weights: they must be above 0"),
+        ("themes.prevalence", lambda values: -values, "prevalence: they must be at least 0"),
+        ("features.kinds", lambda values: values + np.int8(1), "kinds of features: a kind is not known"),
+        ("training.shares", lambda values: -values, "shares of training: they must be at least 0"),
+        ("training.weight", lambda values: -values, "weight of training: they must be at least 0"),
+        ("training.weight", lambda values: 0 * values, "weight of training: no document counts"),
+        ("training.responses", lambda values: values + 9, "response not one of the levels 1 to 5"),
+        ("training.ends", lambda values: values[::-1].copy(), "ends of documents: they do not fit"),
+        ("training.ends", lambda values: values + 1, "ends of documents: they do not fit"),
+        ("training.sentence_tone", lambda values: values[1:], "ends of documents: they do not fit"),
+    ],
+)
+def test_numbers_of_themes_that_cannot_be_are_named(themes, name, change, message):
+    arrays = load_file(themes / storage.ARRAYS_FILE)
+    full = f"themes.fitted.{name}"
+    write_arrays(themes, arrays | {full: change(arrays[full])})
+    assert message in error_of(themes)
+
+
+def test_forging_nothing_is_no_forgery(themes):
+    write_arrays(themes, load_file(themes / storage.ARRAYS_FILE))
+    forge(themes, ("n_documents",), 200)
+    assert bits(load(themes)) == bits(fitted("themes"))
+
+
+@pytest.mark.parametrize("training", ["themes", "predictive"])
+def test_a_model_of_one_term_is_loaded_though_its_coherence_is_no_number(tmp_path, training):
+    texts = ["room", "", "the room"] * 5
+    model = TextResponseModel(1, training=training).fit(texts, np.arange(15) % 5)
+    model.save(tmp_path / "model")
+    assert np.isnan(load(tmp_path / "model").coherence_).all()
+    assert bits(load(tmp_path / "model"), texts) == bits(model, texts)
