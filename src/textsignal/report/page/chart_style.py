@@ -12,6 +12,7 @@ Spec = dict[str, Any]
 Layers: TypeAlias = alt.LayerChart | alt.FacetChart
 #: Colours that the style sheet defines.
 INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
+UP, DOWN = "var(--up)", "var(--down)"
 #: Pixels of a label beside an axis at most.
 LABEL_WIDTH = 170
 
