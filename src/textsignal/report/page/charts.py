@@ -45,7 +45,11 @@ def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     sides = alt.Scale(domain=["costs", "brings"], range=[DOWN, UP])
     base = alt.Chart().encode(
         y=alt.Y("label:N", sort=[topic.label for topic in topics], axis=axis("", grid=False)),
-        x=alt.X("value:Q", scale=alt.Scale(domain=[-most, most]), axis=axis(f"{unit} of the average", ticks=5)),
+        x=alt.X(
+            "value:Q",
+            scale=alt.Scale(domain=[-most, most]),
+            axis=axis(f"costs and brings, in {unit} of the average", ticks=5),
+        ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
         color=alt.Color("side:N", scale=sides, legend=None), tooltip=_tooltip()

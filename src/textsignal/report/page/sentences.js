@@ -10,12 +10,11 @@ function sentenceReader(given, normalise) {
   const [leading, trailing] = [pattern(`^[${rules.space}]+`, "u"), pattern(`[${rules.space}]+$`, "u")];
   const [titles, shortForms, pauses] = [rules.titles, rules.shortForms, rules.pauses].map((list) => new Set(list));
   const negations = new Set(given.negations.words);
-  const held = pattern(`[\\p{L}\\p{N}]|[^\\u{0}-\\u{203f}${rules.space}]`, "u"); // a letter, a digit or a picture
+  const held = pattern(rules.held, "u");
 
   // Python counts characters by their codes, and so do these.
   const codes = (text) => [...text];
   const back = (text, from, n) => from - codes(text.slice(Math.max(0, from - 2 * n), from)).slice(-n).join("").length;
-  const stripped = (text) => text.replace(leading, "").replace(trailing, "");
   const nWords = (text) => text.match(word)?.length ?? 0;
 
   // Whether a full stop belongs to a short form, an initial or the number of a list's item.
@@ -24,7 +23,7 @@ function sentenceReader(given, normalise) {
     const last = lastWord.exec(text.slice(from, stop));
     if (last === null) return false;
     const name = last[0].toLowerCase();
-    const following = stripped(codes(text.slice(stop + 1, stop + 5)).slice(0, 2).join(""));
+    const following = codes(text.slice(stop + 1, stop + 17)).slice(0, 8).join("").replace(leading, "");
     if (titles.has(name)) return name !== "no" || /^\p{Nd}/u.test(following);
     if (shortForms.has(name)) return !/^\p{Uppercase}/u.test(following);
     const before = text.slice(start, from + last.index);

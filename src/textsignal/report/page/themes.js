@@ -49,13 +49,11 @@ async function themesModel(given) {
         const code = number.get(name);
         const add = (feature) => found.push({ sentence, word, size: 1, isPhrase: false, ...feature });
         if (code === undefined) return;
-        if (!under && !negating && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code], name });
-        if (under && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code], name: given.not + name });
+        if (!under && !negating && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code] });
+        if (under && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code] });
         const before = word > 0 ? number.get(words[word - 1].name) : undefined;
         const place = before === undefined ? -1 : phrase(before, code);
-        if (place < 0) return;
-        const pair = `${words[word - 1].name} ${name}`;
-        add({ id: `p${place}`, tone: phrases[place], name: pair, size: given.phraseSize, isPhrase: true });
+        if (place >= 0) add({ id: `p${place}`, tone: phrases[place], size: given.phraseSize, isPhrase: true });
       }),
     );
     return found;
@@ -105,19 +103,13 @@ async function themesModel(given) {
     const contributions = range(K).map((k) => given.gamma[k] * tone[k] + given.beta[k] * shares[k]);
     const eta = given.constant + sum(contributions);
     const slope = slopeOf(family, given.constant, eta, given.same);
-    const terms = new Map();
-    const added = sentences.map(({ words }) => words.map(() => 0));
+    // What each word adds; half of a phrase is its first word's.
+    const wordTones = sentences.map(({ words }) => words.map(() => 0));
     const known = sentences.map(({ words }) => words.map(({ negating }) => negating));
-    found.forEach(({ sentence, word, name, isPhrase }, i) => {
-      const byTopic = of[sentence].map((place, k) => given.gamma[k] * place * values[i]);
-      const contribution = sum(byTopic);
-      const term = terms.get(name) ?? { term: name, contribution: 0, direct: 0, byTopic: new Array(K).fill(0) };
-      term.contribution += contribution;
-      byTopic.forEach((value, k) => (term.byTopic[k] += value));
-      terms.set(name, term);
+    found.forEach(({ sentence, word, isPhrase }, i) => {
       known[sentence][word] = true;
-      added[sentence][word] += isPhrase ? contribution / 2 : contribution;
-      if (isPhrase) added[sentence][word - 1] += contribution / 2;
+      wordTones[sentence][word] += isPhrase ? values[i] / 2 : values[i];
+      if (isPhrase) wordTones[sentence][word - 1] += values[i] / 2;
     });
     return {
       eta,
@@ -131,16 +123,31 @@ async function themesModel(given) {
       baseline: given.constant,
       baselineMean: family.mean(given.constant),
       slope,
-      terms: [...terms.values()],
+      terms: terms(sentences, wordTones, of),
       unknownWords: unknownWords(sentences, known),
       sentences: sentences.map((sentence, u) => {
         const topic = of[u].indexOf(Math.max(...of[u]));
         const byTone = dot(of[u], given.gamma) * tones[u];
         const speaking = (dot(of[u], given.beta) * sentence.words.length) / Math.max(nWords, 1);
         const contribution = byTone + speaking;
-        return { ...sentence, topic, share: of[u][topic], tone: byTone, speaking, contribution, added: added[u] };
+        const added = wordTones[u].map((value) => value * dot(of[u], given.gamma));
+        return { ...sentence, topic, share: of[u][topic], tone: byTone, speaking, contribution, added };
       }),
     };
+  }
+
+  // What each word of the text adds, by theme; a negated word is one of its own.
+  function terms(sentences, wordTones, of) {
+    const found = new Map();
+    sentences.forEach(({ words }, u) =>
+      words.forEach(({ name, negated: under }, i) => {
+        const term = under ? given.not + name : name;
+        const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
+        found.set(term, whole);
+        of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
+      }),
+    );
+    return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTopic) }));
   }
 
   const unknownWords = (sentences, known) => {

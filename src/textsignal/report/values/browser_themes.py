@@ -44,6 +44,7 @@ def _sentences() -> dict[str, Any]:
         "end": javascript(sentences._END.pattern),
         "lastWord": javascript(sentences._LAST_WORD.pattern),
         "word": javascript(sentences._WORD.pattern),
+        "held": javascript(sentences._HELD.pattern),
         "pause": javascript(sentences._PAUSE.pattern),
         "space": SPACE,
         "titles": sorted(sentences.TITLES),

@@ -55,9 +55,7 @@ def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -
 
 
 def _to_fix(topic: TopicCard, settings: ReportSettings) -> Sentence:
-    change = (
-        f" If what is now said badly were said neutrally, the average would be {topic.lift:.2f} {settings.unit} higher."
-    )
+    change = f" If all that is bad were said neutrally, the average would be {topic.lift:.2f} {settings.unit} higher."
     said = _said(topic, topic.badly, "badly", topic.lowers, settings)
     return Sentence((Named(topic.number, topic.label), said, change))
 

@@ -10,7 +10,6 @@ from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Se
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.evidence import TEXT_CAP, excerpt_of, response_of, segments
 from textsignal.report.values.wording import visible
-from textsignal.text.features import PHRASE
 from textsignal.text.spans import located_words
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.theme_sentences import find_sentences
@@ -58,13 +57,9 @@ def _quote(documents: Documents, texts: SentenceTexts, sentence: int, added: Flo
 
 
 def word_contributions(model: FittedThemes, reading: ThemeReading) -> Floats:
-    """(all words,) what each adds by its tone to its document's linear predictor; a phrase is half its first word's."""
-    found, n_words = reading.occurrences, len(reading.texts.codes)
-    counts = (reading.places @ model.effects.gamma)[reading.sentence_of_occurrence] * reading.values
-    is_phrase = model.features.kinds[found.features] == PHRASE
-    second = np.bincount(found.words, weights=np.where(is_phrase, counts / 2, counts), minlength=n_words)
-    first = np.bincount(found.words[is_phrase] - 1, weights=counts[is_phrase] / 2, minlength=n_words)
-    return np.asarray(first + second, dtype=float)
+    """(all words,) what each adds by its tone to its document's linear predictor."""
+    counts = (reading.places @ model.effects.gamma)[reading.texts.sentence_of_word]
+    return np.asarray(counts * reading.word_tone(model.features), dtype=float)
 
 
 def tone_marks(sentence: str, added: Floats) -> list[str]:
