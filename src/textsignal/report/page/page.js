@@ -56,6 +56,7 @@
   function narrow(spec) {
     if (spec === null || typeof spec !== "object") return;
     if (typeof spec.labelLimit === "number") spec.labelLimit = 115;
+    if (typeof spec.titleLimit === "number") spec.titleLimit = 200;
     if (typeof spec.tickCount === "number") spec.tickCount = Math.min(spec.tickCount, 4);
     Object.values(spec).forEach(narrow);
   }
@@ -112,7 +113,7 @@
     });
   }
   document.getElementById("open-all").addEventListener("click", (event) => {
-    const cards = [...document.querySelectorAll("#cards details")];
+    const cards = [...document.querySelectorAll("#cards > li > details")];
     const open = cards.some((card) => !card.open);
     cards.forEach((card) => (card.open = open));
     event.target.textContent = open ? "Close all cards" : "Open all cards";

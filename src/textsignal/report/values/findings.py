@@ -121,7 +121,7 @@ def _trust(
         f"The text accounts for {much} of the differences in {settings.response_name}: the model explains "
         f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit}."
     )
-    beside = "" if ridge is None else f" A regression on every single word explains {_percent(ridge.r2)}."
+    beside = "" if ridge is None else f" A regression on the counts of its terms explains {_percent(ridge.r2)}."
     return Sentence((said + beside,)), Sentence((learnt,))
 
 
