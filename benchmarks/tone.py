@@ -16,7 +16,6 @@ import pandas as pd
 from themes import N_THEMES, halves, read
 
 import textsignal as ts
-from textsignal.themes import ThemeModel
 from textsignal.training import theme_model
 
 
@@ -42,7 +41,7 @@ def main() -> None:
         train, _ = halves(len(y))
         documents, ratings = [texts[i] for i in train], y[train]
         models = {
-            "themes": ThemeModel(N_THEMES, family=scale),
+            "themes": ts.TextResponseModel(N_THEMES, family=scale, training="themes"),
             "predictive": ts.TextResponseModel(N_THEMES, family=scale, training="predictive"),
         }
         times: dict[str, list[float]] = {training: [] for training in models}

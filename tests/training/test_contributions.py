@@ -25,8 +25,10 @@ def responses(eta, seed=100, scatter=0.0):
 
 
 def effects_of(tone, shares, y, weight=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    prevalence = np.average(shares, axis=0, weights=weight)
     with local_compute(1) as compute:
-        return fit_theme_effects(tone, shares, y, np.ones(len(y)) if weight is None else weight, FAMILY, compute)
+        return fit_theme_effects(tone, shares, prevalence, y, weight, FAMILY, compute)
 
 
 class TestWhatIsFound:
