@@ -28,6 +28,7 @@ N = 200
 REVIEWS = synthetic_reviews(N, seed=9)
 TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating"})
 COLUMNS = ["--text", "Review", "--response", "Rating"]
+PREDICTIVE = ["--training", "predictive"]
 RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
@@ -199,15 +200,16 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
     out, err = ok("demo", "-o", "demo")
     assert "synthetic" in err
     assert {path.name for path in Path("demo").iterdir()} == RESULTS
-    for shown in ("R2", "held out", "effect", "prevalence", "bedbugs", "breakfast", "staff"):
+    for shown in ("R2", "held out", "lift", "worth", "not causes", "bedbugs", "breakfast", "staff"):
         assert shown in out
     topics = pd.read_csv("demo/topics.csv")
+    topics["effect"] = topics["worth"] - topics["lift"]
     effects = {
         word: topics.loc[topics["terms"].str.split(", ").map(lambda terms, of=word: of in terms), "effect"].iloc[0]
-        for word in ("bedbugs", "surprise", "bathroom", "station")
+        for word in ("bedbugs", "staff", "bathroom", "station")
     }
-    assert effects["bedbugs"] < effects["bathroom"] < effects["station"] < effects["surprise"]
-    assert effects["bedbugs"] < 0 < effects["surprise"]
+    assert max(effects["bedbugs"], effects["bathroom"]) < effects["station"] < effects["staff"]
+    assert effects["bedbugs"] < 0 < effects["staff"]
     assert "Written to demo" in err
 
 
@@ -228,7 +230,8 @@ def test_fit_writes_model_topics_documents_and_summary(results):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
     topics, documents = pd.read_csv(folder / "topics.csv"), pd.read_csv(folder / "documents.csv")
-    assert list(topics.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
+    numbers = ["reach", "share", "mean_response", "well", "badly", "raises", "lowers", "lift", "worth", "coherence"]
+    assert list(topics.columns) == ["topic", "label", *numbers, "terms"]
     weights = [f"topic_{k}" for k in range(4)]
     assert list(documents.columns) == ["row", "response", "prediction", "held_out", "unknown", *weights]
     assert documents["held_out"].sum() == N // 5
@@ -247,9 +250,16 @@ def test_fit_shows_its_skill_and_its_topics(results):
         for name in ("r2", "rmse", "mean_baseline_rmse"):
             assert f"{skill[name]:.3f}" in done.stdout
     for row in pd.read_csv(folder / "topics.csv").itertuples():
-        assert re.search(rf"{row.topic} +{re.escape(f'{row.effect:+.2f}')} +{row.prevalence:.1%}", done.stdout)
+        numbers = (
+            f"{row.reach:.0%}",
+            f"{row.well:.0%}",
+            f"{row.badly:.0%}",
+            f"{row.mean_response:.2f}",
+            f"{row.lift:+.2f}",
+        )
+        assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split(", ")[0] in done.stdout
-    assert "reviews.csv: 200 rows. Fitting 4 topics." in done.stderr
+    assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
     assert "Written to out: model/, topics.csv, documents.csv, summary.json, report.html" in done.stderr
 
 
@@ -261,7 +271,11 @@ def test_piped_output_is_plain_and_fits_80_columns(results):
 
 
 def test_fit_is_one_public_call(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--holdout", 0, "--max-terms", 100, "--supervision", 0.2)
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "themes", "-k", 3, "--holdout", 0, "--max-terms", 100, "--seed", 2)
+    model = TextResponseModel(3, max_terms=100, random_state=2).fit(TABLE.Review, TABLE.Rating)
+    np.testing.assert_array_equal(load("themes/model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
+    options = ["--holdout", 0, "--max-terms", 100, "--supervision", 0.2, "--training", "predictive"]
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, *options)
     model = TextResponseModel(3, supervision=0.2, vectorizer=TextVectorizer(5000, 100, weighting="count")).fit(
         TABLE.Review, TABLE.Rating
     )
@@ -299,10 +313,10 @@ def test_alpha_fits_the_model_of_the_paper(ok):
 
 
 def test_ngrams_and_stop_words(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--ngrams", 2, "--stop-words", "none")
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--ngrams", 2, "--stop-words", "none", *PREDICTIVE)
     terms = set(load("out/model").vectorizer_.terms_)
     assert {"the", "the staff"} <= terms
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", "-k", 2, "--stop-words", "german")
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", "-k", 2, "--stop-words", "german", *PREDICTIVE)
     terms = set(load("german/model").vectorizer_.terms_)
     assert "the" in terms
     assert "was" not in terms  # a German stop word too
@@ -336,23 +350,24 @@ def test_a_sheet_and_an_encoding_may_be_chosen(ok):
     french = TABLE.assign(Review=TABLE["Review"] + " très très cher")
     french.to_csv("french.csv", index=False, encoding="cp1252", errors="replace")
     ok("fit", "french.csv", *COLUMNS, "-o", "b", "-k", 2, "--encoding", "cp1252")
-    assert "très" in load("b/model").vectorizer_.terms_
+    assert "cher" in load("b/model").terms_
 
 
 def test_rows_without_response_and_without_known_term_are_told(ok):
     table = TABLE.astype(object)
     table.loc[3, "Rating"] = ""
-    table.loc[[4, 5], "Review"] = "the"
+    table.loc[[4, 5], "Review"] = "zxqv"
+    table.loc[5, "Review"] = "???"
     table.to_csv("some.csv", index=False)
     _, err = ok("fit", "some.csv", *COLUMNS, "-o", "out", "-k", 2)
     assert "Without response, text used all the same: 1 row.\n" in err
-    assert "Without a term the model knows, mean weights used: 2 texts.\n" in err
+    assert "Without a word the model knows, taken as an average text: 2 texts.\n" in err
 
 
 def test_a_file_parted_by_semicolons_is_recognised(ok, results):
     TABLE.to_csv("reviews.csv", index=False, sep=";")
     _, err = ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 4)
-    assert "reviews.csv: 200 rows (separated by semicolons). Fitting 4 topics." in err
+    assert "reviews.csv: 200 rows (separated by semicolons). Fitting 4 themes." in err
     assert Path("out/documents.csv").read_bytes() == (results[0] / "documents.csv").read_bytes()
     TABLE.to_csv("odd.csv", index=False, sep="#")
     _, err = ok("predict", "out/model", "odd.csv", "--text", "Review", "--sep", "#", "-o", "p.csv")
@@ -434,23 +449,31 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("constant.csv --text Review --response Rating", "the response is constant (always 4)"),
         ("constant.csv --text Review --response Rating --levels 1-5", "the response is constant"),
         ("missing.csv --text Review --response Rating", "no document has a response (all are missing)"),
-        ("stop.csv --text Review --response Rating -k 1", "no term is left"),
-        ("reviews.csv --text Rating --response Rating", "no term is left"),
-        ("reviews.csv --text Review --response Rating -k 161", "cannot carry 161 topics"),
+        ("stop.csv --text Review --response Rating -k 1", "no content term is left"),
+        ("reviews.csv --text Rating --response Rating", "no content term is left"),
+        ("reviews.csv --text Review --response Rating -k 161", "--topics 161 is more than anybody reads; give 1 to 60"),
+        ("reviews.csv --text Review --response Rating --by Hotel", "no column 'Hotel'"),
+        ("reviews.csv --text Review --response Rating --ngrams 2", "--ngrams 2 is nothing to --training themes"),
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
         ("reviews.csv --text Review --response Rating --seed 4294967296", "give a whole number from 0 to 4294967295"),
         ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
-        ("reviews.csv --text Review --response Rating -k 999", "give more documents, or fewer than --topics 999"),
+        (
+            "reviews.csv --text Review --response Rating -k 999 --training predictive",
+            "give more documents, or fewer than --topics 999",
+        ),
         ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
         ("reviews.csv --text Review --response Rating --alpha -1", "--alpha -1.0 must be a number of at least 0"),
-        ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan must be a number of at "),
+        ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan is nothing to --training"),
         ("reviews.csv --text Review --response Rating --stop-words elvish", "no stop words for 'elvish'; there are"),
         ("reviews.csv --text Review --response Rating --encoding utf-9", "--encoding utf-9 is not known; give utf-8, "),
         ("reviews.csv --text Review --response Rating --sep ,,", "--sep ,, cannot part cells; give one character"),
-        ("reviews.csv --text Review --response Rating -j 0", "--jobs 0 gives no thread to work"),
+        (
+            "reviews.csv --text Review --response Rating -j 0",
+            "--jobs 0 must be a number of threads, or -1 for all cores",
+        ),
         ("mixed.csv --text Review --response Rating", "such as --encoding cp1252"),
         ("picture.csv --text Review --response Rating", "picture.csv is not text, whatever its name says"),
         ("zeros.csv --text Review --response Rating", "zeros.csv, line 1 holds zero bytes"),
@@ -588,7 +611,7 @@ def test_predictions_to_the_screen_are_csv_and_nothing_else(ok, model):
     Path("new.csv").write_text('Review\nLovely breakfast and friendly staff.\nxylophone\n""\n')
     out, err = ok("predict", model, "new.csv", "--text", "Review")
     assert csv(out)["unknown"].tolist() == [False, True, True]
-    assert err == "Without a term the model knows, mean weights used: 2 of 3 texts.\n"
+    assert err == "Without a word the model knows, taken as an average text: 2 of 3 texts.\n"
     ok("predict", model, "new.csv", "--text", "Review", "-o", "predictions.csv")
     assert Path("predictions.csv").read_text() == out
 
@@ -610,7 +633,7 @@ def test_tables_are_written_in_the_format_that_their_name_says(ok, model, comman
     ok(command, model, *arguments, "-o", "plain.csv")
     found, expected = read_table(name), pd.read_csv("plain.csv")
     assert list(found.columns) == list(expected.columns)
-    number = "prediction" if command == "predict" else "effect"
+    number = "prediction" if command == "predict" else "lift"
     np.testing.assert_allclose(found[number].astype(float), expected[number], rtol=1e-12)
 
 
@@ -663,8 +686,9 @@ def test_topics_shows_the_table(ok, model):
     out, err = ok("topics", model, "-n", 3)
     assert err == ""
     for row in load(model).topics(3).itertuples():
-        assert f"{row.effect:+.2f}" in out
-        assert ", ".join(row.terms) in out
+        assert f"{row.lift:+.2f}" in out
+        assert row.label.split(",")[0] in out
+        assert all(word in out for word in (*row.raises, *row.lowers))
 
 
 def test_topics_writes_a_csv(ok, model):
@@ -672,7 +696,47 @@ def test_topics_writes_a_csv(ok, model):
     assert (out, err) == ("", "Written to topics.csv: 4 rows\n")
     table, expected = pd.read_csv("topics.csv"), load(model).topics(5)
     assert table["terms"].str.split(", ").tolist() == expected["terms"].tolist()
-    assert table.drop(columns="terms").equals(expected.drop(columns="terms"))
+    words = ["terms", "raises", "lowers"]
+    pd.testing.assert_frame_equal(table.drop(columns=words), expected.drop(columns=words), rtol=1e-12)
+
+
+# drivers
+
+
+def test_drivers_of_the_texts_of_training_need_no_table(ok, model):
+    out, err = ok("drivers", model)
+    assert err == ""
+    assert "not causes" in out
+    for row in load(model).drivers().itertuples():
+        assert f"{row.lift:+.2f}" in out
+
+
+def test_drivers_by_group(ok, model):
+    TABLE.assign(Hotel=np.where(np.arange(N) % 3, "Alpha", "Beta")).to_csv("hotels.csv", index=False)
+    out, _ = ok("drivers", model, "hotels.csv", *COLUMNS, "--by", "Hotel")
+    assert "Alpha (133)" in out
+    assert "Beta (67)" in out
+    _, err = ok("drivers", model, "hotels.csv", *COLUMNS, "--by", "Hotel", "-o", "drivers.csv")
+    assert err == "Written to drivers.csv: 8 rows\n"
+    table = pd.read_csv("drivers.csv")
+    assert table["group"].unique().tolist() == ["Alpha", "Beta"]
+    hotels = pd.read_csv("hotels.csv")
+    expected = load(model).drivers(hotels["Hotel"], texts=hotels["Review"], responses=hotels["Rating"])
+    np.testing.assert_allclose(table["lift"], expected["lift"], rtol=1e-12)
+
+
+def test_fit_writes_drivers_by_group(ok):
+    TABLE.assign(Hotel=np.where(np.arange(N) % 3, "Alpha", None)).to_csv("hotels.csv", index=False)
+    out, err = ok("fit", "hotels.csv", *COLUMNS, "-o", "out", "-k", 3, "--by", "Hotel")
+    assert "By Hotel" in out
+    assert err.splitlines()[-2].endswith("report.html, drivers.csv")
+    assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 3
+
+
+def test_drivers_name_what_is_wrong(error_of, model):
+    assert error_of("drivers", model, "--by", "Hotel").startswith("--text, --response and --by name columns of a table")
+    assert "which column holds the texts" in error_of("drivers", model, "reviews.csv")
+    assert "no column 'Hotel'" in error_of("drivers", model, "reviews.csv", *COLUMNS, "--by", "Hotel")
 
 
 # explain
@@ -690,8 +754,10 @@ def test_explain_shows_the_text_with_signs_the_prediction_and_what_adds_up(ok, m
     assert "Not in the model: xylophone" in out.replace("bold, ", "")
     for probability in explanation.probabilities:
         assert f"{probability:.0%}" in out
-    for topic in explanation.topics.itertuples():
-        assert f"{topic.contribution:+.2f}" in out
+    for sentence in explanation.sentences.itertuples():
+        assert f"{sentence.points:+.2f}" in out
+    for topic in explanation.topics[:2].itertuples():
+        assert f"{topic.points:+.2f}" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -704,8 +770,8 @@ def test_explain_reads_a_file_or_standard_input(ok, model, monkeypatch):
 
 
 def test_explain_says_when_no_word_is_known(ok, model):
-    assert "the mean weights of training were used" in " ".join(ok("explain", model, "xylophone")[0].split())
-    assert "the mean weights of training were used" in " ".join(ok("explain", model, "")[0].split())
+    assert "taken as an average text" in " ".join(ok("explain", model, "xylophone")[0].split())
+    assert "taken as an average text" in " ".join(ok("explain", model, "")[0].split())
 
 
 def test_explain_gets_bad_input_in_one_line(error_of, model):
@@ -839,7 +905,8 @@ def test_a_terminal_shows_colours_unless_told_not_to(model):
 
 
 def test_a_terminal_shows_a_progress_bar():
-    shown = on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "2")
+    assert "Themes and tone" in on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "themes", "-k", "2")
+    shown = on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "2", *PREDICTIVE)
     assert "━" in shown
     assert "100%" in shown
     assert {path.name for path in Path("out").iterdir()} == RESULTS

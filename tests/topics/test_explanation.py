@@ -114,7 +114,7 @@ def test_a_text_without_a_known_term_says_that_the_mean_weights_were_used(model,
     assert explanation.prediction == pytest.approx(explanation.baseline_prediction)
     assert explanation.unknown_words == tuple(word for word in text.split() if word not in {"the", "and", "of"})
     for shown in (repr(explanation), explanation._repr_html_(), terminal(explanation)):
-        assert "the mean weights of training were used" in " ".join(shown.split())
+        assert "taken as an average text" in " ".join(shown.split())
     assert "mean weights" not in repr(model.explain("Friendly staff"))
 
 

@@ -48,7 +48,7 @@ for command, example in EXAMPLES.items():
     app.command(epilog=f"Example: {example}")(command)
 
 #: Arguments of Python whose flag has another name.
-OTHER_NAMES = {"n_topics": "topics", "n_jobs": "jobs", "random_state": "seed"}
+OTHER_NAMES = {"n_topics": "topics", "n_jobs": "jobs", "random_state": "seed", "ngram_range": "ngrams"}
 _VALUE = r"""("[^"]*"|'[^']*'|\(-?\d+, -?\d+\)|[\w.+-]*\w)"""
 
 
@@ -109,7 +109,9 @@ def in_flags(message: str) -> str:
 
     def flag(option: re.Match[str]) -> str:
         value = option[2].strip("\"'")
-        if value.startswith("("):  # the two ends of a scale
+        if option[1] == "ngram_range":
+            value = value.strip("()").split(", ")[-1]
+        elif value.startswith("("):  # the two ends of a scale
             value = value.strip("()").replace(", ", ":" if "-" in value else "-")
         return flags[option[1]] if value == "True" else f"{flags[option[1]]} {'none' if value == 'None' else value}"
 

@@ -59,7 +59,8 @@ def predict(
         write(predictions)
     unknown = int(predictions["unknown"].sum())
     if unknown:
-        say(f"Without a term the model knows, mean weights used: {unknown:,} of {count(len(predictions), 'text')}.")
+        texts = count(len(predictions), "text")
+        say(f"Without a word the model knows, taken as an average text: {unknown:,} of {texts}.")
     if output is not None:
         say(f"Written to {output}: {count(len(predictions), 'row')}")
 

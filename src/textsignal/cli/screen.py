@@ -132,7 +132,7 @@ def show_analysis(analysis: Analysis) -> None:
     if summary.without_response:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
-        say(f"Without a term the model knows, mean weights used: {count(summary.without_known_term, 'text')}.")
+        say(f"Without a word the model knows, taken as an average text: {count(summary.without_known_term, 'text')}.")
     say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
     out.print(skill_table(summary.train, summary.held_out))
     if summary.held_out is None:

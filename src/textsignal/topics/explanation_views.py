@@ -102,7 +102,7 @@ def _notes(explanation: Explanation) -> list[str]:
     """What a reader must know beside the numbers."""
     notes = []
     if explanation.unknown:
-        notes.append("No word of this text is a term of the model, so the mean weights of training were used.")
+        notes.append("No word of this text is known to the model, so it is taken as an average text.")
     if explanation.unknown_words:
         listed = ", ".join(map(_visible, explanation.unknown_words[:SHOWN]))
         more = len(explanation.unknown_words) - SHOWN
