@@ -83,8 +83,7 @@ class Analysis:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`."""
         self.model.save(folder / "model")
-        topics = self.model.topics()
-        topics["terms"] = topics["terms"].map(", ".join)
+        topics = self.model.topics().map(lambda value: ", ".join(value) if isinstance(value, list) else value)
         topics.to_csv(folder / "topics.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
         text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
