@@ -14,7 +14,8 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "arrays errors",
+        "arrays errors kernels.compiling",
+        "kernels.counting",
         "checks evaluate families kernels text figures.palette figures.canvas tables.files",
         "tables.separator tables.rows tables.write",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents",
@@ -24,7 +25,8 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "engines.local",
         "inference",
         "training.corpus training.lengths training.loop training.draws",
-        "training.glm training.tone training.distinct",
+        "training.glm training.word_effects training.distinct",
+        "training.tone",
         "training.fitted",
         "training.joint",
         "training.start",
@@ -42,7 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "studies",
         "cli.console cli.options",
         "cli.screen",
-        "cli.demo cli.fit cli.predict cli.topics cli.explain cli.report cli.reproduce",
+        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )

@@ -18,7 +18,7 @@ from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
-from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.matrix import NOT_STORED, MatrixReader
 from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.explanation import Explanation
@@ -342,19 +342,15 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         return str(shown(self.topics(8)).to_html(index=False, border=0))
 
     def _observed(
-        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Observed:
         """What was given, or else what the model was trained on."""
         if texts is None and (responses is not None or sample_weight is not None):
             given = "sample_weight was" if responses is None else "responses were"
             raise InputError(f"{given} given without texts; give both, or none for the training texts")
-        if texts is None and self._training is None:
-            raise InputError(
-                "this model was loaded, and a stored model does not hold the texts it was trained on; "
-                "give them: texts=..., responses=..."
-            )
         if texts is None:
-            assert self._training is not None
+            if self._training is None:
+                raise InputError(NOT_STORED)
             return self._training
         tokens = self.reader_.tokenise(texts)
         return observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)

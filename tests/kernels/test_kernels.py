@@ -267,6 +267,55 @@ class TestLaws:
             np.testing.assert_array_equal(array, copy)
 
 
+class TestFitsSideBySide:
+    """Linear predictors and Adagrad's steps of several fits on the same documents."""
+
+    @staticmethod
+    def fits(n_fits, kernels, seed=0):
+        rng = np.random.default_rng(seed)
+        effects, squares = rng.normal(size=(N_TERMS + 1, n_fits)), 1 + rng.random((N_TERMS + 1, n_fits))
+        slopes = rng.normal(size=(N_DOCUMENTS, n_fits))
+        return [pad(values, kernels, np.dtype(float)) for values in (effects, squares, slopes)]
+
+    @pytest.mark.parametrize("n_fits", [1, 6, 8, 11])
+    def test_compiled_is_the_reference(self, n_fits):
+        X, found = make_case(2).rows(), []
+        for kernels in (reference, compiled):
+            effects, squares, slopes = self.fits(n_fits, kernels)
+            squares[:, n_fits:] = 1
+            kernels.adagrad_step(X, slopes, effects, squares, 0.2)
+            found.append([values[:, :n_fits] for values in (effects, squares, kernels.predictors(X, effects))])
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+    @both_kernels
+    def test_each_fit_is_its_own(self, kernels):
+        X = make_case(2).rows()
+        together = self.fits(8, kernels)
+        alone = [pad(values[:, 3:4], kernels, np.dtype(float)) for values in self.fits(8, kernels)]
+        alone[1][:, 1:] = 1
+        for effects, squares, slopes in (together, alone):
+            kernels.adagrad_step(X, slopes, effects, squares, 0.2)
+        np.testing.assert_array_equal(together[0][:, 3], alone[0][:, 0])
+
+    @both_kernels
+    def test_no_slope_no_step(self, kernels):
+        effects, squares, slopes = self.fits(8, kernels)
+        before = effects.copy()
+        slopes[:, 2] = 0
+        kernels.adagrad_step(make_case(2).rows(), slopes, effects, squares, 0.2)
+        np.testing.assert_array_equal(effects[:, 2], before[:, 2])
+        assert np.any(effects != before, axis=0).sum() == 7
+
+    @both_kernels
+    def test_an_empty_document_moves_the_constant_alone(self, kernels):
+        effects, squares, slopes = self.fits(8, kernels)
+        before = effects.copy()
+        kernels.adagrad_step(make_case(2).rows(EMPTY, EMPTY + 1), slopes[EMPTY : EMPTY + 1], effects, squares, 0.2)
+        np.testing.assert_array_equal(effects[:-1], before[:-1])
+        assert np.all(effects[-1] != before[-1])
+
+
 class TestMemory:
     """Nothing of size nonzeros x topics is allocated."""
 

@@ -7,8 +7,10 @@ from numba import njit
 from textsignal.kernels.lanes import (
     VECTOR_BYTES,
     aligned_zeros,
+    divide_by_root,
     lanes,
     load,
+    multiply,
     multiply_add,
     nothing,
     splat,
@@ -36,6 +38,13 @@ def _dot(x, y):
     return total(result)
 
 
+@njit
+def _scaled(x, y, out):
+    """out = x * x / sqrt(y)."""
+    for start in range(0, x.size, width(x)):
+        store(out, start, divide_by_root(multiply(load(x, start), load(x, start)), load(y, start)))
+
+
 @dtypes
 def test_one_vector_fills_a_cache_line(dtype):
     assert lanes(dtype) * np.dtype(dtype).itemsize == VECTOR_BYTES
@@ -59,6 +68,14 @@ def test_lanes_multiply_add_and_store_like_numpy(dtype):
     expected = dtype(1.5) * x + y
     _axpy(dtype(1.5), x, y)
     np.testing.assert_allclose(y, expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)
+
+
+@dtypes
+def test_lanes_multiply_and_divide_by_a_root_like_numpy(dtype):
+    x, y = np.random.default_rng(2).random((2, 2 * lanes(dtype))).astype(dtype) + dtype(0.1)
+    out = np.zeros_like(x)
+    _scaled(x, y, out)
+    np.testing.assert_allclose(out, x * x / np.sqrt(y), rtol=4 * np.finfo(dtype).eps)
 
 
 @dtypes

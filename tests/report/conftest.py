@@ -22,10 +22,12 @@ def fitted(training: str, vectorizer: TextVectorizer) -> TextResponseModel:
 @pytest.fixture(scope="session")
 def models() -> dict[str, TextResponseModel]:
     """One model of each training, with the text that suits it; one with effects of words, one with long terms."""
+    themes = TextResponseModel(6, levels=(1, 5), n_jobs=1)
     with_words = fitted("predictive", TextVectorizer(5000, 2000, weighting="count"))
     # So few texts teach no effect of a single word, so these are given.
     with_words.estimator_.word_effects_[::3] = np.linspace(-1, 1, len(with_words.estimator_.word_effects_[::3]))
     return {
+        "themes": themes.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING]),
         "predictive": fitted("predictive", TextVectorizer(5000, 2000, weighting="count")),
         "words": with_words,
         "joint": fitted("joint", TextVectorizer(5000, 400, ngram_range=(1, 2), row_norm="l1")),

@@ -9,41 +9,14 @@ from hypothesis import strategies as st
 
 from textsignal.families import Binomial
 from textsignal.report.values.numbers import (
-    STEP,
     length_bars,
     level_ticks,
     response_bars,
-    response_effects,
     sizes,
 )
-from textsignal.report.values.wording import region, signed, visible
+from textsignal.report.values.wording import signed, visible
 
 STARS = Binomial(4, 1)
-NUMBERS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(st.floats(-3, 3), min_size=n, max_size=n), st.just(n)))
-
-
-@given(NUMBERS, st.floats(0.1, 5), st.integers(0, 1000))
-def test_the_effect_is_that_of_moving_the_average_text(drawn, total, seed):
-    effects, n = np.array(drawn[0]), drawn[1]
-    share = np.random.default_rng(seed).dirichlet(np.ones(n))
-    found = response_effects(STARS, 0.3, effects, total * share, 0.0)
-    for k in range(n):
-        step = min(STEP, 1 - share[k])
-        moved = share * ((1 - share[k] - step) / (1 - share[k]) if n > 1 else 0)
-        moved[k] = share[k] + step
-        assert moved.sum() == pytest.approx(1)
-        before, after = (STARS.mean(np.array(0.3 + total * (s @ effects))) for s in (share, moved))
-        assert found[k] == pytest.approx(after - before, abs=1e-9)
-
-
-def test_a_constant_added_to_all_effects_and_taken_off_the_intercept_changes_no_effect():
-    effects, weights = np.array([1.0, -2.0, 0.5]), np.array([0.2, 0.3, 0.1])
-    moved = response_effects(STARS, 0.5 - 3 * weights.sum(), effects + 3, weights, 0.0)
-    np.testing.assert_allclose(moved, response_effects(STARS, 0.5, effects, weights, 0.0))
-
-
-def test_one_topic_alone_moves_nothing():
-    assert response_effects(STARS, 0.0, np.array([2.0]), np.array([1.0]), 0.0) == pytest.approx(0)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1))
@@ -78,25 +51,6 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert (np.diff(found[order]) >= 0).all()
 
 
-@pytest.mark.parametrize(
-    ("prevalence", "effect", "words"),
-    [
-        (0.15, 0.3, "common and strong"),
-        (0.06, -0.3, "rarer and strong"),
-        (0.20, -0.1, "common and neutral"),
-        (0.00, 0.0, "rarer and neutral"),
-        (0.100, -0.3, "strong"),
-        (0.088, 0.1, "neutral"),
-    ],
-)
-def test_regions_of_the_map(prevalence, effect, words):
-    assert region(prevalence, effect, rare=0.07, common=0.15, strong=0.3) == words
-
-
-def test_where_nothing_moves_nothing_is_strong():
-    assert region(0.1, 0.0, rare=0.07, common=0.15, strong=0.0) == "neutral"
-
-
 @pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])
 def test_changes_are_signed_and_have_a_unit(value, words):
     assert signed(value, "stars") == words
@@ -119,13 +73,6 @@ def test_the_link_gives_the_linear_predictor_of_a_mean(mean):
 
 def test_the_link_keeps_means_inside_the_scale():
     assert np.isfinite(STARS.link(np.array([-5.0, 1.0, 5.0, 99.0]))).all()
-
-
-def test_what_smoothing_adds_to_every_topic_is_not_text_that_moves():
-    effects, text = np.array([1.0, -1.0, 0.5]), np.array([0.3, 0.3, 0.2])
-    smoothed = response_effects(STARS, 0.0, effects, text + 0.4, 0.4)
-    plain = response_effects(STARS, 0.4 * effects.sum(), effects, text, 0.0)
-    np.testing.assert_allclose(smoothed, plain)
 
 
 @given(st.integers(-1000, 1000), st.integers(1, 100_000))

@@ -2,8 +2,9 @@
 
 import json
 import re
-from itertools import combinations
 
+import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from small_reviews import HELD_OUT, REVIEWS
@@ -15,9 +16,14 @@ from textsignal.report.values.data import ReportSettings
 FOCUSABLE = "a[href], button, input, textarea, summary, [tabindex='0']"
 
 
+@pytest.fixture(params=["themes", "predictive"])
+def name(request):
+    return request.param
+
+
 @pytest.fixture
-def page(visit, reports):
-    return visit(reports["predictive"]).page
+def page(visit, reports, name):
+    return visit(reports[name]).page
 
 
 def order_of(page, list_id):
@@ -32,70 +38,107 @@ def bars_of(page, chart):
     return page.evaluate(f"textsignal.views.get('{chart}').view.scale('y').domain()")
 
 
-@pytest.mark.parametrize("name", ["predictive", "joint"])
 def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name):
     opened = visit(reports[name])
     assert opened.errors == []
     assert opened.requests == [reports[name].as_uri()]
-    for chart in ("effects", "prevalence", "map", "agreement", "reliability", "pit", "responses", "lengths"):
+    for chart in ("drivers", "agreement", "reliability", "pit", "responses", "lengths"):
         assert opened.page.locator(f"#chart-{chart} svg").count() == 1
     headings = opened.page.locator("h2").all_inner_texts()
     assert headings == [
+        "What to fix first",
+        "What to keep",
+        "How far to trust it",
         "What moves the Rating",
-        "Effect against prevalence",
-        "The topics",
-        "How well does it predict?",
         "Try a text",
+        "The themes" if name == "themes" else "The topics",
+        "How well does it predict?",
         "The data",
     ]
 
 
 def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(visit, reports):
-    page = visit(reports["predictive"], java_script_enabled=False).page
-    for chart in ("effects", "map", "agreement"):
+    page = visit(reports["themes"], java_script_enabled=False).page
+    for chart in ("drivers", "agreement"):
         assert page.locator(f"#chart-{chart} p").is_visible()
-    page.click("details.numbers summary")
     assert page.locator("#topic-rows tr").first.is_visible()
     assert page.locator("#cards > li").count() == 6
-    assert not page.locator("fieldset").is_visible()
+    assert not page.locator("#download").is_visible()
 
 
-def test_topics_are_ranked_by_effect_prevalence_or_each_by_its_own(page, models):
-    table = models["predictive"].topics()
-    by_prevalence = table.sort_values("prevalence", ascending=False)
-    own = bars_of(page, "effects")
-    assert bars_of(page, "prevalence") == by_prevalence["label"].tolist()
-    assert sorted(own) == sorted(table["label"])
-    page.check("input[value=prevalence]", force=True)
-    assert bars_of(page, "effects") == by_prevalence["label"].tolist()
-    for listed in ("cards", "topic-rows", "map-topics"):
-        assert order_of(page, listed) == by_prevalence["topic"].tolist()
-    page.check("input[value=effect]", force=True)
-    assert bars_of(page, "effects") == bars_of(page, "prevalence") == own
+def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name):
+    table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    assert order_of(page, "cards") == order_of(page, "topic-rows") == table["topic"].tolist()
+    assert bars_of(page, "drivers") == table["label"].tolist()
+    for measure in ("worth", "reach", "lift"):
+        page.click(f"button[data-measure={measure}]")
+        expected = table.sort_values(measure, ascending=False, kind="stable")
+        assert order_of(page, "cards") == order_of(page, "topic-rows") == expected["topic"].tolist()
+        assert bars_of(page, "drivers") == expected["label"].tolist()
+        sorted_by = page.locator("th[aria-sort] button").all()
+        assert [button.get_attribute("data-measure") for button in sorted_by] == [measure]
 
 
-def test_a_click_on_the_map_opens_the_card(page):
-    points = page.locator("#chart-map .mark-symbol path")
-    assert points.count() == 6
-    number = points.nth(2).evaluate("point => point.__data__.datum.topic")
+def test_the_table_says_what_the_model_says(page, models, name):
+    table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    for row in table.itertuples():
+        shown = page.locator(f"#row-{row.topic} td").all_inner_texts()
+        expected = [f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.well:.0%}", f"{row.mean_response:.2f}"]
+        assert shown == [*expected, f"{row.lift:z.2f}", f"{row.worth:z.2f}"]
+
+
+def test_the_numbers_are_given_away_as_a_table(page, models, name, tmp_path):
+    with page.expect_download() as download:
+        page.click("#download")
+    download.value.save_as(tmp_path / "drivers.csv")
+    found = pd.read_csv(tmp_path / "drivers.csv")
+    expected = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    assert found["label"].tolist() == expected["label"].tolist()
+    for measure in ("reach", "share", "well", "badly", "lift", "worth"):
+        np.testing.assert_allclose(found[measure], expected[measure])
+
+
+BARS = "#chart-drivers .mark-rect path"
+
+
+def test_a_click_on_a_bar_opens_the_card(page):
+    bars = page.locator(BARS)
+    assert bars.count() == 12
+    number = bars.first.evaluate("bar => bar.__data__.datum.topic")
     assert not page.locator(f"#topic-{number} .inside").is_visible()
-    points.nth(2).click(force=True)
+    bars.first.click(force=True)
     assert page.locator(f"#topic-{number} .inside").is_visible()
     assert page.evaluate("document.activeElement.closest('li').id") == f"topic-{number}"
     assert page.url.endswith(f"#topic-{number}")
 
 
-def test_hovering_over_the_map_says_what_is_there(page):
-    point = page.locator("#chart-map .mark-symbol path").first
-    label = point.evaluate("point => point.__data__.datum.label")
-    point.hover(force=True)
+def test_hovering_over_a_bar_says_what_it_is(page):
+    bar = page.locator(BARS).first
+    label = bar.evaluate("bar => bar.__data__.datum.label")
+    bar.hover(force=True)
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert label in page.inner_text("#vg-tooltip-element")
 
 
+def test_the_text_around_a_sentence_is_one_click_away(visit, reports):
+    page = visit(reports["themes"]).page
+    page.click("#open-all")
+    around = page.locator(".around").first
+    assert not around.locator("p").is_visible()
+    around.locator("summary").click()
+    said = around.locator("xpath=..").locator("> p").inner_text()
+    assert around.locator("mark.here").inner_text() == said
+
+
+def test_findings_lead_to_their_cards(page):
+    link = page.locator(".findings a.named").first
+    link.click()
+    assert page.locator(f"#topic-{link.get_attribute('data-topic')} .inside").is_visible()
+
+
 def test_a_link_to_a_topic_opens_its_card(visit, reports):
     page = visit(reports["predictive"]).page
-    page.click("#link-3 a")
+    page.click("#row-3 a")
     assert page.locator("#topic-3 .inside").is_visible()
     page.goto(reports["predictive"].as_uri() + "#topic-4")
     page.reload()
@@ -104,45 +147,46 @@ def test_a_link_to_a_topic_opens_its_card(visit, reports):
 
 def test_a_name_given_to_a_topic_shows_everywhere_and_in_a_saved_copy(visit, reports, tmp_path):
     page = visit(reports["predictive"]).page
-    page.click("#link-2 a")
+    page.click("#row-2 a")
     name = 'Beds </script> & "pillows"'
     page.fill("#name-2", name)
     page.press("#name-2", "Tab")
     assert page.locator("#topic-2 h3").inner_text() == name
     assert page.locator("#row-2 th").text_content() == name
-    assert name in bars_of(page, "effects")
+    assert name in bars_of(page, "drivers")
     with page.expect_download() as download:
         page.click("#save")
     download.value.save_as(tmp_path / "copy.html")
     copy = visit(tmp_path / "copy.html")
     assert copy.errors == []
     assert copy.page.locator("#topic-2 h3").text_content() == name
-    assert name in bars_of(copy.page, "effects")
+    assert name in bars_of(copy.page, "drivers")
 
 
-def test_a_name_given_to_a_topic_shows_in_the_headline(visit, reports):
+def test_a_name_given_to_a_topic_shows_in_the_findings(visit, reports):
     page = visit(reports["predictive"]).page
     number = int(page.get_attribute(".findings [data-name] >> nth=0", "data-name"))
     old = page.inner_text(".findings [data-name] >> nth=0")
-    page.click(f"#link-{number} a")
+    page.click(f"#row-{number} a")
     page.fill(f"#name-{number}", "What everybody loves")
     page.press(f"#name-{number}", "Tab")
     page.evaluate("textsignal.drawn()")
-    assert "“What everybody loves”" in page.inner_text(".findings")
+    assert "What everybody loves" in page.inner_text(".findings")
     assert old not in page.inner_text("header")
 
 
 def test_a_warning_of_over_fitting_stands_before_the_numbers(visit, models, reports, tmp_path):
     model, ratings = models["predictive"], REVIEWS.ratings.copy()
-    assert visit(reports["predictive"]).page.locator("header .warning").count() == 0
+    far_above = "Training skill is far above held-out skill"
+    assert far_above not in visit(reports["predictive"]).page.inner_text("header")
     ratings[HELD_OUT] = ratings[HELD_OUT][::-1]
     write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), ratings, HELD_OUT)
     page = visit(tmp_path / "report.html").page
-    assert "Training skill is far above held-out skill" in page.inner_text("header .warning")
+    assert far_above in page.inner_text("header .warning >> nth=0")
 
 
-def test_phone_width_has_no_sideways_scroll(visit, reports):
-    page = visit(reports["predictive"], width=390).page
+def test_phone_width_has_no_sideways_scroll(visit, reports, name):
+    page = visit(reports[name], width=390).page
     page.click("#open-all")
     page.fill("#try-text", "Friendly staff. " + "x" * 200)
     page.wait_for_selector("#try-result:visible")
@@ -151,8 +195,8 @@ def test_phone_width_has_no_sideways_scroll(visit, reports):
         assert chart.evaluate("chart => (chart.querySelector('svg')?.getBoundingClientRect().right ?? 0) <= innerWidth")
 
 
-def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path):
-    model = models["joint"].rename({0: "x" * 300})
+def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path, name):
+    model = models[name].rename({0: "x" * 300})
     settings = ReportSettings(title="y" * 300, response_name="satisfaction_" * 6, unit="units of satisfaction")
     write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), REVIEWS.ratings, None, settings)
     page = visit(tmp_path / "report.html", width=390).page
@@ -160,20 +204,10 @@ def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_names_on_the_map_keep_off_each_other(page):
-    found = page.locator("#chart-map .mark-text text").all()
-    named = [text.bounding_box() for text in found if text.text_content() and text.is_visible()]
-    boxes = [(box["x"], box["x"] + box["width"], box["y"] + 3, box["y"] + box["height"] - 3) for box in named]
-    assert len(boxes) >= 8
-    for a, b in combinations(boxes, 2):
-        assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
-
-
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])
-def test_accessibility(visit, reports, options):
-    page = visit(reports["predictive"], **options).page
+def test_accessibility(visit, reports, options, name):
+    page = visit(reports[name], **options).page
     page.click("#open-all")
-    page.click("#what details summary")
     page.fill("#try-text", "The staff were friendly but the bathroom was dirty.")
     page.wait_for_selector("#try-result:visible")
     found = Axe().run(page).response["violations"]
@@ -184,11 +218,9 @@ def test_accessibility(visit, reports, options):
 def test_the_keyboard_reaches_everything(page):
     page.focus("#open-all")
     page.keyboard.press("Enter")
-    page.focus("#what details summary")
-    page.keyboard.press("Space")
     shown = page.evaluate(
         f"""() => [...document.querySelectorAll("{FOCUSABLE}")]
-        .filter((part) => part.checkVisibility() && (part.type !== "radio" || part.checked))
+        .filter((part) => part.checkVisibility())
         .map((part, i) => (part.dataset.stop = i))"""
     )
     page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
@@ -198,9 +230,9 @@ def test_the_keyboard_reaches_everything(page):
         reached.add(page.evaluate("Number(document.activeElement.dataset.stop ?? -1)"))
         page.keyboard.press("Tab")
     assert reached >= set(shown)
-    page.focus("input[name=ranking]:checked")
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.value") == "effect"
+    page.focus("button[data-measure=worth]")
+    page.keyboard.press("Enter")
+    assert page.locator("th[aria-sort]").inner_text().startswith("brings")
     page.focus("#topic-1 summary")
     page.keyboard.press("Enter")
     assert not page.locator("#topic-1 .inside").is_visible()
@@ -213,44 +245,41 @@ HOSTILE = (
 )
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    """A report in which everything a user gives is hostile, tags included."""
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def hostile(request, tmp_path_factory):
+    """A report in which everything a user gives is hostile; for topics tags are kept, themes are read without them."""
     texts = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]]
     ratings = REVIEWS.ratings[:150]
-    vectorizer = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
+    kept = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
+    vectorizer = kept if request.param == "predictive" else None
     model = TextResponseModel(2, levels=(1, 5), vectorizer=vectorizer, n_jobs=1).fit(texts, ratings)
     model = model.rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     names = [HOSTILE.encode("utf-8", "replace").decode().replace("\x00", "") for _ in range(4)]
     settings = ReportSettings(title=names[0], response_name=names[1], unit=names[2], command=names[3])
     write_report(model, file, model.read(texts), ratings, None, settings)
-    return file
+    return request.param, file
 
 
 def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile):
-    opened = visit(hostile)
+    kind, file = hostile
+    opened = visit(file)
     page = opened.page
     page.click("#open-all")
     page.fill("#try-text", "lovely " + HOSTILE.encode("utf-8", "replace").decode())
     page.wait_for_selector("#try-result:visible")
-    page.hover("#chart-map .mark-symbol path >> nth=0", force=True)
+    page.hover(f"{BARS} >> nth=0", force=True)
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert page.evaluate("window.hacked") is None
     assert opened.errors == []
-    assert opened.requests == [hostile.as_uri()]
+    assert opened.requests == [file.as_uri()]
     assert (
         page.locator("main img, main a[href^='javascript'], main blockquote svg, #vg-tooltip-element svg").count() == 0
     )
-    shown = page.locator("blockquote p").first.text_content()
-    for piece in (
-        "<script>window.hacked = 1</script>",
-        "onerror=window.hacked=1>",
-        "{{ 'hacked' ~ 'template' }}",
-        "␀␇␛[31m",
-        "&lt;b&gt;",
-    ):
-        assert piece in shown
+    if kind == "predictive":
+        shown = page.locator("blockquote p").first.text_content()
+        pieces = ("<script>window.hacked = 1</script>", "onerror=window.hacked=1>", "␀␇␛[31m", "&lt;b&gt;")
+        assert all(piece in shown for piece in (*pieces, "{{ 'hacked' ~ 'template' }}"))
     assert "hackedtemplate" not in page.content()
     assert "<script>window.hacked = 1</script>" in page.inner_text("#try-marked")
     assert page.locator("h1").text_content().startswith("<script>window.hacked = 1</script>")

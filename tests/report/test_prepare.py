@@ -12,7 +12,7 @@ from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic
 from textsignal.report.values.prepare import prepare
 
 
-@pytest.fixture(scope="module", params=["predictive", "joint"])
+@pytest.fixture(scope="module", params=["themes", "predictive", "joint"])
 def model(request, models):
     return models[request.param]
 
@@ -26,69 +26,113 @@ def shares_of(model):
     return model.read(REVIEWS.texts).predictions.shares
 
 
-def test_shares_of_text_are_what_each_topic_explains_without_what_smoothing_adds(model):
-    weights = model.transform(REVIEWS.texts) * model.estimator_.components_.sum(axis=1)
-    text = np.maximum(weights - model.estimator_.inference.smoothing, 0)
-    np.testing.assert_allclose(shares_of(model), text / text.sum(axis=1, keepdims=True), rtol=0, atol=1e-5)
+@pytest.mark.parametrize("name", ["predictive", "joint"])
+def test_shares_of_text_are_what_each_topic_explains_without_what_smoothing_adds(models, name):
+    estimator = models[name].estimator_
+    weights = models[name].transform(REVIEWS.texts) * estimator.components_.sum(axis=1)
+    text = np.maximum(weights - estimator.inference.smoothing, 0)
+    expected = text / text.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares_of(models[name]), expected, rtol=0, atol=1e-5)
 
 
-def test_topics_are_those_of_the_model_by_size_of_their_effect(report, model):
-    table = model.topics(15).set_index("topic")
-    assert sorted(topic.number for topic in report.topics) == sorted(table.index)
-    sizes = [abs(topic.response_effect) for topic in report.topics]
-    assert sizes == sorted(sizes, reverse=True)
-    for topic in report.topics:
-        row = table.loc[topic.number]
+def test_cards_are_the_drivers_of_all_documents_the_largest_lift_first(report, model):
+    table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings, n_terms=15)
+    assert [topic.number for topic in report.topics] == table["topic"].tolist()
+    for topic, row in zip(report.topics, table.itertuples(), strict=True):
         assert (topic.label, list(topic.terms)) == (row.label, row.terms)
-        assert (topic.effect, topic.prevalence, topic.coherence) == (row.effect, row.prevalence, row.coherence)
-        assert topic.interval is None
-    assert len({topic.color for topic in report.topics}) == len(report.topics)
+        for name in ("reach", "share", "well", "badly", "lift", "worth"):
+            assert getattr(topic, name) == pytest.approx(np.nan_to_num(getattr(row, name)))
+        assert topic.mean_spoken == pytest.approx(row.mean_response, nan_ok=True)
+        assert list(topic.raises) == list(getattr(row, "raises", []))
+        assert list(topic.lowers) == list(getattr(row, "lowers", []))
+        assert topic.coherence == model.coherence_[topic.number]
 
 
-def test_effects_on_the_response_have_the_sign_of_the_coefficient(report):
-    # The effect is against the average text, from which the topic's own share is taken.
+def test_topics_on_a_matrix_keep_effect_and_prevalence(report, model):
+    table = model.topics().set_index("topic")
     for topic in report.topics:
-        if abs(topic.effect) > 0.05:
-            assert np.sign(topic.response_effect) == np.sign(topic.effect)
+        for name in ("effect", "prevalence"):
+            assert getattr(topic, name) == (table[name][topic.number] if name in table else None)
 
 
-def test_documents_led_by_a_topic(report, model):
-    leader = shares_of(model).argmax(axis=1)
-    assert sum(topic.led for topic in report.topics) == N
+def test_documents_that_speak_of_a_topic(report, model):
+    spoken = model.read(REVIEWS.texts).spoken
     for topic in report.topics:
-        ratings = REVIEWS.ratings[leader == topic.number]
-        assert topic.led == ratings.size
-        assert topic.led_mean == pytest.approx(ratings.mean())
-        found = [bar.value for bar in topic.led_responses]
-        assert found == pytest.approx([np.mean(ratings == level) for level in range(1, 6)])
+        here = spoken[:, topic.number]
+        assert topic.spoken == here.sum()
+        assert topic.reach == pytest.approx(here.mean())
+        for rows, mean, bars in (
+            (here, topic.mean_spoken, topic.spoken_responses),
+            (~here, topic.mean_elsewhere, topic.elsewhere_responses),
+        ):
+            ratings = REVIEWS.ratings[rows]
+            assert mean == (pytest.approx(ratings.mean()) if ratings.size else None)
+            found = [bar.value for bar in bars]
+            assert found == pytest.approx([np.mean(ratings == level) for level in range(1, 6)]) or not ratings.size
 
 
-def test_evidence_is_led_by_the_topic_and_shown_as_it_is(report, model):
-    shares = shares_of(model)
+def quoted(excerpt):
+    return "".join(segment.text for segment in excerpt.segments)
+
+
+def test_quotes_are_of_their_documents_none_twice(report):
     for topic in report.topics:
-        kinds = {"typical": topic.evidence.typical, "high": topic.evidence.high, "low": topic.evidence.low}
-        shown = [document for documents in kinds.values() for document in documents]
-        assert len({document.row for document in shown}) == len(shown)
-        for document in shown:
-            row = document.row - 1
-            text = "".join(segment.text for segment in document.segments)
+        quotes = [quote for group in topic.evidence for quote in group.quotes]
+        for group in topic.evidence:
+            assert len({quote.row for quote in group.quotes}) == len(group.quotes)
+        for quote in quotes:
+            row = quote.row - 1
+            text = quoted(quote.excerpt)
             assert text in REVIEWS.texts[row]
-            assert (text == REVIEWS.texts[row]) == (not document.cut_before and not document.cut_after)
+            assert (quote.response, quote.held_out) == (REVIEWS.ratings[row], HELD_OUT[row])
+            if quote.around is not None:
+                assert text in quoted(quote.around)
+                assert [segment.text for segment in quote.around.segments if segment.mark == "here"] == [text]
+
+
+@pytest.mark.parametrize("name", ["predictive", "joint"])
+def test_documents_shown_are_led_by_the_topic(models, name):
+    model, shares = models[name], shares_of(models[name])
+    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
+    for topic in report.topics:
+        typical, high, low = topic.evidence
+        for quote in (*typical.quotes, *high.quotes, *low.quotes):
+            text, row = quoted(quote.excerpt), quote.row - 1
+            assert (text == REVIEWS.texts[row]) == (not quote.excerpt.cut_before and not quote.excerpt.cut_after)
             assert shares[row].argmax() == topic.number
-            assert document.share == pytest.approx(shares[row, topic.number], abs=1e-6)
-            assert (document.response, document.held_out) == (REVIEWS.ratings[row], HELD_OUT[row])
-        assert all(document.response >= 4 for document in kinds["high"])
-        assert all(document.response <= 2 for document in kinds["low"])
+            assert quote.share == pytest.approx(shares[row, topic.number], abs=1e-6)
+        assert all(quote.response >= 4 for quote in high.quotes)
+        assert all(quote.response <= 2 for quote in low.quotes)
 
 
-def test_marked_words_are_terms_that_the_topic_explains(model):
+def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_tone(models):
+    model = models["themes"]
+    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
+    some = 0
+    for topic in report.topics:
+        well, badly = topic.evidence
+        for group, good, mark in ((well, True, "up"), (badly, False, "down")):
+            expected = model.find_sentences(
+                topic.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings
+            )
+            assert [quoted(quote.excerpt) for quote in group.quotes] == expected["sentence"].tolist()
+            for quote in group.quotes:
+                assert any(segment.mark == mark for segment in quote.excerpt.segments)
+                some += 1
+    assert some
+
+
+@pytest.mark.parametrize("name", ["predictive", "joint"])
+def test_marked_words_are_terms_that_the_topic_explains(models, name):
+    model = models[name]
     components, terms = model.estimator_.components_, model.vectorizer_.vocabulary_
     text = max(REVIEWS.texts[:50], key=len)
     weights = model.transform([text])[0]
     topic = int(np.argmax(weights * components.sum(axis=1)))
-    marks = topic_marks(model, text, weights, topic)
+    marks = topic_marks(model.reader_, text, weights, topic)
     assert marks.max() > 0
-    marked = [part.text.lower() for part in segments(text, marks, 0, len(text)) if part.mark]
+    named = ["marked" if mark else "" for mark in marks]
+    marked = [part.text.lower() for part in segments(text, named, 0, len(text)) if part.mark]
     for word in marked:
         if word in terms:
             parts = weights * components[:, terms[word]]
@@ -134,26 +178,25 @@ def test_skill_of_the_topics_alone_stands_beside_that_of_topics_and_words(models
 def test_the_documents_are_described(report, model):
     described = report.documents
     assert (described.documents, described.training, described.held_out) == (N, N_TRAINING, N - N_TRAINING)
-    assert described.terms == len(model.vectorizer_.terms_)
+    assert described.terms == len(model.terms_)
     assert described.median_words == np.median(model.read(REVIEWS.texts).n_words)
-    counts = np.diff(model.vectorizer_.transform(REVIEWS.texts).tocsc().indptr)
+    counts = np.diff(model.read(REVIEWS.texts).X.tocsc().indptr)
     assert {word.documents for word in described.cloud} <= set(counts)
     assert max(word.documents for word in described.cloud) == counts.max()
     assert [word.term for word in described.cloud] == sorted(word.term for word in described.cloud)
 
 
-def test_the_headline_names_what_matters(report):
-    sentences = " ".join(map(str, report.headline))
-    assert report.topics[0].label in sentences
-    assert f"{report.prediction.rows[0].held_out.r2:.0%}" in sentences
-    assert "stars" in sentences
-    assert "Rating" in sentences
+def test_copies_are_counted_and_held_out_ones_that_training_has_seen(model):
+    texts = [*REVIEWS.texts[:5], *REVIEWS.texts[:3], "Something else altogether."]
+    held_out = [False] * 5 + [True, True, False, True]
+    documents = prepare(model, model.read(texts), np.full(9, np.nan), held_out).documents
+    assert (documents.copies, documents.leaked) == (len(texts) - len(set(texts)), 2)
 
 
-def test_nothing_is_tokenised_or_inferred_again(model, monkeypatch):
+def test_nothing_is_read_again(model, monkeypatch):
     reading = model.read(REVIEWS.texts)
-    monkeypatch.setattr(type(model.vectorizer_), "transform", lambda *_: pytest.fail("tokenised again"))
-    monkeypatch.setattr(type(model.estimator_), "predictions", lambda *_: pytest.fail("inferred again"))
+    for name in ("read", "tokenise"):
+        monkeypatch.setattr(type(model.reader_), name, lambda *_: pytest.fail("read again"))
     assert len(prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS).topics) == 6
 
 
@@ -163,7 +206,6 @@ def test_responses_may_be_missing_and_texts_unknown(model):
     report = prepare(model, model.read(texts), ratings, HELD_OUT)
     assert report.documents.without_response == np.isnan(ratings).sum()
     assert report.documents.without_known_term == 2
-    assert sum(topic.led for topic in report.topics) == N - 2
     known = HELD_OUT & ~np.isnan(ratings)
     assert report.prediction.rows[0].held_out.documents == known.sum()
 
@@ -171,7 +213,7 @@ def test_responses_may_be_missing_and_texts_unknown(model):
 def test_without_any_response_there_is_no_skill(model):
     report = prepare(model, model.read(REVIEWS.texts), np.full(N, np.nan))
     assert report.prediction is None
-    assert all(topic.led_mean is None for topic in report.topics)
+    assert all(topic.mean_spoken is None for topic in report.topics)
 
 
 def test_without_held_out_documents_skill_is_that_of_training(model):
@@ -183,10 +225,12 @@ def test_without_held_out_documents_skill_is_that_of_training(model):
 def test_training_skill_far_above_held_out_skill_is_warned_of(models):
     model, ratings = models["predictive"], REVIEWS.ratings.copy()
     reading = model.read(REVIEWS.texts)
-    assert prepare(model, reading, ratings, HELD_OUT).warning is None
+    far_above = "Training skill is far above held-out skill"
+    warnings = [" ".join(prepare(model, reading, ratings, HELD_OUT).findings.warnings)]
     ratings[N_TRAINING:] = np.random.default_rng(0).permutation(ratings[N_TRAINING:])
-    assert "held-out" in prepare(model, reading, ratings, HELD_OUT).warning
-    assert prepare(model, reading, ratings).warning is None
+    warnings.append(" ".join(prepare(model, reading, ratings, HELD_OUT).findings.warnings))
+    warnings.append(" ".join(prepare(model, reading, ratings).findings.warnings))
+    assert [far_above in said for said in warnings] == [False, True, False]
 
 
 def test_without_training_documents_there_are_no_baselines(model):
@@ -200,7 +244,7 @@ def test_the_papers_model_has_a_report_too():
     model = TextResponseModel(estimator=JBNMF(4, levels=(1, 5), n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
     assert sum(topic.prevalence for topic in report.topics) == pytest.approx(1)
-    assert report.topics[0].led > 0
+    assert report.topics[0].spoken > 0
 
 
 def test_labels_of_the_users_own_are_used_and_told_apart(models):

@@ -23,10 +23,24 @@ ODD = [
     "<b>friendly</b> staff & breakfast </script> {{ bed }}",
     "caf&eacute;<br>clean<!-- dirty -->room <script>dirty()</script> &lt;i&gt;fr<b>iend</b>ly R&D <3 staff&#39;s <p",
 ]
-TEXTS = [*ODD, *REVIEWS.texts[-(200 - len(ODD)) :]]
+#: Negations, sentences and what looks like either.
+SAID = [
+    "The room was not clean. Staff weren't friendly, but the breakfast was good!",
+    "no staff no bed no breakfast never again nothing to complain about",
+    "Nothing was dirty, not at all; never rude - always friendly.",
+    "Dr. Who met Mr. Smith at 3.5 stars... Great view!Noisy, though (very). Check-in at 3 p.m. was slow. J. Doe",
+    "1. Clean room\n2. Rude staff\n\nthe bed was\nvery small\r\nand hard • loud street ● no lift",
+    "部屋は清潔でした。スタッフは親切！朝食は？ कमरा साफ था। अच्छा॥ staff friendly؟ clean۔",
+    "friendly staff clean room dirty bathroom " * 30,
+    "friendly staff, clean room; dirty bathroom - " * 30,
+    "Great!!! 👍🏽👍🏽 Not good 😡. ★★★ no <b>clean</b> room<br>Rude &amp; not <i>help</i>ful.",
+    "Bad…ok <script>not()</script>",
+    "wasn’t  NOT CLEAN İstanbul: isn't it?",
+]
+TEXTS = [*ODD, *SAID, *REVIEWS.texts[-(200 - len(ODD) - len(SAID)) :]]
 
 
-@pytest.fixture(scope="module", params=["predictive", "words", "joint"])
+@pytest.fixture(scope="module", params=["themes", "predictive", "words", "joint"])
 def said(request, browser, reports, models):
     """What the page and Python say of the texts."""
     page = browser.new_page()
@@ -46,7 +60,7 @@ def test_predictions_are_those_of_python(said):
     np.testing.assert_allclose([text["probabilities"] for text in page], python.probabilities, rtol=0, atol=1e-6)
     np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
-    assert python.unknown[:4].all()
+    assert python.unknown[:3].all()
     shares = model.read(TEXTS).predictions.shares
     np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
 
@@ -62,6 +76,80 @@ def test_contributions_are_those_of_python_and_add_up(said):
         np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
 
 
+def test_points_are_those_of_python_and_add_up_to_the_prediction(said):
+    page, model = said
+    for text, found in list(zip(TEXTS, page, strict=True))[:60]:
+        explained = model.explain(text)
+        assert found["slope"] == pytest.approx(explained.slope, abs=1e-6)
+        assert found["baselineMean"] == pytest.approx(explained.baseline_prediction, abs=1e-6)
+        points = (sum(found["contributions"]) + found["beyond"]) * found["slope"]
+        assert found["baselineMean"] + points == pytest.approx(found["mean"], abs=1e-9)
+
+
+@pytest.mark.parametrize("said", ["themes"], indirect=True)
+def test_sentences_are_those_of_python(said):
+    page, model = said
+    for text, found in zip(TEXTS, page, strict=True):
+        explained = model.explain(text)
+        sentences = explained.sentences
+        assert [sentence["topic"] for sentence in found["sentences"]] == sentences["topic"].tolist()
+        for name in ("share", "tone", "speaking", "contribution"):
+            here = [sentence[name] for sentence in found["sentences"]]
+            np.testing.assert_allclose(here, sentences[name], rtol=0, atol=1e-6)
+        assert found["unknownWords"] == list(explained.unknown_words)
+        here = {term["term"]: term["contribution"] for term in found["terms"]}
+        expected = explained.words.set_index("word")["contribution"]
+        assert here.keys() == set(expected.index)
+        np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("said", ["themes"], indirect=True)
+def test_words_under_a_negation_are_those_of_python(said):
+    page, model = said
+    texts = model.read(TEXTS).sentences.texts
+    here = [word for found in page for sentence in found["sentences"] for word in sentence["words"]]
+    assert [word["name"] for word in here] == [texts.words[code] for code in texts.codes]
+    assert [word["negated"] for word in here] == texts.negated.tolist()
+    assert [word["negating"] for word in here] == texts.negating.tolist()
+    assert texts.negated.any()
+
+
+PIECES = [
+    *(
+        "not",
+        "never",
+        "wasn't",
+        "cannot",
+        "clean",
+        "room",
+        "staff",
+        " the",
+        " very",
+        "x",
+        "X",
+        "n't",
+        "ﬁne",
+        "İ",
+        "Σ",
+        "ß",
+    ),
+    *("No. 5", "etc.", "p.m.", "e.g. ", "Dr.", "1.", "2) ", ".", "!", "...", "…", ", ", ";", ":", "•", "。", "！", "।"),
+    *(" ", "\n", "\r\n", " \n", "\n\n", "\x85", "\x1c", "\u2028", "\u00a0", "\ufeff", "-", " - ", "—", "(", ")"),
+    *("'", "’", '"', "”", "東京", "हिन्दी में", "☺", "👍🏽", "🇩🇪", "½", "²", "١", "𝟏", "𝐀", "ǅ", "é", "e\u0301"),
+    *("<br>", "&amp;", "<b>", "&eacute;"),
+]
+
+
+def test_soups_of_signs_are_read_as_in_python(opened, models):
+    rng = np.random.default_rng(0)
+    soup = ["".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
+    soup += [" ".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
+    eta = opened("themes").evaluate("texts => texts.map((text) => textsignal.model.predict(text).eta)", soup)
+    np.testing.assert_allclose(eta, models["themes"].predictions(soup).eta, rtol=0, atol=1e-6)
+
+
+# What speaking of a theme does is no word's.
+@pytest.mark.parametrize("said", ["predictive", "words", "joint"], indirect=True)
 def test_words_share_what_their_topics_contribute(said):
     for found in said[0]:
         if not found["unknown"]:
@@ -83,18 +171,19 @@ def test_words_are_those_of_python(browser, reports):
     page.close()
 
 
-def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, reports, models):
-    page = visit(reports["predictive"]).page
+@pytest.mark.parametrize("name", ["themes", "predictive"])
+def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, reports, models, name):
+    page = visit(reports[name]).page
     text = "The staff were friendly but the bathroom was dirty."
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
-    expected, of_nothing = models["predictive"].predict([text, ""])
+    expected, of_nothing = models[name].predict([text, ""])
     assert float(page.inner_text("#try-mean")) == pytest.approx(expected, abs=0.0051)
     assert page.inner_text("#try-marked") == text
     assert "friendly" in page.locator("#try-marked mark.up").all_inner_texts()
     assert "dirty" in page.locator("#try-marked mark.down").all_inner_texts()
     assert page.locator("#try-rows tr").count() == 6
-    assert "dirty (−" in page.inner_text("#try-rows")
+    assert f"{models[name].explain(text).words['word'][0]} (" in page.inner_text("#try-rows")
     page.wait_for_selector("#chart-levels svg")
     page.wait_for_selector("#chart-contributions svg")
     page.fill("#try-text", "xylophone")
@@ -118,7 +207,7 @@ def opened(browser, reports):
         page.close()
 
 
-MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text).terms))"
+MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text)))"
 
 
 def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
@@ -131,7 +220,7 @@ def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
         assert not any(set(piece["read"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
 
 
-@pytest.mark.parametrize("name", ["predictive", "words", "joint"])
+@pytest.mark.parametrize("name", ["themes", "predictive", "words", "joint"])
 def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
     texts = [
         "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
@@ -145,7 +234,7 @@ def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, m
         np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["predictive", "words", "joint"])
+@pytest.mark.parametrize("name", ["themes", "predictive", "words", "joint"])
 def test_marks_between_tags_add_what_they_add_in_python(opened, models, name):
     text = "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>"
     (pieces,) = opened(name).evaluate(MARKED, [text])
@@ -159,10 +248,10 @@ STEPS = [
     {"pattern": "</?(?:b|i|span)>", "by": ""},
     {"pattern": "</?[a-z][^<>]*>", "by": "\n"},
 ]
-WITH_STEPS = """([steps, texts]) => {
+WITH_STEPS = """async ([steps, texts]) => {
     const given = JSON.parse(document.getElementById("page-data").textContent).browser;
-    const model = textsignalModel({ ...given, markup: steps });
-    return texts.map((text) => [model.words(text), model.marked(text, model.predict(text).terms)]);
+    const model = await textsignalModel({ ...given, markup: steps });
+    return texts.map((text) => [model.words(text), model.marked(text, model.predict(text))]);
 }"""
 
 
@@ -195,7 +284,7 @@ def test_clearing_the_text_clears_what_it_gave(visit, reports):
         page.fill("#try-text", nothing)
         page.wait_for_selector("#try-result", state="hidden")
         page.evaluate("textsignal.drawn()")
-        for part in ("mean", "words", "marked", "rows", "beyond", "constant", "eta"):
+        for part in ("mean", "words", "marked", "rows", "beyond", "constant", "sum"):
             assert page.text_content(f"#try-{part}") == ""
         assert page.locator("#chart-levels svg, #chart-contributions svg").count() == 0
     page.fill("#try-text", "Friendly staff.")
@@ -210,6 +299,36 @@ def test_what_single_words_add_is_shown(visit, reports, models):
     page.wait_for_selector("#try-result:visible")
     assert page.inner_text("#try-beyond") != "0.00"
     assert strongest in page.inner_text("#try-direct")
+
+
+def test_sentences_are_shown_with_their_theme_and_points(visit, reports, models):
+    page = visit(reports["themes"]).page
+    text = "The staff were friendly. The bathroom was not <b>clean</b> and dirty! Xylophone."
+    page.fill("#try-text", text)
+    page.wait_for_selector("#try-result:visible")
+    expected = models["themes"].explain(text).sentences
+    rows = page.locator("#try-sentences tr").all()
+    assert len(rows) == len(expected) == 3
+    for row, sentence in zip(rows, expected.itertuples(), strict=True):
+        _, theme, points = row.locator("td").all_inner_texts()
+        assert theme == sentence.theme
+        assert float(points.replace("−", "-")) == pytest.approx(sentence.points, abs=0.0051)
+    assert "xylophone" in page.inner_text("#try-unknown")
+    assert page.text_content("#try-marked") == text
+
+
+def test_examples_are_put_in_and_read(visit, reports, models):
+    page = visit(reports["themes"]).page
+    predicted = []
+    for button in page.locator("button[data-example]").all():
+        button.click()
+        page.wait_for_selector("#try-result:visible")
+        text = page.input_value("#try-text")
+        assert text in REVIEWS.texts
+        predicted.append(float(page.inner_text("#try-mean")))
+        assert predicted[-1] == pytest.approx(models["themes"].predict([text])[0], abs=0.0051)
+    assert predicted == sorted(predicted)
+    assert len(predicted) == 3
 
 
 def test_a_tokenizer_of_the_users_own_is_left_to_python():

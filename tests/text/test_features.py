@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from textsignal.text.content import content_terms
 from textsignal.text.features import NEGATED, PHRASE, WORD, learn_features, unit_roots, weigh
+from textsignal.text.tokenise import stop_words
 from textsignal.text.units import read_sentences
 
 TEXTS = st.lists(
@@ -66,6 +67,26 @@ def test_an_empty_row_stays_empty():
 
 def test_content_says_what_a_text_is_about():
     read = read_sentences(["I really don't like 10 dirty rooms, not at all! The staff said very little."] * 3)
-    assert content_terms(read, "english", 100, 1) == ["dirty", "rooms", "staff"]
-    assert content_terms(read, "english", 1, 1) == ["dirty"]
-    assert content_terms(read, "english", 100, 4) == []
+    assert content_terms(read, "english", stop_words("english"), 100, 1) == ["dirty", "rooms", "staff"]
+    assert content_terms(read, "english", stop_words("english"), 1, 1) == ["dirty"]
+    assert content_terms(read, "english", stop_words("english"), 100, 4) == []
+
+
+@given(TEXTS, TEXTS)
+def test_features_are_found_by_their_names_whatever_the_numbers_of_words(learnt, texts):
+    features = learn_features(read_sentences(learnt), 1, phrases=True)
+    read = read_sentences(texts)
+    found = features.find(read)
+    numbers = {(name, int(kind)): j for j, (name, kind) in enumerate(zip(features.names, features.kinds, strict=True))}
+    word = [read.words[code] for code in read.codes]
+    expected = set()
+    for p in range(len(word)):
+        if read.negated[p]:
+            expected.add((p, numbers.get((f"not {word[p]}", NEGATED))))
+        if not read.negated[p] and not read.negating[p]:
+            expected.add((p, numbers.get((word[p], WORD))))
+        if p not in read.indptr:
+            expected.add((p, numbers.get((f"{word[p - 1]} {word[p]}", PHRASE))))
+    assert set(zip(found.words.tolist(), found.features.tolist(), strict=True)) == {
+        (p, number) for p, number in expected if number is not None
+    }

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.text.markup import without_markup
+from textsignal.text.tokenise import words
 from textsignal.text.units import read_sentences
 
 
@@ -36,6 +37,15 @@ def negated(text, language="english"):
 )
 def test_words_after_a_negation_stand_under_it(text, language, expected):
     assert negated(text, language) == expected
+
+
+@given(st.lists(st.text(alphabet="ab .,!-n'toé´™\n", max_size=40), max_size=5))
+def test_words_are_those_of_the_sentences(texts):
+    read = read_sentences(texts)
+    sentences = [read.texts[d][start:end] for d, (start, end) in zip(read.documents, read.spans, strict=True)]
+    parts = np.split(read.codes, read.indptr[1:-1]) if sentences else []
+    assert [[read.words[code] for code in part] for part in parts] == [words(sentence) for sentence in sentences]
+    assert list(read.words) == list(dict.fromkeys(read.words[code] for code in read.codes))
 
 
 def test_sentences_know_their_document_and_where_they_stand():

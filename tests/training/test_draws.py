@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.training.draws import document_keys, drawn, thinned
+from textsignal.training.draws import document_keys, drawn, thinned, unit_halves
 
 X = sp.csr_array(np.random.default_rng(3).poisson(1.0, size=(400, 60)).astype(float))
 KEYS = document_keys(X)
@@ -66,3 +66,38 @@ class TestThinning:
         before = X.copy()
         thinned(X, RATE, KEYS, 0, 0)
         assert abs(before - X).nnz == 0
+
+
+class TestHalves:
+    ROWS = np.arange(400)
+
+    def halves(self, draw, rows=ROWS, keys=KEYS):
+        return unit_halves(X, rows, keys, draw)
+
+    def test_two_halves_are_the_whole(self):
+        one, other = ((self.halves(draw) > 0).toarray() for draw in (4, 5))
+        assert not np.any(one & other)
+        np.testing.assert_array_equal(one | other, X.toarray() > 0)
+        assert abs(one.sum() / X.nnz - 0.5) < 0.02
+
+    def test_values_keep_their_proportions_at_norm_one(self):
+        half = self.halves(0)
+        norms = np.sqrt(half.multiply(half).sum(axis=1))
+        np.testing.assert_allclose(norms[np.diff(half.indptr) > 0], 1)
+        ratios = half[[7]].data / X.toarray()[7, half[[7]].indices]
+        np.testing.assert_allclose(ratios, ratios[0])
+
+    def test_cuts_differ(self):
+        one, *others = (self.halves(draw) > 0 for draw in (0, 2, 4))
+        for other in others:
+            assert 0.4 < (one.astype(int) != other.astype(int)).nnz / X.nnz < 0.6
+
+    def test_follow_from_the_key_wherever_a_document_stands_and_however_often(self):
+        rows = np.array([3, 9, 3, 0])
+        some = self.halves(1, rows, KEYS[rows]).toarray()
+        np.testing.assert_array_equal(some, self.halves(1).toarray()[rows])
+        np.testing.assert_array_equal(some[0], some[2])
+
+    def test_an_empty_document_stays_empty(self):
+        empty = sp.csr_array((2, 5))
+        assert unit_halves(empty, np.arange(2), document_keys(empty), 0).nnz == 0

@@ -19,7 +19,7 @@ from textsignal.training.glm import ResponseModel
 from textsignal.training.lengths import scale_rows
 from textsignal.training.predictive import Predictive, PredictiveSettings
 from textsignal.training.start import predictive_start
-from textsignal.training.tone import NO_GUIDE, Guide
+from textsignal.training.word_effects import NO_GUIDE, Guide
 
 N_DOCUMENTS, N_TERMS, N_TOPICS = 12, 9, 3
 #: Seeds of starts.

@@ -1,241 +1,154 @@
-"""Laws of tone: a guide that is distrusted where it explains nothing, and what words add beyond the topics."""
+"""Laws of tone: what features add is found, and held-out fits have not seen what they are held out from."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import textsignal as ts
-from textsignal.datasets import simulate_corpus
 from textsignal.families import Binomial
-from textsignal.training.corpus import Corpus
-from textsignal.training.draws import document_keys
-from textsignal.training.tone import (
-    NO_GUIDE,
-    SPARSE_SHARES,
-    HeldBack,
-    WordProblem,
-    fit_guide,
-    fit_word_effects,
-    hold_back,
-)
+from textsignal.kernels import compiled, reference
+from textsignal.training.tone import TONE_FOLDS, fit_tone
 
 FAMILY = Binomial(4, 1)
 N, V = 600, 40
 
 
-def problem(strength, seed=0):
-    """Ratings that depend on words, times `strength`."""
+def documents(n=N, seed=0):
+    """Counts, and ratings that depend on the first two features."""
     rng = np.random.default_rng(seed)
-    X = sp.csr_array(rng.poisson(0.5, size=(N, V)).astype(float))
-    effects = strength * rng.standard_normal(V)
-    y = rng.binomial(4, 1 / (1 + np.exp(-(X @ effects)))).astype(float)
-    return Corpus(X, y, np.ones(N))
+    counts = sp.csr_array(rng.poisson(0.3, size=(n, V)).astype(float))
+    eta = 2.5 * (counts[:, [0]].toarray() > 0) - 2.5 * (counts[:, [1]].toarray() > 0)
+    return counts, rng.binomial(4, 1 / (1 + np.exp(-eta[:, 0]))).astype(float)
 
 
-def guide_of(corpus, weights=None):
-    weights = np.ones((corpus.X.shape[0], 1)) if weights is None else weights
-    return fit_guide(corpus, weights, FAMILY, 1.0, document_keys(corpus.X))
+def tone_of(counts, y, weight=None, sizes=None, kernels=compiled):
+    weight = np.ones(len(y)) if weight is None else weight
+    sizes = np.ones(counts.shape[1]) if sizes is None else sizes
+    return fit_tone(counts, sizes, y, weight, FAMILY, kernels)
 
 
-def test_what_words_explain_is_trusted():
-    assert guide_of(problem(1.0)).distrust < 0.4
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.effects, other.effects)
+    np.testing.assert_array_equal(one.fold_effects, other.fold_effects)
 
 
-def test_what_no_word_explains_is_not():
-    assert guide_of(problem(0.0)).distrust > 0.95
+class TestWhatIsFound:
+    def test_planted_effects(self):
+        effects = tone_of(*documents()).effects
+        assert effects[0] > 1
+        assert effects[1] < -1
+        assert np.abs(effects[2:]).max() < min(effects[0], -effects[1]) / 2
+
+    def test_the_fits_out_of_fold_find_them_too(self):
+        tone = tone_of(*documents())
+        assert np.all(tone.fold_effects[:, 0] > 1)
+        assert np.all(tone.fold_effects[:, 1] < -1)
+
+    def test_features_of_no_size_have_no_effect(self):
+        counts, y = documents()
+        assert tone_of(counts, y, sizes=np.arange(V) % 2.0).effects[0] == 0
+
+    def test_nothing_out_of_fold_where_nothing_is(self):
+        counts, y = documents()
+        y = np.random.default_rng(1).permutation(y)
+        tone = tone_of(counts, y)
+        rows, features = counts.nonzero()
+        found = np.bincount(rows, weights=tone.out_of_fold(rows, features), minlength=N)
+        assert abs(np.corrcoef(found, y)[0, 1]) < 0.15
+
+    def test_the_unit_of_the_response_does_not_matter(self):
+        """Twice the steps on the scale, all responses doubled: the same linear predictor."""
+        counts, y = documents()
+        twice = fit_tone(counts, np.ones(V), 2 * y, np.ones(N), Binomial(8, 1), compiled)
+        np.testing.assert_allclose(twice.effects, tone_of(counts, y).effects, atol=1e-6)
 
 
-def test_the_tilt_is_the_share_of_its_own_slope():
-    corpus = problem(0.5)
-    guide = guide_of(corpus)
-    rows = np.array([3, 5, 8])
-    eta = guide.constant[rows] + corpus.X[rows] @ guide.words
-    np.testing.assert_allclose(
-        guide.tilt(corpus.X[rows], rows, corpus.y[rows], FAMILY),
-        guide.distrust * FAMILY.gradient(corpus.y[rows], eta),
-    )
+class TestFolds:
+    def test_a_fit_has_not_seen_the_documents_it_left_out(self):
+        """But for the constant that all fits start from, and the size of their steps."""
+        counts, y = documents()
+        tone = tone_of(counts, y)
+        inside = tone.folds == 2
+        changed = y.copy()
+        changed[inside] = np.random.default_rng(0).permutation(y[inside])
+        again = tone_of(counts, changed)
+        moved = np.abs(again.fold_effects - tone.fold_effects).max(axis=1)
+        assert np.all(moved[2] < 0.02 * np.delete(moved, 2))
+
+    def test_copies_of_a_text_are_left_out_together(self):
+        counts, y = documents()
+        twice = sp.csr_array(sp.vstack([counts, counts]))
+        folds = tone_of(twice, np.concatenate([y, 4 - y])).folds
+        np.testing.assert_array_equal(folds[:N], folds[N:])
+        assert set(folds.tolist()) == set(range(TONE_FOLDS))
+
+    def test_out_of_fold_looks_up_the_fit_that_left_a_document_out(self):
+        tone = tone_of(*documents())
+        found = tone.out_of_fold(np.array([4, 4, 9]), np.array([0, 7, 7]))
+        expected = [tone.fold_effects[tone.folds[i], f] for i, f in ((4, 0), (4, 7), (9, 7))]
+        np.testing.assert_array_equal(found, expected)
 
 
-def test_there_is_no_tilt_without_a_response():
-    corpus = problem(0.5)
-    tilt = guide_of(corpus).tilt(corpus.X[:2], np.arange(2), np.array([np.nan, 1.0]), FAMILY)
-    assert tilt[0] == 0
-    assert tilt[1] != 0
+class TestDocuments:
+    def test_whole_weights_are_repetition(self):
+        counts, y = documents()
+        weight = (np.arange(N) % 3).astype(float)
+        rows = np.repeat(np.arange(N), weight.astype(int))
+        assert_same(tone_of(counts, y, weight), tone_of(counts[rows], y[rows]))
+
+    def test_only_proportions_of_weights_matter(self):
+        counts, y = documents()
+        weight = (1 + np.arange(N) % 3).astype(float)
+        assert_same(tone_of(counts, y, weight), tone_of(counts, y, 4 * weight))
+
+    def test_a_heavy_document_is_safe(self):
+        counts, y = documents()
+        tone = tone_of(counts, y, np.where(np.arange(N) == 5, 1e6, 1.0))
+        assert np.abs(tone.effects).max() < 20
+
+    def test_their_order_does_not_matter(self):
+        counts, y = documents()
+        order = np.random.default_rng(0).permutation(N)
+        assert_same(tone_of(counts[order], y[order]), tone_of(counts, y))
+
+    def test_missing_responses_and_weights_of_0_do_not_count(self):
+        counts, y = documents()
+        rest = tone_of(counts[100:], y[100:])
+        assert_same(tone_of(counts, np.where(np.arange(N) < 100, np.nan, y)), rest)
+        assert_same(tone_of(counts, y, np.where(np.arange(N) < 100, 0.0, 1.0)), rest)
+
+    def test_an_empty_document_does_not_count(self):
+        counts, y = documents()
+        longer = sp.csr_array(sp.vstack([counts, sp.csr_array((1, V))]))
+        tone = tone_of(longer, np.append(y, 4.0))
+        assert_same(tone, tone_of(counts, y))
+        assert len(tone.folds) == N + 1
+
+    @pytest.mark.parametrize("n", [0, 1, 2, 7])
+    def test_few_are_enough_for_finite_effects(self, n):
+        counts, y = documents()
+        tone = tone_of(counts[:n], y[:n])
+        assert tone.effects.shape == (V,)
+        assert tone.fold_effects.shape == (TONE_FOLDS, V)
+        assert np.all(np.isfinite(tone.fold_effects))
+
+    @pytest.mark.parametrize("level", [0.0, 2.0, 4.0])
+    def test_constant_responses_give_no_effects(self, level):
+        counts, _ = documents()
+        tone = tone_of(counts, np.full(N, level))
+        assert not tone.effects.any()
+        assert not tone.fold_effects.any()
 
 
-def test_no_guide_takes_responses_as_they_are():
-    corpus = problem(0.5)
-    assert not NO_GUIDE.tilt(corpus.X, np.arange(N), corpus.y, FAMILY).any()
+def test_compiled_is_the_reference():
+    counts, y = documents(80)
+    one, other = (tone_of(counts, y, kernels=kernels) for kernels in (reference, compiled))
+    np.testing.assert_allclose(one.effects, other.effects, atol=1e-9)
+    np.testing.assert_allclose(one.fold_effects, other.fold_effects, atol=1e-9)
 
 
-def test_missing_responses_do_not_count():
-    corpus = problem(0.5)
-    y = np.where(np.arange(N) < 100, np.nan, corpus.y)
-    missing = guide_of(Corpus(corpus.X, y, corpus.weight))
-    removed = guide_of(Corpus(corpus.X[100:], corpus.y[100:], corpus.weight[100:]))
-    np.testing.assert_allclose(missing.words, removed.words, atol=1e-6)
-
-
-def test_weights_equal_repetition():
-    corpus = problem(0.5)
-    weight = (np.arange(N) % 3).astype(float)
-    rows = np.repeat(np.arange(N), weight.astype(int))
-    weighted = guide_of(Corpus(corpus.X, corpus.y, weight))
-    repeated = guide_of(Corpus(corpus.X[rows], corpus.y[rows], np.ones(len(rows))))
-    np.testing.assert_allclose(weighted.words, repeated.words, atol=1e-4)
-    assert weighted.distrust == pytest.approx(repeated.distrust, abs=1e-4)
-
-
-@pytest.mark.parametrize("n_documents", [1, 2, 6])
-def test_too_few_documents_to_hold_back_are_not_trusted(n_documents):
-    corpus = problem(1.0)
-    some = Corpus(corpus.X[:n_documents], np.arange(n_documents) % 2.0, np.ones(n_documents))
-    guide = guide_of(some)
-    assert 0 <= guide.distrust <= 1
-    assert np.all(np.isfinite(guide.words))
-
-
-def word_problem(seed=0):
-    corpus = problem(0.5, seed)
-    return WordProblem(corpus.X, corpus.y, corpus.weight, 0.2, FAMILY)
-
-
-def test_the_slope_is_the_derivative_of_the_loss():
-    words, rng = word_problem(), np.random.default_rng(1)
-    at = 0.1 * rng.standard_normal(V + 1)
-    steps = 1e-5 * np.eye(V + 1)
-    numeric = [(words.loss_and_slope(at + step)[0] - words.loss_and_slope(at - step)[0]) / 2e-5 for step in steps]
-    np.testing.assert_allclose(words.loss_and_slope(at)[1], numeric, rtol=1e-5, atol=1e-4)
-
-
-def test_both_penalties_are_at_their_minimum_where_they_stop():
-    words = word_problem()
-    ridge = words.fit_ridge(np.full(V, 5.0), words.constant)
-    np.testing.assert_allclose(words.loss_and_slope(ridge)[1][:-1] + 10 * ridge[:-1], 0, atol=0.2)
-    strength = 0.3 * words.strongest
-    sparse = words.fit_sparse(strength, words.null)
-    slope = words.loss_and_slope(sparse)[1][:-1]
-    assert np.all(np.abs(slope) <= strength * 1.01)
-    np.testing.assert_allclose(slope[sparse[:-1] != 0], -strength * np.sign(sparse[:-1][sparse[:-1] != 0]), rtol=0.02)
-
-
-def test_the_strongest_sparse_penalty_leaves_no_effect_at_all():
-    words = word_problem()
-    assert SPARSE_SHARES[0] == 1
-    assert not words.fit_sparse(words.strongest, words.null).any()
-
-
-def test_copies_of_a_text_are_held_back_together():
-    words = word_problem()
-    twice = WordProblem(sp.csr_array(sp.vstack([words.X, words.X])), *(np.tile(v, 2) for v in (words.y, words.weight)),
-                        0.0, FAMILY)  # fmt: skip
-    sides = hold_back(twice, document_keys(twice.X))
-    texts = [{row.tobytes() for row in side.X.toarray()} for side in (sides.rest, sides.outside)]
-    assert texts[0].isdisjoint(texts[1])
-    assert sides.outside.X.shape[0] + sides.rest.X.shape[0] == 2 * N
-
-
-def test_penalties_are_tried_until_the_held_back_deviance_rises():
-    words, tried = word_problem(), []
-
-    def fit(penalty, start):
-        tried.append(penalty)
-        return np.full(V + 1, {4.0: 3.0, 3.0: 0.5, 2.0: 2.0, 1.0: 0.0}[penalty])
-
-    sides = HeldBack(words, words)
-    best, deviance = sides.best((4.0, 3.0, 2.0, 1.0), fit, words.null)
-    assert (best, tried) == (3.0, [4.0, 3.0, 2.0])
-    assert deviance == words.deviance(np.full(V + 1, 0.5))
-
-
-def word_effects(effects, eta=0.0, n=2000, weight=None, missing=()):
-    """Effects found where the truth is given ones beyond a linear predictor `eta` that is known."""
-    rng = np.random.default_rng(0)
-    X = sp.csr_array(rng.poisson(0.3, size=(n, len(effects))).astype(float))
-    eta = eta * rng.standard_normal(n)
-    y = rng.binomial(4, 1 / (1 + np.exp(-(eta + X @ effects)))).astype(float)
-    y[list(missing)] = np.nan
-    return fit_word_effects(X, y, np.ones(n) if weight is None else weight, eta, FAMILY, document_keys(X))
-
-
-def test_words_that_add_something_are_found_and_others_left_at_zero():
-    truth = np.zeros(40)
-    truth[[3, 17]] = 1.5, -2.0
-    found = word_effects(truth, eta=1.0)
-    assert found[3] > 0.8
-    assert found[17] < -1.2
-    assert np.count_nonzero(found) < 25
-    assert np.abs(np.delete(found, [3, 17])).max() < 0.3
-
-
-def test_nothing_is_found_where_nothing_is():
-    assert np.abs(word_effects(np.zeros(40), eta=1.0)).max() < 0.1
-
-
-def test_words_of_documents_without_a_response_do_not_count():
-    truth = np.zeros(40)
-    truth[3] = 1.5
-    assert word_effects(truth, missing=range(200))[3] > 0.8
-
-
-def test_too_few_documents_to_hold_back_give_no_effects():
-    assert not word_effects(np.ones(5), n=1).any()
-
-
-@pytest.fixture(scope="module")
-def with_extra_word():
-    """A simulation in which one word counts beyond its topics."""
-    simulated = simulate_corpus(n_documents=1500, n_terms=200, random_state=2)
-    counts = simulated.counts.toarray()
-    rng = np.random.default_rng(0)
-    extra = rng.random(1500) < 0.3
-    ratings = np.where(extra, np.maximum(simulated.ratings - 2, 1), simulated.ratings)
-    return np.column_stack([counts, 3.0 * extra]), ratings
-
-
-@pytest.mark.parametrize("training", ["predictive", "joint"])
-def test_the_residual_adds_to_the_skill_and_is_given_apart(with_extra_word, training):
-    counts, ratings = with_extra_word
-    options = {"n_topics": 5, "training": training, "max_epochs": 5, "supervision": 0}
-    model = ts.GLMNMF(**options, word_residual=True).fit(counts[:1200], ratings[:1200])
-    plain = ts.GLMNMF(**options).fit(counts[:1200], ratings[:1200])
-    assert np.argmax(np.abs(model.word_effects_)) == 200
-    assert model.word_effects_[200] < 0
-    assert not plain.word_effects_.any()
-    np.testing.assert_array_equal(model.components_, plain.components_)
-    predictions = model.predictions(counts[1200:])
-    np.testing.assert_allclose(predictions.by_topics.mean, plain.predict(counts[1200:]))
-    np.testing.assert_allclose(predictions.by_topics.eta + predictions.beyond, predictions.eta)
-    assert model.score(counts[1200:], ratings[1200:]) > plain.score(counts[1200:], ratings[1200:])
-
-
-def test_the_residual_is_stored_and_shown(tmp_path):
-    texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
-    ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TextResponseModel(1, word_residual=True).fit(texts, ratings)
-    words = model.words()
-    assert list(words.columns) == ["term", "effect"]
-    assert len(words) > 0
-    assert np.all(np.diff(words["effect"].abs()) <= 0)
-    model.save(tmp_path / "model")
-    again = ts.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
-    assert again.words().equals(words)
-
-
-def test_the_residual_is_off_by_default():
-    reviews = ts.datasets.synthetic_reviews(200, seed=0)
-    assert ts.TextResponseModel(3).fit(reviews.texts, reviews.ratings).words().empty
-
-
-def test_explanations_add_up_with_the_residual():
-    texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
-    ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TextResponseModel(2, supervision=0, word_residual=True).fit(texts, ratings)
-    explanation = model.explain(texts[1])
-    by_topics = explanation.topics["contribution"].sum()
-    assert explanation.beyond != 0
-    assert explanation.baseline + by_topics + explanation.beyond == pytest.approx(
-        explanation.linear_predictor, abs=1e-10
-    )
-    assert explanation.words["contribution"].sum() == pytest.approx(by_topics + explanation.beyond, abs=1e-10)
+def test_what_is_given_is_not_changed():
+    counts, y = documents()
+    before, responses = counts.copy(), y.copy()
+    tone_of(counts, y)
+    assert abs(before - counts).nnz == 0
+    np.testing.assert_array_equal(y, responses)

@@ -18,6 +18,7 @@ import typer
 import textsignal
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
+from textsignal.cli.drivers import drivers
 from textsignal.cli.explain import explain
 from textsignal.cli.fit import fit
 from textsignal.cli.predict import predict
@@ -38,6 +39,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     fit: "textsignal fit reviews.csv --text Review --response Rating -o out/",
     predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
     topics: "textsignal topics out/model",
+    drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
@@ -62,7 +64,7 @@ def options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Topics that explain a response: which themes move the number beside a text, by how much, how often."""
+    """Text with a number beside it: which themes move the number, by how much, and how often they come up."""
 
 
 def main() -> None:

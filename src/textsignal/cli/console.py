@@ -34,13 +34,24 @@ def this_command() -> str:
     return shlex.join(["textsignal", *sys.argv[1:]])
 
 
-def with_progress(model: TextResponseModel) -> TextResponseModel:
-    """Show a bar on a terminal while the model is fitted, and nothing elsewhere."""
-    if not err.is_terminal:
-        return model
+@contextmanager
+def progress(model: TextResponseModel) -> Iterator[TextResponseModel]:
+    """Show a bar on a terminal while the model is fitted, by its iterations where it has many; nothing elsewhere."""
     from sklearn.callback import ProgressBar
 
-    return model.set_callbacks(ProgressBar())
+    if model.training == "themes" and model.estimator is None:
+        with busy("Themes and tone"):
+            yield model
+    else:
+        yield model.set_callbacks(ProgressBar()) if err.is_terminal else model
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A moving bar on a terminal while something is done whose length is not known, and nothing elsewhere."""
+    with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
 
 
 @contextmanager
@@ -48,8 +59,7 @@ def report_settings(unit: str, *, title: str = "", with_texts: bool = True) -> I
     """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
     from textsignal.report.values.data import ReportSettings
 
-    with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
-        bar.add_task("Report", total=None)
+    with busy("Report"):
         yield ReportSettings(title=title, unit=unit, with_texts=with_texts, command=this_command())
 
 

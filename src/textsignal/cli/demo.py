@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textsignal.cli.console import report_settings, say, with_progress
+from textsignal.cli.console import progress, report_settings, say
 from textsignal.cli.options import ForceOption, JobsOption
 from textsignal.cli.screen import say_results, show_analysis
 from textsignal.tables.write import whole_folder
@@ -29,9 +29,10 @@ def demo(
 
     table = synthetic_reviews(DEMO_REVIEWS, seed=0).to_frame()
     say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")
-    model = TextResponseModel(n_topics=DEMO_TOPICS, n_jobs=jobs)
+    model = TextResponseModel(n_topics=DEMO_TOPICS, training="themes", n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
-        analysis = analyse(table, text="review", response="rating", model=with_progress(model), levels=(1, 5))
+        with progress(model) as fitting:
+            analysis = analyse(table, text="review", response="rating", model=fitting, levels=(1, 5))
         if folder is not None:
             with report_settings("stars") as settings:
                 analysis.write(folder, settings)

@@ -18,7 +18,7 @@ def explain(
     text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
 ) -> None:
-    """Say what topics and words add to the prediction for one text."""
+    """Say what topics, sentences and words add to the prediction for one text."""
     from textsignal.model import load
 
     if (text is None) == (file is None):

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from textsignal.cli.console import count, report_settings, say, with_progress
+from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
+    ByOption,
     EncodingOption,
     FileArgument,
     ForceOption,
@@ -35,7 +36,8 @@ def fit(
     text: TextOption,
     response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
+    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
+    by: ByOption = None,
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
@@ -43,13 +45,17 @@ def fit(
         Training | None,
         typer.Option(
             "--training",
-            help="Whether weights see the response (joint) or follow from the text alone.",
-            show_default="predictive",
+            help="Themes and tone, topics that are moved to predict, or the paper's joint training.",
+            show_default="themes",
         ),
     ] = None,
     supervision: Annotated[
         float | None,
-        typer.Option("--supervision", help="How much the response counts against the text.", show_default="0.5"),
+        typer.Option(
+            "--supervision",
+            help="How much the response counts against the text; not with themes.",
+            show_default="0.5",
+        ),
     ] = None,
     alpha: Annotated[
         float | None,
@@ -58,11 +64,19 @@ def fit(
             help="Fit the paper's model (JBNMF) with this weight; it has neither --supervision nor --training.",
         ),
     ] = None,
-    max_terms: Annotated[int, typer.Option("--max-terms", min=1, help="Terms to keep.")] = 2000,
-    stop_words: Annotated[
-        str, typer.Option("--stop-words", help="Language of the words to leave out, or none.")
+    max_terms: Annotated[
+        int | None,
+        typer.Option("--max-terms", min=1, help="Terms to keep.", show_default="3000 for themes, else 2000"),
+    ] = None,
+    language: Annotated[
+        str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
     ] = "english",
-    ngrams: Annotated[int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term.")] = 1,
+    stop_words: Annotated[
+        str | None, typer.Option("--stop-words", help="Language of the words to leave out, or none.", show_default="")
+    ] = None,
+    ngrams: Annotated[
+        int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term; not with themes.")
+    ] = 1,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     unit: UnitOption = "points",
@@ -74,7 +88,7 @@ def fit(
     jobs: JobsOption = -1,
     force: ForceOption = False,
 ) -> None:
-    """Learn topics and their effects from a table; write model, topics, documents, a summary and a report."""
+    """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
     from textsignal.estimators import JBNMF
     from textsignal.model import TextResponseModel
     from textsignal.tables.analyse import analyse
@@ -83,32 +97,38 @@ def fit(
     scale = scale_of(levels)
     _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training})
     model = TextResponseModel(
-        max_terms=max_terms, stop_words=None if stop_words == "none" else stop_words, ngram_range=(1, ngrams)
+        max_terms=max_terms,
+        language=None if language == "none" else language,
+        stop_words={None: "auto", "none": None}.get(stop_words, stop_words),
+        ngram_range=(1, ngrams),
     )
     if alpha is not None:
         model.set_params(estimator=JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs))
     else:
-        how, strength = (training or Training.predictive).value, 0.5 if supervision is None else supervision
+        how, strength = (training or Training.themes).value, 0.5 if supervision is None else supervision
         model.set_params(n_topics=topics, training=how, supervision=strength)
         model.set_params(levels=scale, random_state=seed, n_jobs=jobs)
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        say(f"{what_was_read(file, read)} Fitting {count(topics, 'topic')}.")
-        analysis = analyse(
-            read.table,
-            text=text,
-            response=response,
-            model=with_progress(model),
-            levels=scale,
-            holdout=holdout,
-            seed=seed,
-            on_bad_rows=on_bad_rows.value,
-        )
+        noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
+        say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}.")
+        with progress(model) as fitting:
+            analysis = analyse(
+                read.table,
+                text=text,
+                response=response,
+                model=fitting,
+                levels=scale,
+                holdout=holdout,
+                seed=seed,
+                on_bad_rows=on_bad_rows.value,
+                by=by,
+            )
         with report_settings(unit, with_texts=not no_texts) as settings:
             analysis.write(folder, settings)
     show_analysis(analysis)
-    say_results(output)
+    say_results(output, by)
 
 
 def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:

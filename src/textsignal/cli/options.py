@@ -19,8 +19,9 @@ class OnBadRows(enum.StrEnum):
 class Training(enum.StrEnum):
     """How topics are trained."""
 
-    joint = "joint"
+    themes = "themes"
     predictive = "predictive"
+    joint = "joint"
 
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
@@ -28,6 +29,9 @@ FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or E
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+ByOption = Annotated[
+    str | None, typer.Option("--by", help="Column whose groups get drivers of their own, such as a hotel.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]

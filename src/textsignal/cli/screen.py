@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
@@ -13,12 +13,21 @@ from textsignal.cli.console import count, out, say
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
     from textsignal.model import TextResponseModel
     from textsignal.tables.analyse import Analysis, Skill
     from textsignal.tables.read import TableFile
 
 #: What a fit writes.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
+#: What it writes too where groups are asked for; groups, and drivers of each, that are shown.
+GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
+#: What-ifs are no causes, wherever they are shown.
+WHAT_IF = (
+    "lift: by how much the mean response would be higher if nothing bad were said of it; worth: lower, if nothing good "
+    "were. What-ifs on the fitted model, not causes"
+)
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
@@ -35,21 +44,68 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
 
 
 def topic_table(model: TextResponseModel, n_terms: int) -> Table:
+    """Themes by lift, or topics by effect, with numbers in green and red."""
+    topics = model.topics(n_terms)
+    return driver_table(topics, "What moves the response") if "lift" in topics else effect_table(topics)
+
+
+def driver_table(drivers: pd.DataFrame, title: str) -> Table:
+    """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
+    table = _table(title, f"spoken of: share of texts; well and badly: shares of these; {WHAT_IF}")
+    grouped = "group" in drivers
+    if grouped:
+        table.add_column("group (texts)", overflow="fold")
+    table.add_column("theme" if "raises" in drivers else "topic", overflow="fold")
+    for name in ("spoken of", "well", "badly", "mean there", "lift", "worth"):
+        table.add_column(name, justify="right")
+    if not grouped:
+        table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
+    shown = drivers.groupby("group", sort=False).head(SHOWN_DRIVERS) if grouped else drivers
+    groups = drivers["group"].unique()[:SHOWN_GROUPS] if grouped else ()
+    last = None
+    for row in shown.itertuples():
+        if grouped and row.group not in groups:
+            continue
+        if grouped and last not in (None, row.group):
+            table.add_section()
+        cells = [Text(f"{row.group} ({row.documents:,})" if row.group != last else "")] if grouped else []
+        last = row.group if grouped else None
+        table.add_row(*cells, Text(row.label), *_driver_cells(row), *([] if grouped else [_words(row)]))
+    return table
+
+
+def _driver_cells(row: Any) -> list[str | Text]:
+    return [
+        f"{row.reach:.0%}",
+        *("–" if share != share else f"{share:.0%}" for share in (row.well, row.badly)),
+        "–" if row.mean_response != row.mean_response else f"{row.mean_response:.2f}",
+        Text(f"{row.lift:+.2f}", style="red" if row.lift >= 0.005 else ""),
+        Text(f"{row.worth:+.2f}", style="green" if row.worth >= 0.005 else ""),
+    ]
+
+
+def _words(row: Any) -> Text:
+    if not hasattr(row, "raises"):
+        return Text(", ".join(row.terms))
+    return Text(", ".join(row.lowers), style="red") + Text(" / ") + Text(", ".join(row.raises), style="green")
+
+
+def _table(title: str, caption: str) -> Table:
+    return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
+
+
+def effect_table(topics: pd.DataFrame) -> Table:
     """Topics with effects in green and red, strongest positive one first."""
-    table = Table(
-        title="What moves the response",
-        caption="effect: on the linear predictor, per unit of weight, against the average text; "
-        "prevalence: share of all text",
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
+    table = _table(
+        "What moves the response",
+        "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
     )
     table.add_column("topic", justify="right")
     table.add_column("effect", justify="right")
     table.add_column("prevalence", justify="right")
     table.add_column("coherence", justify="right")
     table.add_column("terms", overflow="fold")
-    for row in model.topics(n_terms).itertuples():
+    for row in topics.itertuples():
         colour = "green" if row.effect > 0 else "red"
         table.add_row(
             str(row.topic),
@@ -84,6 +140,8 @@ def show_analysis(analysis: Analysis) -> None:
     if summary.warning:
         say(f"Warning: {summary.warning}.\n")
     out.print(topic_table(analysis.model, 8))
+    if analysis.drivers is not None:
+        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups"))
 
 
 def what_was_read(file: Path, read: TableFile) -> str:
@@ -91,7 +149,8 @@ def what_was_read(file: Path, read: TableFile) -> str:
     return f"{file.name}: {count(len(read.table), 'row')}{f' ({read.choice})' if read.choice else ''}."
 
 
-def say_results(output: Path) -> None:
+def say_results(output: Path, by: str | None = None) -> None:
     """Where the results of a fit lie."""
-    say(f"\nWritten to {output}: {', '.join(RESULTS)}")
+    results = RESULTS if by is None else (*RESULTS, GROUPS)
+    say(f"\nWritten to {output}: {', '.join(results)}")
     say(f"Open the report in a browser: {output / 'report.html'}")

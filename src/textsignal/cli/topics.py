@@ -21,15 +21,15 @@ def topics(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Show a model's topics: effect on the response, prevalence, coherence and terms."""
+    """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
     from textsignal.model import load
+    from textsignal.tables.analyse import with_lists_as_text
 
     if output is None:
         out.print(topic_table(load(model), terms))
         return
     check_not_input(output, model.glob("*"))
     with whole_table(output, force=force) as write:
-        table = load(model).topics(terms)
-        table["terms"] = table["terms"].map(", ".join)
+        table = with_lists_as_text(load(model).topics(terms))
         write(table)
     say(f"Written to {output}: {count(len(table), 'row')}")

@@ -23,7 +23,7 @@ from textsignal.training.joint import AdaptiveGamma, JointSettings, unit_topics
 from textsignal.training.lengths import scale_rows
 from textsignal.training.predictive import PredictiveSettings, train_predictive
 from textsignal.training.start import FINE_TOPICS, unsupervised_start
-from textsignal.training.tone import fit_word_effects
+from textsignal.training.word_effects import fit_word_effects
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.1

@@ -26,6 +26,7 @@ from textsignal.topics.revise import Topic, topic_number
 __all__ = [
     "COLUMN_WIDTH",
     "calibration",
+    "drivers",
     "effect_map",
     "effects",
     "prevalence",
@@ -49,7 +50,7 @@ MARKERS = "osD^vPX"
 
 @styled
 def effects(model: TextResponseModel, ax: Axes | None = None) -> Figure:
-    """Effect of every topic on the linear predictor, against the average text.
+    """Effect of every topic on the linear predictor, against the average text; of a theme, its worth less its lift.
 
     Examples
     --------
@@ -60,11 +61,37 @@ def effects(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     >>> [float(inches) for inches in figure.get_size_inches().round(2)]
     [3.4, 1.45]
     """
-    table = model.topics()
+    table = _topics(model).sort_values("effect", ascending=False, kind="stable")
     ax = axes(ax, _list_height(len(table)))
     _bars(ax, table, "effect")
     ax.axvline(0, color="black", linewidth=0.6)
-    ax.set_xlabel("effect on the linear predictor")
+    ax.set_xlabel(_effect_name(model))
+    return figure_of(ax)
+
+
+@styled
+def drivers(model: TextResponseModel, ax: Axes | None = None) -> Figure:
+    """What every topic is worth (to the right) and what it costs (lift, to the left), the largest lift on top.
+
+    These are what-ifs on the fitted model, not causal claims; see `TextResponseModel.drivers`.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
+    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> len(ts.plots.drivers(model).axes[0].patches)
+    10
+    """
+    table = model.drivers()
+    ax = axes(ax, _list_height(len(table)) + 0.2)
+    places = np.arange(len(table))
+    ax.barh(places, -table["lift"], color=NEGATIVE, height=0.75, label="costs (lift)")
+    ax.barh(places, table["worth"], color=POSITIVE, height=0.75, label="is worth")
+    ax.axvline(0, color="black", linewidth=0.6)
+    _name_rows(ax, table)
+    ax.set_xlabel("mean response, a what-if on the model")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return figure_of(ax)
 
 
@@ -80,7 +107,7 @@ def prevalence(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     >>> len(ts.plots.prevalence(model).axes[0].patches)
     5
     """
-    table = model.topics().sort_values("prevalence", ascending=False, kind="stable")
+    table = _topics(model).sort_values("prevalence", ascending=False, kind="stable")
     ax = axes(ax, _list_height(len(table)))
     _bars(ax, table, "prevalence")
     as_percent(ax.xaxis)
@@ -102,14 +129,14 @@ def effect_map(model: TextResponseModel, ax: Axes | None = None) -> Figure:
     >>> ts.plots.effect_map(model).axes[0].get_ylabel()
     'prevalence (share of all text)'
     """
-    table = model.topics()
+    table = _topics(model)
     ax = axes(ax, 2.8)
     colors = np.array(topic_colors(len(table)))[table["topic"]]
     ax.axvline(0, color="#bbbbbb", linewidth=0.6, zorder=1)
     ax.scatter(table["effect"], table["prevalence"], c=colors, s=22, zorder=3)
     ax.margins(0.2, 0.15)
     as_percent(ax.yaxis)
-    ax.set_xlabel("effect on the linear predictor")
+    ax.set_xlabel(_effect_name(model))
     ax.set_ylabel("prevalence (share of all text)")
     importance = table["effect"].abs() * table["prevalence"]
     first = table.loc[importance.sort_values(ascending=False, kind="stable").index]
@@ -136,10 +163,11 @@ def terms(model: TextResponseModel, topic: Topic, n: int = 12, ax: Axes | None =
     >>> len(ts.plots.terms(model, 0, n=6).axes[0].get_yticks())
     6
     """
-    table = model.topics(n).set_index("topic").sort_index()
+    table = _topics(model, n).set_index("topic").sort_index()
     k = topic_number(topic, table["label"].tolist())
     listed = table.loc[k, "terms"]
-    columns = [model.vectorizer_.vocabulary_[term] for term in listed]
+    numbers = {term: j for j, term in enumerate(model.terms_)}
+    columns = [numbers[term] for term in listed]
     profiles = _profiles(model)
     overall = table["prevalence"].to_numpy() @ profiles
     ax = axes(ax, _list_height(len(listed)) + 0.2)
@@ -245,7 +273,7 @@ def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60
     1
     """
     check_number("n", n, least=1, whole=True)
-    table = model.topics().set_index("topic").sort_index()
+    table = _topics(model).set_index("topic").sort_index()
     profiles, shares = _profiles(model), table["prevalence"].to_numpy()
     overall = shares @ profiles
     if topic is None:
@@ -260,7 +288,7 @@ def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60
     if not best:
         raise InputError(f"topic {topic!r} has no terms: it died in training")
     ax = axes(ax, PAGE_HEIGHT + 0.2)
-    draw_cloud(ax, model.vectorizer_.terms_[best].tolist(), sizes[best], colors[best].tolist())
+    draw_cloud(ax, model.terms_[best].tolist(), sizes[best], colors[best].tolist())
     if topic is None:
         for x, side, color, key in ((0, "left", POSITIVE, "+ raises"), (1, "right", NEGATIVE, "− lowers")):
             ax.text(x, -0.02, f"{key} the response", color=color, ha=side, va="top", transform=ax.transAxes)
@@ -313,17 +341,34 @@ def _list_height(n_lines: int) -> float:
 
 def _bars(ax: Axes, table: pd.DataFrame, column: str) -> None:
     """One bar per topic, the first on top, with its label beside it."""
-    places = np.arange(len(table))
     colors = np.array(topic_colors(len(table)))[table["topic"]]
-    ax.barh(places, table[column], color=colors, height=0.75)
+    ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
+    _name_rows(ax, table)
+
+
+def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
+    """Labels of topics beside their bars, the first on top."""
+    places = np.arange(len(table))
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set_yticks(places, [plain(label, LIST_LABEL) for label in table["label"]])
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
 
 
+def _topics(model: TextResponseModel, n_terms: int = 10) -> pd.DataFrame:
+    """Topics with effect and prevalence; a theme's are its worth less its lift, and its share of the text."""
+    table = model.topics(n_terms)
+    if "effect" in table:
+        return table
+    return table.assign(effect=table["worth"] - table["lift"], prevalence=table["share"])
+
+
+def _effect_name(model: TextResponseModel) -> str:
+    return "effect on the linear predictor" if "effect" in model.topics() else "worth less lift, in the response"
+
+
 def _profiles(model: TextResponseModel) -> NDArray[np.float64]:
     """(topics, terms) shares of terms in each topic; a topic that died has none."""
-    topics = model.estimator_.components_.astype(float)
+    topics = model.components_.astype(float)
     mass = topics.sum(axis=1, keepdims=True)
     return topics / np.where(mass > 0, mass, 1)

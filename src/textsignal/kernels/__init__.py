@@ -119,6 +119,12 @@ class Kernels(Protocol):
     def adam_step(self, parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
         """One step of the optimiser Adam."""
 
+    def predictors(self, X: Rows, effects: Array) -> Array:
+        """Linear predictors of several fits side by side."""
+
+    def adagrad_step(self, X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
+        """A step of the optimiser Adagrad for each document, for several fits side by side."""
+
 
 def pad(matrix: Array, kernels: Kernels, dtype: np.dtype) -> Array:
     """Copy a (rows, topics) matrix into (rows, padded topics), zeros behind the topics."""

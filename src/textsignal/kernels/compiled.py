@@ -14,10 +14,12 @@ from textsignal.kernels.lanes import aligned_zeros, lanes
 from textsignal.kernels.reference import EPSILON, KEEP_GRADIENT, KEEP_SQUARE
 
 __all__ = [
+    "adagrad_step",
     "adam_step",
     "implicit_sums",
     "infer",
     "lanes",
+    "predictors",
     "pull_on_weights",
     "response_sums",
     "share_gradient",
@@ -114,6 +116,18 @@ def share_gradient(pull: Array, HT: Array, profile: Vector, prior: float, n_docu
 def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
     """One step of Adam, in place."""
     loops.adam_step(parameters, gradient, means, rate / (1 - KEEP_GRADIENT**count), 1 / np.sqrt(1 - KEEP_SQUARE**count))
+
+
+def predictors(X: Rows, effects: Array) -> Array:
+    """Linear predictors of several fits."""
+    eta = zeros((X.n_documents, effects.shape[1]), effects.dtype)
+    loops.predictors(X, effects, _groups(effects), eta)
+    return eta
+
+
+def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
+    """Adagrad's steps of several fits, document by document, in place."""
+    loops.adagrad_step(X, slopes, effects, squares, effects.dtype.type(rate), _groups(effects))
 
 
 def _as_float64(W: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Vector registers inside numba: load, store, fill, multiply-add and add up.
+"""Vector registers inside numba: load, store, fill, multiply, multiply-add, divide by a root and add up.
 
 numba leaves vectorising to LLVM, which guards every inner loop with checks that cost more than the few topics it
 runs over. These intrinsics say which operation on how many numbers is meant; LLVM maps them to the widest
@@ -117,6 +117,30 @@ def splat(typingctx: Any, number: Any) -> Any:
         return builder.shuffle_vector(single, undefined, first_lane)
 
     return lanes_type(number), codegen
+
+
+@intrinsic
+def multiply(typingctx: Any, a: Any, b: Any) -> Any:
+    """a * b."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fmul(*args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def divide_by_root(typingctx: Any, a: Any, b: Any) -> Any:
+    """a / sqrt(b)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(b)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector]), f"llvm.sqrt.{b.suffix}"
+        )
+        return builder.fdiv(args[0], builder.call(function, [args[1]]))
+
+    return a(a, b), codegen
 
 
 @intrinsic

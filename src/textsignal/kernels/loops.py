@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.kernels.compiling import compiling
-from textsignal.kernels.lanes import load, multiply_add, nothing, splat, store, total, width
+from textsignal.kernels.lanes import divide_by_root, load, multiply, multiply_add, nothing, splat, store, total, width
 from textsignal.kernels.reference import FIRST_STEPS, KEEP_GRADIENT, KEEP_SQUARE, MOST_OF_THE_WAY, SMALLEST, TINY
 
 compile_loop = compiling()
@@ -304,3 +304,39 @@ def adam_step(parameters, gradient, means, rate, root):  # type: ignore[no-untyp
         mean[p] = KEEP_GRADIENT * mean[p] + (1 - KEEP_GRADIENT) * slope
         square[p] = KEEP_SQUARE * square[p] + (1 - KEEP_SQUARE) * slope * slope
         parameters[p] -= rate * mean[p] / (np.sqrt(square[p]) * root + SMALLEST)
+
+
+@compile_loop
+def predictors(X, effects, groups, out):  # type: ignore[no-untyped-def]
+    """constant + X effects, into out; the constant is the last row of effects."""
+    n_fits = len(groups) * width(effects)
+    constant = (effects.shape[0] - 1) * n_fits
+    for i in range(out.shape[0]):
+        for group in range(len(groups)):
+            k = group * width(effects)
+            eta = load(effects, constant + k)
+            for p in range(X.indptr[i], X.indptr[i + 1]):
+                eta = multiply_add(splat(X.data[p]), load(effects, X.indices[p] * n_fits + k), eta)
+            store(out, i * n_fits + k, eta)
+
+
+@compile_inline
+def adagrad(slope, effects, squares, at, rate):  # type: ignore[no-untyped-def]
+    """Adagrad's step of one vector of effects."""
+    square = multiply_add(slope, slope, load(squares, at))
+    store(squares, at, square)
+    store(effects, at, multiply_add(splat(-rate), divide_by_root(slope, square), load(effects, at)))
+
+
+@compile_loop
+def adagrad_step(X, slopes, effects, squares, rate, groups):  # type: ignore[no-untyped-def]
+    """Adagrad's steps of the effects of each document's features and of the constant, document by document."""
+    n_fits = len(groups) * width(effects)
+    constant = (effects.shape[0] - 1) * n_fits
+    for i in range(slopes.shape[0]):
+        for group in range(len(groups)):
+            k = group * width(effects)
+            slope = load(slopes, i * n_fits + k)
+            for p in range(X.indptr[i], X.indptr[i + 1]):
+                adagrad(multiply(slope, splat(X.data[p])), effects, squares, X.indices[p] * n_fits + k, rate)
+            adagrad(slope, effects, squares, constant + k, rate)

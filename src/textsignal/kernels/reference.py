@@ -197,3 +197,26 @@ def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, c
     means.square[:] = KEEP_SQUARE * means.square + (1 - KEEP_SQUARE) * gradient**2
     scale = np.sqrt(means.square / (1 - KEEP_SQUARE**count)) + SMALLEST
     parameters -= rate * (means.gradient / (1 - KEEP_GRADIENT**count)) / scale
+
+
+def predictors(X: Rows, effects: Array) -> Array:
+    """(documents, fits) constant + X effects; effects (features + 1, fits), the constant last."""
+    rows = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.n_documents, len(effects) - 1))
+    return rows @ effects[:-1] + effects[-1]
+
+
+def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
+    """One gradient step for each document, in their order, in place: effects a feature has moved much move less.
+
+        squares_f += (x_if slope_i)^2,        effects_f -= rate x_if slope_i / sqrt(squares_f)
+
+    slopes : (documents, fits) derivatives of the loss in the linear predictor, all from before the first step.
+    effects, squares : (features + 1, fits), of the constant last, whose x is 1.
+    """
+    constant = len(effects) - 1
+    for i in range(X.n_documents):
+        row = X.document(i)
+        moved, values = np.append(row.indices, constant), np.append(row.data, 1)
+        gradient = values[:, None] * slopes[i]
+        squares[moved] += gradient**2
+        effects[moved] -= rate * gradient / np.sqrt(squares[moved])

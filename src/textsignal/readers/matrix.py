@@ -25,6 +25,11 @@ from textsignal.topics.table import topic_table
 
 #: A document speaks of a topic that takes up this share of its text.
 SPOKEN = 0.1
+#: What to say to somebody who asks a loaded model for its training texts.
+NOT_STORED = (
+    "this model was loaded, and a stored model does not hold the texts it was trained on; "
+    "give them: texts=..., responses=..."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +128,7 @@ class MatrixReader:
         """What texts say about topics; tone is a topic's contribution against the average text."""
         if reading is None:
             if self.training is None:
-                raise InputError(
-                    "this model was loaded, and a stored model does not hold the texts it was trained on; "
-                    "give them: texts=..., responses=..."
-                )
+                raise InputError(NOT_STORED)
             return self.training
         n_texts = len(reading.texts)
         return Spoken(

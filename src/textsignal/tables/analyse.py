@@ -72,6 +72,7 @@ class Analysis:
     """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
 
     reading : what the model reads in the documents; response_name : the response's column.
+    by, drivers : the column of groups and what moves the response in each; None where none was asked for.
     """
 
     model: TextResponseModel
@@ -79,12 +80,15 @@ class Analysis:
     documents: pd.DataFrame
     reading: Reading
     response_name: str
+    by: str | None = None
+    drivers: pd.DataFrame | None = None
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
-        """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`."""
+        """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        topics = self.model.topics().map(lambda value: ", ".join(value) if isinstance(value, list) else value)
-        topics.to_csv(folder / "topics.csv", index=False)
+        with_lists_as_text(self.model.topics()).to_csv(folder / "topics.csv", index=False)
+        if self.drivers is not None:
+            with_lists_as_text(self.drivers).to_csv(folder / "drivers.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
         text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
@@ -105,6 +109,7 @@ def analyse(
     holdout: float = 0.2,
     seed: int = 0,
     on_bad_rows: str = "error",
+    by: str | None = None,
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
@@ -117,6 +122,7 @@ def analyse(
     holdout : share of rows held back; 0 for none.
     seed : of the split.
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
+    by : column whose groups get drivers of their own.
 
     Examples
     --------
@@ -130,6 +136,7 @@ def analyse(
         raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
+    groups = None if by is None else column(table, by, "by")
     bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
     rows = _usable(bad, on_bad_rows)
     tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
@@ -154,7 +161,47 @@ def analyse(
         train=_skill(responses, predictions.mean, ~held_out, ~held_out),
         held_out=_skill(responses, predictions.mean, held_out, ~held_out) if held_out.any() else None,
     )
-    return Analysis(model, summary, _documents(rows, responses, held_out, predictions), reading, response)
+    documents = _documents(rows, responses, held_out, predictions)
+    if groups is None:
+        return Analysis(model, summary, documents, reading, response)
+    drivers = model.drivers(groups.iloc[rows], texts=tokens, responses=responses)
+    return Analysis(model, summary, documents, reading, response, by, drivers)
+
+
+def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose lists of words are written with commas."""
+    return table.map(lambda value: ", ".join(value) if isinstance(value, list) else value)
+
+
+def drivers_table(
+    model: TextResponseModel,
+    table: pd.DataFrame | None,
+    *,
+    text: str | None = None,
+    response: str | None = None,
+    by: str | None = None,
+) -> pd.DataFrame:
+    """What moves the response in a table's texts, or in those of training where there is no table.
+
+    text, response, by : names of the columns; without a response there are no means.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
+    True
+    """
+    if table is None:
+        return model.drivers()
+    if text is None:
+        raise InputError("a table was given, but not which column holds the texts; give text='...'")
+    cells = column(table, text, "text")
+    texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+    responses = None if response is None else parse_response(column(table, response, "response")).values
+    groups = None if by is None else column(table, by, "by")
+    return model.drivers(groups, texts=texts, responses=responses)
 
 
 def predict_table(

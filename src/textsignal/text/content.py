@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from textsignal.kernels.counting import count_documents
 from textsignal.text.negations import OPINION, negates
 from textsignal.text.units import SentenceTexts
 
@@ -42,9 +43,7 @@ def content_terms(
     """
     name = language or ""
     left_out = stop_words | OPINION.get(name, frozenset()) | frozenset(_GENERAL.get(name, "").split())
-    document = texts.documents[texts.sentence_of_word]
-    pairs = np.unique(texts.codes.astype(np.int64) * max(len(texts), 1) + document)
-    n_documents = np.bincount(pairs // max(len(texts), 1), minlength=len(texts.words))
+    n_documents = count_documents(texts.codes, texts.document_of_word, len(texts.words))
     counts = np.bincount(texts.codes, minlength=len(texts.words))
     candidates = [
         (-int(counts[j]), word)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textsignal.kernels.counting import count_cells, count_documents, find_keys, number_keys
 from textsignal.text.units import SentenceTexts
 
 #: How a negated word is written, among features and for people.
 NOT = "not "
 #: What a phrase counts beside a word: most phrases say little that their words do not.
 PHRASE_SIZE = 0.7
+WORD, NEGATED, PHRASE = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,22 @@ class Occurrences:
 
     words: NDArray[np.int64]
     features: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Features by what texts hold.
+
+    words, negated : word -> the feature of it, and of it under a negation.
+    parts : word of a phrase -> its number.
+    pairs : (phrases,) number of the first word times len(parts), plus that of the second; phrases : their features.
+    """
+
+    words: Mapping[str, int]
+    negated: Mapping[str, int]
+    parts: Mapping[str, int]
+    pairs: NDArray[np.int64]
+    phrases: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +70,54 @@ class Features:
 
     def find(self, texts: SentenceTexts) -> Occurrences:
         """Every occurrence of these features."""
-        known = [
-            {name: j for j, name in enumerate(self.names) if self.kinds[j] == kind} for kind in (WORD, NEGATED, PHRASE)
-        ]
-        words, features = [], []
-        for kind, candidates in enumerate(_candidates(texts)):
-            number = np.array([known[kind].get(name, -1) for name in candidates.names], dtype=np.int64)
-            found = number[candidates.numbers] if len(number) else np.zeros(0, dtype=np.int64)
-            words.append(candidates.words[found >= 0])
-            features.append(found[found >= 0])
-        return Occurrences(np.concatenate(words), np.concatenate(features))
+        known, places = self._known, _places(texts)
+
+        def numbered(numbers: Mapping[str, int], at: NDArray[np.int64]) -> NDArray[np.int64]:
+            return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int64)[texts.codes[at]]
+
+        first, second = numbered(known.parts, places.second - 1), numbered(known.parts, places.second)
+        pairs = np.where((first >= 0) & (second >= 0), first * len(known.parts) + second, -1)
+        phrase = np.append(known.phrases, -1)[find_keys(known.pairs, pairs)]
+        words = np.concatenate([places.plain, places.negated, places.second])
+        features = np.concatenate(
+            [numbered(known.words, places.plain), numbered(known.negated, places.negated), phrase]
+        )
+        return Occurrences(words[features >= 0], features[features >= 0])
+
+    @cached_property
+    def _known(self) -> _Known:
+        words, negated, phrases = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED, PHRASE))
+        parts: defaultdict[str, int] = defaultdict()
+        parts.default_factory = parts.__len__
+        numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")]
+        pairs = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        return _Known(
+            {self.names[j]: j for j in words.tolist()},
+            {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
+            dict(parts),
+            pairs[:, 0] * len(parts) + pairs[:, 1],
+            phrases,
+        )
 
 
-WORD, NEGATED, PHRASE = 0, 1, 2
+@dataclass(frozen=True)
+class _Places:
+    """Where features may stand among all words: plain words, negated words, second words of phrases."""
+
+    plain: NDArray[np.int64]
+    negated: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+
+def _places(texts: SentenceTexts) -> _Places:
+    """A negated word counts as that alone, and so does what negates it: "not" says nothing that "not clean" does not.
+
+    Phrases stay within a sentence.
+    """
+    later = np.ones(len(texts.codes) + 1, dtype=bool)
+    later[texts.indptr] = False
+    plain = ~(texts.negated | texts.negating)
+    return _Places(np.flatnonzero(plain), np.flatnonzero(texts.negated), np.flatnonzero(later[:-1]))
 
 
 def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool) -> Features:
@@ -75,47 +130,21 @@ def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool)
     >>> learn_features(texts, 2, phrases=True).names
     ['desk', 'front', 'not clean', 'front desk', 'not clean']
     """
-    document = texts.documents[texts.sentence_of_word]
-    names: list[str] = []
-    kinds: list[int] = []
-    for kind, candidates in enumerate(_candidates(texts)):
-        if kind == PHRASE and not phrases:
-            break
-        pairs = np.unique(candidates.numbers * len(texts) + document[candidates.words])
-        n_documents = np.bincount(pairs // max(len(texts), 1), minlength=len(candidates.names))
-        kept = sorted(candidates.names[k] for k in np.flatnonzero(n_documents >= least_documents).tolist())
-        names += kept
-        kinds += [kind] * len(kept)
-    return Features(names, np.array(kinds, dtype=np.int8))
+    words, places = texts.words, _places(texts)
 
+    def frequent(numbers: NDArray[np.integer], at: NDArray[np.int64], n_numbers: int) -> NDArray[np.int64]:
+        return np.flatnonzero(count_documents(numbers, texts.document_of_word[at], n_numbers) >= least_documents)
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Occurrences of one kind: the words they belong to, a number for each, and the names of the numbers."""
-
-    words: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    names: Sequence[str]
-
-
-def _candidates(texts: SentenceTexts) -> tuple[_Candidates, _Candidates, _Candidates]:
-    """Words, negated words and phrases, which stay within a sentence.
-
-    A negated word counts as that alone, and so does what negates it: "not" says nothing that "not clean" does not.
-    """
-    codes, names = texts.codes.astype(np.int64), list(texts.words)
-    every = np.arange(len(codes))
-    under, plain = np.flatnonzero(texts.negated), np.flatnonzero(~texts.negated & ~texts.negating)
-    sentence = texts.sentence_of_word
-    second = every[1:][sentence[1:] == sentence[:-1]]
-    pairs = codes[second - 1] * max(len(names), 1) + codes[second]
-    distinct, numbers = np.unique(pairs, return_inverse=True)
-    phrases = [f"{names[pair // len(names)]} {names[pair % len(names)]}" for pair in distinct.tolist()]
-    return (
-        _Candidates(plain, codes[plain], names),
-        _Candidates(under, codes[under], [NOT + name for name in names]),
-        _Candidates(second, numbers, phrases),
-    )
+    plain = frequent(texts.codes[places.plain], places.plain, len(words))
+    negated = frequent(texts.codes[places.negated], places.negated, len(words))
+    kept = [sorted(words[k] for k in plain.tolist()), sorted(NOT + words[k] for k in negated.tolist())]
+    if phrases:
+        codes = texts.codes.astype(np.int64)
+        pairs, numbers = number_keys(codes[places.second - 1] * len(words) + codes[places.second])
+        often = pairs[frequent(numbers, places.second, len(pairs))].tolist()
+        kept.append(sorted(f"{words[pair // len(words)]} {words[pair % len(words)]}" for pair in often))
+    kinds = np.repeat(np.arange(len(kept), dtype=np.int8), [len(names) for names in kept])
+    return Features([name for names in kept for name in names], kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,15 +166,11 @@ def weigh(occurrences: Occurrences, features: Features, documents: NDArray[np.in
 
     documents : (all words,) the document of each word.
     """
-    n_features = max(len(features), 1)
-    pairs, place, count = np.unique(
-        documents[occurrences.words] * n_features + occurrences.features, return_inverse=True, return_counts=True
-    )
-    indptr = np.searchsorted(pairs, np.arange(n_documents + 1) * n_features)
     shape = (n_documents, len(features))
-    counts = sp.csr_array((count.astype(np.float64), (pairs % n_features).astype(np.int32), indptr), shape=shape)
+    indptr, indices, data, cells = count_cells(documents[occurrences.words], occurrences.features, *shape)
+    counts = sp.csr_array((data, indices, indptr), shape=shape)
     matrix = unit_roots(counts, features.sizes)
-    return Weighed(counts, matrix, (matrix.data / counts.data)[place])
+    return Weighed(counts, matrix, (matrix.data / data)[cells])
 
 
 def unit_roots(counts: sp.csr_array, sizes: NDArray[np.float64]) -> sp.csr_array:

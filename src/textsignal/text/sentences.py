@@ -11,21 +11,28 @@ _TITLES = """
 """
 _SHORT = "etc e.g i.e eg ie a.m p.m am pm u.s u.k d.h z.b usw min max hr hrs"
 TITLES, SHORT_FORMS = frozenset(_TITLES.split()), frozenset(_SHORT.split())
+_ENDINGS = frozenset(word[-2:] for word in TITLES | SHORT_FORMS)
+_STOPS, _BULLETS = ".!?…", "•▪◦‣●"
 #: Full stops of scripts that put no space behind them.
 _OTHER_STOPS = "。！？｡।॥؟۔።"
 _CLOSING = "\"'”’»)\\]"
-#: Where a sentence may end: stops before a space, stops between a small and a capital letter, stops of other scripts,
-#: line breaks and bullets.
+#: Where a sentence may end: stops before a space, stops between a small and a capital letter, dots before a word, stops
+#: of other scripts, line breaks and bullets. One set of characters comes first, which `re` finds much sooner than
+#: alternatives; what is behind it looks back at the character found, and tries a run at its first one alone.
 _END = re.compile(
-    rf"(?P<stop>[.!?…]+[{_CLOSING}]*)(?=\s|$)"
-    r"|(?<=[^\W\d_])(?P<tight>[.!?…]+)(?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[a-z\s])"
-    r"|(?P<ellipsis>\.{2,}|…+)(?=\w)"
-    rf"|[{_OTHER_STOPS}]+[{_CLOSING}]*"
-    r"|(?P<line>[ \t]*\r?\n\s*)"
-    r"|(?=[•▪◦‣●])"
+    rf"[{_STOPS}{_OTHER_STOPS}\n{_BULLETS}](?:"
+    rf"(?<=[{_STOPS}])(?<![{_STOPS}]{{2}})(?P<stop>[{_STOPS}]*[{_CLOSING}]*)(?=\s|$)"
+    rf"|(?<=[^\W\d_][{_STOPS}])[{_STOPS}]*(?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[a-z\s])"
+    r"|(?:(?<=\.)(?<!\.\.)\.+|(?<=…)(?<!……)…*)(?=\w)"
+    rf"|(?<=[{_OTHER_STOPS}])[{_OTHER_STOPS}]*[{_CLOSING}]*"
+    r"|(?<=\n)(?P<line>\s*)"
+    rf"|(?P<bullet>(?<=[{_BULLETS}]))"
+    r")"
 )
 _LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*$")
 _WORD = re.compile(r"\w[\w'’]*")
+#: A letter, a digit or a picture.
+_HELD = re.compile("[^\\W_]|[\u2040-\u205e\u2060-\u2fff\u3001-\U0010ffff]")
 _PAUSE = re.compile(r"[,;:、，；：]+\s*|\s+[-–—]+\s+")
 #: A run of more words without a stop is cut at its pauses, into parts of about so many.
 LONGEST, PART = 40, 15
@@ -46,10 +53,14 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for end in _ends(text):
-        if _holds_a_word(text, start, end):
+        if _HELD.search(text, start, end):
             part = text[start:end]
             left = start + len(part) - len(part.lstrip())
-            spans.extend(_parts(text, left, start + len(part.rstrip())))
+            right = start + len(part.rstrip())
+            if right - left <= 2 * LONGEST or len(_WORD.findall(text, left, right)) <= LONGEST:
+                spans.append((left, right))
+            else:
+                spans.extend(_parts(text, left, right))
         start = end
     return spans
 
@@ -58,53 +69,52 @@ def _ends(text: str) -> Iterator[int]:
     """Where sentences end, the end of the text last."""
     start = 0
     for match in _END.finditer(text):
-        end = match.end()
-        if match["stop"] is not None and _is_short(text, start, match):
+        kind = match.lastgroup
+        if kind == "stop":
+            if not match["stop"] and _is_short(text, start, match.start()):
+                continue
+        elif kind == "line" and _is_wrapped(text, *match.span()):
             continue
-        if match["line"] is not None and _is_wrapped(text, match):
-            continue
-        yield end
-        start = end
+        start = match.start() if kind == "bullet" else match.end()
+        yield start
     yield len(text)
 
 
-def _is_short(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a full stop belongs to a short form, an initial or the number of a list's item."""
-    if match["stop"] != ".":
+def _is_short(text: str, start: int, stop: int) -> bool:
+    """Whether the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
+    ending = text[max(0, stop - 2) : stop].lower()
+    if text[stop] != "." or (len(ending) == 2 and ending.isalpha() and ending not in _ENDINGS):
         return False
-    last = _LAST_WORD.search(text, max(start, match.start() - 12), match.start())
+    last = _LAST_WORD.search(text, max(start, stop - 12), stop)
     if last is None:
         return False
     word = last[0].lower()
-    following = text[match.end() : match.end() + 2].strip()
+    following = text[stop + 1 : stop + 9].lstrip()[:1]
     if word in TITLES:
-        return word != "no" or following[:1].isdigit()
+        return word != "no" or following.isdigit()
     if word in SHORT_FORMS:
-        return not following[:1].isupper()
+        return not following.isupper()
     is_initial = len(word) == 1 and word.isalpha() and last[0].isupper()
     is_number = word.isdigit() and last.start() - start < 4 and not text[start : last.start()].strip(" \t([-*•")
     return is_initial or is_number
 
 
-def _is_wrapped(text: str, match: re.Match[str]) -> bool:
-    """Whether a line break stands inside a sentence: between small letters, with no empty line."""
-    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
-    return match["line"].count("\n") == 1 and (before.islower() or before == ",") and after.islower()
-
-
-def _holds_a_word(text: str, start: int, end: int) -> bool:
-    """Whether there is a letter, a digit or a picture."""
-    return any(letter.isalnum() or (letter > "\u203f" and not letter.isspace()) for letter in text[start:end])
+def _is_wrapped(text: str, start: int, end: int) -> bool:
+    """Whether the line break from `start` to `end` stands inside a sentence: between small letters, no empty line."""
+    if "\n" in text[start + 1 : end] or not text[end : end + 1].islower():
+        return False
+    before = start - text.endswith("\r", 0, start)
+    while before and text[before - 1] in " \t":
+        before -= 1
+    last = text[max(0, before - 1) : before]
+    return last.islower() or last == ","
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The span itself, or its parts where it is a very long run."""
-    if end - start <= 2 * LONGEST or sum(1 for _ in _WORD.finditer(text, start, end)) <= LONGEST:
-        yield start, end
-        return
+    """Parts of a very long run, cut at its pauses."""
     first, last, words = start, start, 0
     for pause in _PAUSE.finditer(text, start, end):
-        words += sum(1 for _ in _WORD.finditer(text, last, pause.start()))
+        words += len(_WORD.findall(text, last, pause.start()))
         last = pause.end()
         if words >= PART and last < end:
             yield first, first + len(text[first:last].rstrip())

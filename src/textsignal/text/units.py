@@ -7,6 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ from textsignal.text.tokens import checked_texts, first_copies
 
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
-#: Words and punctuation of a normalised sentence.
-_WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[.,;:!?()…–—、，；：]|(?<=\s)-(?=\s)")
+#: Words and punctuation of normalised text, and the line breaks that part its pieces.
+_WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[.,;:!?()…–—、，；：\n]|(?<=\s)-(?=\s)")
 _PAUSES = frozenset(".,;:!?()…–—、，；：-")
 
 
@@ -49,10 +50,20 @@ class SentenceTexts:
     def __len__(self) -> int:
         return len(self.texts)
 
-    @property
+    @cached_property
     def sentence_of_word(self) -> NDArray[np.int64]:
         """(all words,) the sentence of each word."""
         return np.repeat(np.arange(len(self.documents)), np.diff(self.indptr))
+
+    @cached_property
+    def document_of_word(self) -> NDArray[np.int64]:
+        """(all words,) the document of each word, ascending."""
+        return self.documents[self.sentence_of_word]
+
+    @property
+    def document_indptr(self) -> NDArray[np.int64]:
+        """(documents + 1,) where each document begins among all words."""
+        return self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))]
 
     @property
     def n_words(self) -> NDArray[np.int64]:
@@ -77,7 +88,7 @@ class SentenceTexts:
 
     def first_copies(self) -> NDArray[np.int64]:
         """(documents,) the first text that has the same words in the same order; each text without words is its own."""
-        return first_copies(self.codes, self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))])
+        return first_copies(self.codes, self.document_indptr)
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -102,39 +113,81 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
     cleaned = [clean(text) for text in given]
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    is_negation: dict[str, bool] = {}
-    codes, negated, negating = array("i"), bytearray(), bytearray()
-    documents, spans, ends = array("q"), array("q"), array("q", [0])
-    for i, text in enumerate(cleaned):
-        for start, end in sentence_spans(text):
-            under = 0
-            fresh = False  # whether the last word is a negation with nothing under it so far
-            for word in _WORD_OR_PAUSE.findall(normalise(text[start:end])):
-                if word in _PAUSES:
-                    under, fresh = 0, False
-                    continue
-                if fresh:
-                    negating[-1] = True
-                codes.append(numbers[word])
-                negated.append(under > 0)
-                negating.append(False)
-                under = max(0, under - 1)
-                if word not in is_negation:
-                    is_negation[word] = negates(word, language)
-                fresh = is_negation[word]
-                if fresh:
-                    under = SCOPE
-            documents.append(i)
+    pieces, spans = array("i"), array("q")
+    n_sentences, ends = array("q"), array("q", [0])
+    for text in cleaned:
+        found = sentence_spans(text)
+        n_sentences.append(len(found))
+        for start, end in found:
             spans.extend((start, end))
-            ends.append(len(codes))
+            pieces.extend(map(numbers.__getitem__, text[start:end].split()))
+            ends.append(len(pieces))
+    tokens = _tokens(list(numbers))
+    codes, pauses_before, indptr = tokens.follow(np.array(pieces, np.int32), np.array(ends, np.int64))
+    negation = np.array([negates(word, language) for word in tokens.words], dtype=bool)[codes]
+    # No pause and no end of a sentence within a stretch.
+    stretch = pauses_before + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    negated, negating = _under_negation(negation, stretch)
     return SentenceTexts(
         texts=cleaned,
-        documents=np.array(documents, np.int64),
+        documents=np.repeat(np.arange(len(cleaned)), n_sentences),
         spans=np.array(spans, np.int64).reshape(-1, 2),
-        words=list(numbers),
-        codes=np.array(codes, np.int32),
-        indptr=np.array(ends, np.int64),
-        negated=np.frombuffer(bytes(negated), dtype=bool),
-        negating=np.frombuffer(bytes(negating), dtype=bool),
+        words=tokens.words,
+        codes=codes,
+        indptr=indptr,
+        negated=negated,
+        negating=negating,
         n_cleaned=sum(before != after for before, after in zip(given, cleaned, strict=True)),
     )
+
+
+def _under_negation(
+    negation: NDArray[np.bool_], stretch: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(all words,) whether one of the `SCOPE` words before is a negation of the same stretch; whether it is one itself.
+
+    A negation counts where a word stands under it.
+    """
+    negated, negating = np.zeros(len(negation), dtype=bool), np.zeros(len(negation), dtype=bool)
+    for distance in range(1, SCOPE + 1):
+        negated[distance:] |= negation[:-distance] & (stretch[distance:] == stretch[:-distance])
+    negating[:-1] = negation[:-1] & (stretch[1:] == stretch[:-1])
+    return negated, negating
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """Words and pauses of distinct pieces of text, one piece after the other.
+
+    words : the distinct words, in the order in which they first occur.
+    codes : (tokens,) the number of each in `words`, -1 for a pause; indptr : (pieces + 1,) where each piece begins.
+    """
+
+    words: Sequence[str]
+    codes: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+
+    def follow(
+        self, pieces: NDArray[np.int32], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Words of a text of these pieces: codes, pauses before each, and where sentences begin among them.
+
+        pieces : (all pieces,) their numbers; ends : (sentences + 1,) where each sentence begins among them.
+        """
+        tokens = self.codes[_ranges(self.indptr[pieces], self.indptr[pieces + 1])]
+        n_tokens = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[pieces])])[ends]
+        is_word = tokens >= 0
+        n_words = np.concatenate([[0], np.cumsum(is_word)])
+        places = np.flatnonzero(is_word)
+        return tokens[places], places - np.arange(len(places)), n_words[n_tokens]
+
+
+def _tokens(pieces: Sequence[str]) -> _Tokens:
+    """Words and pauses of pieces of text, none of which holds a space."""
+    found = _WORD_OR_PAUSE.findall(normalise("\n".join(pieces)))
+    words = list(dict.fromkeys(token for token in found if token not in _PAUSES and token != "\n"))
+    numbers = {"\n": -2} | dict.fromkeys(_PAUSES, -1) | {word: code for code, word in enumerate(words)}
+    codes = np.array([numbers[token] for token in found], dtype=np.int32)
+    breaks = np.flatnonzero(codes == -2)
+    indptr = np.concatenate([[0], breaks - np.arange(len(breaks)), [len(codes) - len(breaks)]])
+    return _Tokens(words, codes[codes != -2], indptr if pieces else indptr[:1])

@@ -15,6 +15,8 @@ from rich.text import Text
 from textsignal.figures.palette import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from textsignal.topics.explanation import Explanation
 
 #: Topics, words and unknown words that are shown.
@@ -23,6 +25,8 @@ SHOWN = 8
 TEXT_CAP = 20_000
 #: Contributions below this share of the largest are not marked in the text.
 FAINT = 0.05
+#: Themes that add less than so many points are shown together; characters of a sentence that are shown.
+FAINT_POINTS, SENTENCE_CAP = 0.005, 120
 #: Scales of more levels are not shown as bars; how long a bar is for a probability of 1.
 MOST_BARS, BAR_LENGTH = 11, 40
 
@@ -35,7 +39,7 @@ def as_text(explanation: Explanation) -> str:
         [
             _headline(explanation),
             *rows,
-            f"= {explanation.linear_predictor:+8.3f}  linear predictor",
+            f"= {_total(explanation):+8.3f}  {_total_name(explanation)}",
             *([f"Words: {', '.join(words)}"] if words and not explanation.unknown else []),
             *_notes(explanation),
         ]
@@ -55,8 +59,8 @@ def as_html(explanation: Explanation) -> str:
         f'<p style="white-space:pre-wrap;line-height:1.9">{"".join(map(_html_part, _parts(explanation)))}</p>'
         '<table><thead><tr><th style="text-align:left">topic</th><th style="padding:0 1em">adds</th>'
         f'<th style="text-align:left">by way of</th></tr></thead><tbody>{rows}'
-        '<tr><td style="text-align:left"><b>linear predictor</b></td>'
-        f'<td style="text-align:right;padding:0 1em"><b>{explanation.linear_predictor:+.3f}</b></td>'
+        f'<tr><td style="text-align:left"><b>{_total_name(explanation)}</b></td>'
+        f'<td style="text-align:right;padding:0 1em"><b>{_total(explanation):+.3f}</b></td>'
         "<td></td></tr></tbody></table>"
         + "".join(f"<p>{_escaped(note)}</p>" for note in _notes(explanation))
         + "</div>"
@@ -70,16 +74,18 @@ def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[Rende
         sign = {1: "+", -1: "-"}[1 if contribution > 0 else -1] if strength else ""
         text.append(sign + part, style=_style(contribution, strength))
     yield text
+    if explanation.sentences is not None:
+        yield _sentence_rows(explanation.sentences)
     yield Text(f"\n{_headline(explanation)}", style="bold")
     if len(explanation.probabilities) <= MOST_BARS:
         yield _level_bars(explanation, "#" if options.ascii_only else "█")
-    table = Table("topic", box=box.SIMPLE_HEAD)
+    table = Table("topic" if explanation.sentences is None else "theme", box=box.SIMPLE_HEAD)
     table.add_column("adds", justify="right")
     table.add_column("by way of", overflow="fold")
     for label, number, words in _rows(explanation):
         table.add_row(Text(label), Text(f"{number:+.2f}", style=_style(number, 0)), Text(", ".join(words)))
     table.add_section()
-    table.add_row(Text("linear predictor"), Text(f"{explanation.linear_predictor:+.2f}"), Text(""))
+    table.add_row(Text(_total_name(explanation)), Text(f"{_total(explanation):+.2f}"), Text(""))
     yield table
     for note in _notes(explanation):
         yield Text(note)
@@ -105,15 +111,43 @@ def _notes(explanation: Explanation) -> list[str]:
 
 
 def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
-    """Label, number and words of all that adds up to the linear predictor."""
-    yield "baseline", explanation.baseline, []
-    for row in explanation.topics[:SHOWN].itertuples():
-        yield _visible(row.label), row.contribution, [_visible(word) for word in row.words]
-    rest = explanation.topics["contribution"][SHOWN:]
+    """Label, number and words of all that adds up: points to the prediction, or parts of the linear predictor."""
+    in_points = explanation.sentences is not None
+    yield "baseline", explanation.baseline_prediction if in_points else explanation.baseline, []
+    topics = explanation.topics
+    numbers = topics["points" if in_points else "contribution"]
+    shown = SHOWN if not in_points else max(1, min(SHOWN, int((numbers.abs() >= FAINT_POINTS).sum())))
+    for row, number in zip(topics[:shown].itertuples(), numbers, strict=False):
+        yield _visible(row.label), number, [_visible(word) for word in row.words]
+    rest = numbers[shown:]
     if len(rest):
-        yield f"{len(rest)} more topic{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
+        noun = "theme" if in_points else "topic"
+        yield f"{len(rest)} more {noun}{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
     if explanation.beyond:
         yield "single words, beyond the topics", explanation.beyond, []
+
+
+def _total(explanation: Explanation) -> float:
+    return explanation.linear_predictor if explanation.sentences is None else explanation.prediction
+
+
+def _total_name(explanation: Explanation) -> str:
+    return "linear predictor" if explanation.sentences is None else "expected response"
+
+
+def _sentence_rows(sentences: pd.DataFrame) -> Table:
+    """Every sentence with its theme and what it adds, in points of the response."""
+    table = Table("sentence", "theme", box=box.SIMPLE_HEAD)
+    table.columns[0].overflow = table.columns[1].overflow = "fold"
+    table.add_column("adds", justify="right")
+    for row in sentences[:SHOWN].itertuples():
+        shown = _visible(" ".join(row.sentence.split()))
+        cut = shown if len(shown) <= SENTENCE_CAP else f"{shown[:SENTENCE_CAP]} …"
+        table.add_row(Text(cut), Text(_visible(row.theme)), Text(f"{row.points:+.2f}", style=_style(row.points, 0)))
+    if len(sentences) > SHOWN:
+        rest = sentences["points"][SHOWN:]
+        table.add_row(Text(f"{len(rest)} more sentences"), Text(""), Text(f"{rest.sum():+.2f}"))
+    return table
 
 
 def _parts(explanation: Explanation) -> Iterator[tuple[str, float, float]]:

@@ -21,7 +21,7 @@ from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
 from textsignal.readers.base import Reader
 from textsignal.topics.documents import find_documents
-from textsignal.topics.reading import Observed
+from textsignal.topics.reading import Observed, Tokens
 
 Labels = list[str | None]
 #: A topic's number, or its label.
@@ -154,7 +154,7 @@ class Revisable:
 
     @abstractmethod
     def _observed(
-        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Observed:
         """What was given, or else what the model was trained on."""
 

@@ -51,7 +51,7 @@ class Speaking:
 
     @abstractmethod
     def _observed(
-        self, texts: Iterable[str] | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Observed:
         """What was given, or else what the model was trained on."""
 
@@ -63,7 +63,7 @@ class Speaking:
         self,
         by: ArrayLike | pd.Series | None = None,
         *,
-        texts: Iterable[str] | None = None,
+        texts: Iterable[str] | Tokens | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         n_terms: int = 10,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
-from textsignal.text.features import NOT, PHRASE
 from textsignal.text.spans import Token, located_words
 from textsignal.topics.explanation import Explanation, joined_marks, largest_first, leading, slope_of
 from textsignal.topics.theme_sentences import sentence_table
+from textsignal.topics.theme_words import shown_word
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 
 NEUTRAL = "a text with nothing good or bad in it"
@@ -22,10 +23,10 @@ def explain_themes(
     model: FittedThemes, reading: ThemeReading, predictions: Predictions, labels: Sequence[str]
 ) -> Explanation:
     """Put together what is known of one text; reading and predictions are of one document."""
-    effects, features, found = model.effects, model.features, reading.occurrences
-    sentence = reading.sentence_of_occurrence
-    by_theme = reading.places[sentence] * effects.gamma * reading.values[:, None]
-    names = np.array([features.names[j] for j in found.features], dtype=object)
+    effects, texts = model.effects, reading.texts
+    sentence = texts.sentence_of_word
+    by_theme = reading.places[sentence] * effects.gamma * reading.word_tone(model.features)[:, None]
+    names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
     tone, speaking = effects.gamma * reading.tone[0], effects.beta * reading.shares[0]
     topics = {
         "topic": np.arange(model.n_themes),
@@ -40,7 +41,7 @@ def explain_themes(
     slope = slope_of(predictions.family, effects.constant, float(predictions.eta[0]))
     sentences = sentence_table(reading, effects, list(labels)).drop(columns="document")
     return Explanation(
-        text=reading.texts.texts[0],
+        text=texts.texts[0],
         baseline=effects.constant,
         beyond=0.0,
         linear_predictor=float(predictions.eta[0]),
@@ -50,23 +51,23 @@ def explain_themes(
         unknown=bool(predictions.unknown[0]),
         unknown_words=_unknown(reading, tokens),
         topics=largest_first(topics, slope),
-        words=largest_first(_words(names, by_theme, reading.places[sentence].argmax(axis=1)), slope),
-        marks=joined_marks(tokens, _by_token(model, reading, by_theme.sum(axis=1), len(tokens))),
+        words=largest_first(_words(names, by_theme, reading.places[sentence]), slope),
+        marks=joined_marks(tokens, by_theme.sum(axis=1)),
         neutral=NEUTRAL,
         slope=slope,
         sentences=sentences.assign(points=sentences["contribution"] * slope),
     )
 
 
-def _leading_words(names: np.ndarray, contributions: Vector) -> list[str]:
-    total = pd.Series(contributions).groupby(names, sort=False).sum().abs()
+def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
+    total = pd.Series(contributions).groupby(np.array(names, dtype=object), sort=False).sum().abs()
     return [str(total.index[place]) for place in leading(total.to_numpy())]
 
 
-def _words(names: np.ndarray, by_theme: Vector, main: np.ndarray) -> dict[str, object]:
-    """Every word, negated word and phrase of the text: how often, what it adds, and its sentences' theme."""
-    table = pd.DataFrame({"word": names, "contribution": by_theme.sum(axis=1), "topic": main})
-    grouped = table.groupby("word", sort=False)
+def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, Any]:
+    """Every word of the text, as itself or negated: how often, what it adds, and its first sentence's theme."""
+    columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "topic": places.argmax(axis=1)}
+    grouped = pd.DataFrame(columns).groupby("word", sort=False)
     return {
         "word": list(grouped.groups),
         "count": grouped.size().to_numpy(),
@@ -85,19 +86,9 @@ def _tokens(reading: ThemeReading) -> list[Token]:
     ]
 
 
-def _by_token(model: FittedThemes, reading: ThemeReading, contributions: Vector, n_tokens: int) -> Vector:
-    """(words of the text,) what each adds; half of a phrase is its first word's."""
-    words, is_phrase = reading.occurrences.words, model.features.kinds[reading.occurrences.features] == PHRASE
-    added = np.bincount(words, weights=np.where(is_phrase, contributions / 2, contributions), minlength=n_tokens)
-    first = np.bincount(words[is_phrase] - 1, weights=contributions[is_phrase] / 2, minlength=n_tokens)
-    return np.asarray(added + first, dtype=float)
-
-
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Words and negated words that are no feature, each once."""
+    """Words and negated words that are in nothing the model knows, each once."""
     texts = reading.texts
     known = {*reading.occurrences.words.tolist(), *np.flatnonzero(texts.negating).tolist()}
-    names = [
-        f"{NOT}{token.word}" if negated else token.word for token, negated in zip(tokens, texts.negated, strict=True)
-    ]
+    names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
     return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.arrays import Vector
-from textsignal.text.features import NEGATED, NOT, PHRASE, WORD, Features
+from textsignal.text.features import NOT, PHRASE, WORD
+from textsignal.text.units import SentenceTexts
 from textsignal.topics.table import relevance, unique_labels
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
 
@@ -50,14 +51,18 @@ class ThemeWords:
 
 def theme_words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
     """Name themes and their words by what is read in texts."""
-    sums = _sums(reading, model) * model.effects.gamma
-    shown = _shown(model.features, set(model.terms))
+    sums = _sums(reading, model)
     return ThemeWords(
         labels=theme_labels(model, reading),
-        raises=[_strongest(column, model.features, shown) for column in sums.T],
-        lowers=[_strongest(-column, model.features, shown) for column in sums.T],
+        raises=[_strongest(column, reading.texts) for column in sums.T],
+        lowers=[_strongest(-column, reading.texts) for column in sums.T],
         coherence=evaluate.coherence(sp.csr_array(by_document(reading.units, reading.texts)), plain_profiles(model)),
     )
+
+
+def shown_word(word: str, negated: bool) -> str:
+    """How people are shown a word: one under a negation is "not clean"."""
+    return NOT + word if negated else word
 
 
 def plain_profiles(model: FittedThemes) -> Vector:
@@ -125,37 +130,26 @@ def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> lis
 
 
 def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
-    """(features, themes) what all occurrences of a feature add to a theme, more where it is the theme's own word.
+    """(2 words, themes) what a word adds to a theme in all texts, first itself, then negated; 0 but for content terms.
 
-    It counts by the root of how much more often the feature stands in the theme than any text does.
+    It counts by the root of how much more often the word stands in the theme than any text does: the theme's own words
+    say more than "great" does.
     """
-    shape = (len(model.features), len(reading.places))
-    where = (reading.occurrences.features, reading.sentence_of_occurrence)
-    added = sp.csr_array(sp.coo_array((reading.values, where), shape)) @ reading.places
-    stands = sp.csr_array(sp.coo_array((np.ones(len(reading.values)), where), shape)) @ reading.places
+    texts = reading.texts
+    terms = set(model.terms)
+    content = np.flatnonzero(np.array([word in terms for word in texts.words], dtype=bool)[texts.codes])
+    word = 2 * texts.codes[content].astype(np.int64) + texts.negated[content]
+    shape = (2 * len(texts.words), len(reading.places))
+    where = (word, texts.sentence_of_word[content])
+    tone = reading.word_tone(model.features)[content]
+    added = sp.csr_array(sp.coo_array((tone, where), shape)) @ reading.places
+    stands = sp.csr_array(sp.coo_array((np.ones(len(content)), where), shape)) @ reading.places
     total = np.maximum(stands.sum(axis=1, keepdims=True), 1)
-    return np.asarray(added * np.sqrt(stands / total / np.maximum(model.themes.prevalence, 1e-9)))
+    more_often = stands / total / np.maximum(model.themes.prevalence, 1e-9)
+    return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)
 
 
-def _shown(features: Features, terms: set[str]) -> NDArray[np.bool_]:
-    """(features,) whether people are shown it: a content term, one under a negation, or a phrase with one."""
-    allowed = {
-        WORD: lambda name: name in terms,
-        NEGATED: lambda name: name.removeprefix(NOT) in terms,
-        PHRASE: lambda name: not terms.isdisjoint(name.split(" ")),
-    }
-    return np.array([allowed[kind](name) for name, kind in zip(features.names, features.kinds.tolist(), strict=True)])
-
-
-def _strongest(sums: Vector, features: Features, shown: NDArray[np.bool_]) -> list[str]:
-    """Names of the features of the largest sums; of those that say the same words only the first."""
-    chosen: list[str] = []
-    used: set[str] = set()
-    for j in np.argsort(-np.where(shown, sums, 0.0), kind="stable")[: 6 * LISTED].tolist():
-        words = set(features.names[j].split(" "))
-        if sums[j] <= 0 or len(chosen) == LISTED:
-            break
-        if shown[j] and not words & used:
-            chosen.append(features.names[j])
-            used |= words - {NOT.strip()}
-    return chosen
+def _strongest(sums: Vector, texts: SentenceTexts) -> list[str]:
+    """The words of the largest sums."""
+    order = np.argsort(-sums, kind="stable")[:LISTED]
+    return [shown_word(texts.words[j // 2], bool(j % 2)) for j in order.tolist() if sums[j] > 0]

@@ -16,6 +16,8 @@ Keys = NDArray[np.uint64]
 
 #: Equal parts of [0, 1) that draws of thinning visit in turn; a prime.
 STRATA = 5
+#: Spreads small numbers over 64 bits: an odd one near 2^64 over the golden ratio.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def document_keys(X: sp.csr_array) -> Keys:
@@ -44,17 +46,38 @@ def drawn(keys: Keys, *draw: int) -> Keys:
     return keys
 
 
-def halves(X: sp.csr_array, keys: Keys) -> tuple[sp.csr_array, sp.csr_array]:
-    """X cut in two: every nonzero is in one half, drawn from its document's key and its term."""
-    rows = np.repeat(keys, np.diff(X.indptr))
-    first = _mixed(_mixed(rows) ^ _term_keys(X)) & np.uint64(1) == 0
-    return _some(X, first), _some(X, ~first)
+def unit_halves(X: sp.csr_array, rows: NDArray[np.int64], keys: Keys, draw: int) -> sp.csr_array:
+    """Half of the nonzeros of documents, at random, brought to l2 norm 1; an empty half stays empty.
+
+    Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
+
+    rows : the documents to give, in this order, some of them more than once; keys : (rows,) what each is cut by.
+    """
+    most = int(np.diff(X.indptr)[rows].sum())
+    data, indices = np.empty(most, X.data.dtype), np.empty(most, X.indices.dtype)
+    indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
+    cuts, side = drawn(keys, draw // 2), np.uint64(draw % 2)
+    _halve(rows, X.indptr, X.indices, X.data, cuts, side, indptr, indices, data)
+    return sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=(len(rows), X.shape[1]))
 
 
-def _some(X: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
-    """X with some of its nonzeros."""
-    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
-    return sp.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
+@compiling()
+def _halve(rows, indptr, indices, data, cuts, side, half_indptr, half_indices, half_data):  # type: ignore[no-untyped-def]
+    end = 0
+    for place, i in enumerate(rows):
+        start, squares = end, 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            coin = _mix(cuts[place] ^ (np.uint64(indices[p]) + np.uint64(1)) * SPREAD) >> np.uint64(63)
+            kept = np.int64(coin == side)
+            # Written whether kept or not: nobody can predict a coin, and a wrong guess costs more than the writing.
+            half_indices[end] = indices[p]
+            half_data[end] = data[p]
+            squares += kept * data[p] * data[p]
+            end += kept
+        scale = 1 / np.sqrt(squares) if squares > 0 else 0.0
+        for p in range(start, end):
+            half_data[p] *= scale
+        half_indptr[place + 1] = end
 
 
 def thinned(

@@ -31,7 +31,7 @@ from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.loop import Losses, Solution, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
-from textsignal.training.tone import NO_GUIDE, Guide, fit_guide
+from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
 #: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
 FULLY_THINNED = 20

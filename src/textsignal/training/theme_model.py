@@ -12,10 +12,9 @@ from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.text.content import content_terms
-from textsignal.text.features import PHRASE, WORD, learn_features
+from textsignal.text.features import WORD, learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
-from textsignal.training.draws import document_keys
 from textsignal.training.theme_reading import (
     FittedThemes,
     ThemeReading,
@@ -59,19 +58,13 @@ def fit_theme_model(
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
     read = read_features(texts, features)
-    keys = document_keys(read.weighed.counts)
-    tone = fit_tone(
-        read.weighed.counts, features.sizes, features.kinds == PHRASE, y, weight, family, keys, compute.engine
-    )
+    tone = fit_tone(read.weighed.counts, features.sizes, y, weight, family, compute.kernels)
     words = {features.names[j]: float(tone.effects[j]) for j in np.flatnonzero(features.kinds == WORD).tolist()}
     of_terms = np.array([words.get(term, 0.0) for term in terms])
     units = count_units(texts, terms)
     themes = fit_themes(units, terms, weight[texts.documents], of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)
-    unseen = np.zeros(len(texts.documents))
-    for fold, effects in enumerate(tone.fold_effects):
-        rows = tone.folds[texts.documents] == fold
-        unseen[rows] = read.tone_of_sentences(effects)[rows]
+    unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
     effects, training = _level_two(reading, themes, unseen, responses, weight, family, compute)
     return FittedThemes(family, language, terms, features, tone.effects, themes, effects, training), reading
 

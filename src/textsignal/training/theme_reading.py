@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -169,6 +170,14 @@ class ThemeReading:
         n_sentences = len(self.texts.documents)
         return np.asarray(np.bincount(self.sentence_of_occurrence, weights=self.values, minlength=n_sentences), float)
 
+    def word_tone(self, features: Features) -> Vector:
+        """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
+        words, is_phrase = self.occurrences.words, features.kinds[self.occurrences.features] == PHRASE
+        half = np.where(is_phrase, self.values / 2, self.values)
+        n_words = len(self.texts.codes)
+        own = np.bincount(words, weights=half, minlength=n_words)
+        return np.asarray(own + np.bincount(words[is_phrase] - 1, weights=half[is_phrase], minlength=n_words), float)
+
     def tone_by_theme(self, sentence_tone: Vector) -> Vector:
         """(documents, themes) tone about each theme, from that of each sentence."""
         return by_document(self.places * sentence_tone[:, None], self.texts)
@@ -188,17 +197,20 @@ class PartlyRead:
     weighed: Weighed
 
     def tone_of_sentences(self, effects: Vector) -> Vector:
-        """(sentences,) sum over the occurrences of what each carries, times its effect."""
-        sentence = self.texts.sentence_of_word[self.occurrences.words]
-        values = self.weighed.values * effects[self.occurrences.features]
-        return np.asarray(np.bincount(sentence, weights=values, minlength=len(self.texts.documents)), dtype=float)
+        """(sentences,) sum over the occurrences of what each carries, times its effect (occurrences,)."""
+        values = self.weighed.values * effects
+        return np.asarray(np.bincount(self.sentences, weights=values, minlength=len(self.texts.documents)), dtype=float)
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """(occurrences,) the sentence of each."""
+        return self.texts.sentence_of_word[self.occurrences.words]
 
 
 def read_features(texts: SentenceTexts, features: Features) -> PartlyRead:
     """Find features and weigh them."""
     occurrences = features.find(texts)
-    documents = texts.documents[texts.sentence_of_word]
-    return PartlyRead(texts, occurrences, weigh(occurrences, features, documents, len(texts)))
+    return PartlyRead(texts, occurrences, weigh(occurrences, features, texts.document_of_word, len(texts)))
 
 
 def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
@@ -248,11 +260,12 @@ def reading_of(
     """Put together what is read in texts; effects : (features,) tone; units : (sentences, terms) counts."""
     texts = read.texts
     places = themes.place(units, texts.documents, len(texts), compute)
-    sentence_tone = read.tone_of_sentences(effects)
+    of_occurrences = effects[read.occurrences.features]
+    sentence_tone = read.tone_of_sentences(of_occurrences)
     return ThemeReading(
         texts=texts,
         occurrences=read.occurrences,
-        values=read.weighed.values * effects[read.occurrences.features],
+        values=read.weighed.values * of_occurrences,
         places=places,
         has_terms=np.diff(units.indptr) > 0,
         tone=by_document(places * sentence_tone[:, None], texts),

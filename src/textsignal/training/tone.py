@@ -1,270 +1,36 @@
-"""Tone: effects of single words on the linear predictor, shrunk by what they predict on held-back documents.
+"""Tone: what each feature of a text (word, negated word or phrase) adds to the linear predictor, wherever it stands.
 
-Two uses, one problem: sum_i weight_i loss(y_i, offset_i + x_i . effects + constant) + penalty.
+A GLM of the response on z_if = size_f sqrt(n_if) / |size sqrt(n_i)| is fitted by stochastic gradient steps. Every pass
+sees each document with half of its features left out at random, and the next pass the other half: features must say
+something without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are
+all that keeps effects small; nothing has to be chosen.
 
-The **guide** of predictive training is a ridge-penalised GLM on words and starting weights. Topics that move freely fit
-noise. A word-level regression that was penalised by what it predicts on held-back documents fits less of it, so part of
-its residuals is taken off what topics are asked to explain:
-
-    loss_i(eta) - m r_i eta,        r_i = d loss_i / d eta at the guide's linear predictor,        m in [0, 1]
-
-For families with a canonical link that is the loss at the response (1 - m) y + m (guide's mean). m is the share of the
-response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts,
-topics have nothing to learn from them.
-
-The **word residual** is what single words say beyond the topics, whose linear predictor is the offset: a sparse term,
-so that a reader sees how little is left.
+Fits that each leave out a part of the documents run side by side with the fit of all: one visit to a document serves
+all of them, and a fit that leaves it out takes a step of 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
-from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
-from textsignal.engines import Engine
-from textsignal.families import Family, best_constant, deviance, null_deviance
-from textsignal.text.features import unit_roots
+from textsignal.arrays import Vector
+from textsignal.families import Family, best_constant
+from textsignal.kernels import Kernels, Rows
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys, drawn, halves
+from textsignal.training.distinct import distinct_documents
+from textsignal.training.draws import Keys, document_keys, drawn, unit_halves
 
-#: Ridge penalties that are tried, strongest first, in units of the loss' curvature.
-RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-#: Sparse penalties that are tried, as shares of the smallest one at which every effect is 0.
-SPARSE_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05)
-#: One document in this many is held back to choose the penalty.
-HELD_BACK = 5
-#: Steps of the optimiser for one penalty; they start where the last penalty's ended.
-MOST_STEPS = 100
-
-
-@dataclass(frozen=True)
-class WordProblem:
-    """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
-
-    X : (documents, features): words, and whatever else has an effect.
-    y : (documents,) encoded responses; weight : (documents,) how often each document counts.
-    offset : (documents,) what is known of the linear predictor, or 0.0.
-    """
-
-    X: sp.csr_array
-    y: Vector
-    weight: Vector
-    offset: Vector | float
-    family: Family
-
-    @cached_property
-    def _transposed(self) -> sp.csr_array:
-        return sp.csr_array(self.X.T)
-
-    def part(self, rows: NDArray[np.bool_]) -> WordProblem:
-        """The same for some of the documents."""
-        offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
-        return WordProblem(self.X[rows], self.y[rows], self.weight[rows], offset, self.family)
-
-    def columns(self, kept: NDArray[np.int64]) -> WordProblem:
-        """The same with some of the features."""
-        return self if len(kept) == self.X.shape[1] else replace(self, X=sp.csr_array(self.X[:, kept]))
-
-    def linear_predictor(self, coefficients: Vector) -> Vector:
-        """(documents,) offset + X effects + constant."""
-        eta: Vector = self.offset + self.X @ coefficients[:-1] + coefficients[-1]
-        return eta
-
-    def loss_and_slope(self, coefficients: Vector) -> tuple[float, Vector]:
-        """Loss without a penalty, and its gradient."""
-        eta = self.linear_predictor(coefficients)
-        pull = self.weight * self.family.gradient(self.y, eta)
-        loss = float(np.sum(self.weight * self.family.loss(self.y, eta)))
-        return loss, np.append(self._transposed @ pull, pull.sum())
-
-    def deviance(self, coefficients: Vector) -> float:
-        """Twice the loss above the smallest possible one."""
-        return deviance(self.family, self.y, self.linear_predictor(coefficients), self.weight)
-
-    @property
-    def null(self) -> Vector:
-        """No effects, and no constant."""
-        return np.zeros(self.X.shape[1] + 1)
-
-    @property
-    def constant(self) -> Vector:
-        """No effects, and the best constant."""
-        return np.append(np.zeros(self.X.shape[1]), best_constant(self.family, self.y, self.weight))
-
-    @property
-    def curvature(self) -> float:
-        """Mean curvature of the loss at the best constant: the scale that ridge penalties are in."""
-        eta = np.full(self.y.size, best_constant(self.family, self.y, self.weight))
-        return float(np.average(self.family.curvature(self.y, eta), weights=self.weight))
-
-    @property
-    def strongest(self) -> float:
-        """The smallest sparse penalty at which no feature has an effect."""
-        return float(np.abs(self.loss_and_slope(self.null)[1][:-1]).max())
-
-    def fit_ridge(self, ridge: Vector, start: Vector) -> Vector:
-        """Minimise  loss + sum ridge effects^2  over effects and constant."""
-
-        def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
-            effects = coefficients[:-1]
-            loss, slope = self.loss_and_slope(coefficients)
-            slope[:-1] += 2 * ridge * effects
-            return float(loss + np.sum(ridge * effects**2)), slope
-
-        return _minimum(value_and_slope, start, ftol=1e-7)
-
-    def fit_sparse(self, strength: float, start: Vector) -> Vector:
-        """Minimise  loss + strength sum |effects|  over effects alone, by positive and negative parts."""
-
-        def coefficients_of(parts: Vector) -> Vector:
-            up, down = np.split(parts, 2)
-            return np.append(up - down, start[-1])
-
-        def value_and_slope(parts: Vector) -> tuple[float, Vector]:
-            loss, slopes = self.loss_and_slope(coefficients_of(parts))
-            slope = slopes[:-1]
-            return loss + strength * parts.sum(), np.concatenate([slope, -slope]) + strength
-
-        first = np.concatenate([np.maximum(start[:-1], 0), np.maximum(-start[:-1], 0)])
-        return coefficients_of(_minimum(value_and_slope, first, ftol=1e-8, bounds=Bounds(0, np.inf)))
-
-
-def _minimum(
-    value_and_slope: Callable[[Vector], tuple[float, Vector]], start: Vector, ftol: float, bounds: Bounds | None = None
-) -> Vector:
-    options = {"maxiter": MOST_STEPS, "ftol": ftol}
-    result = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    found: Vector = result.x
-    return found
-
-
-@dataclass(frozen=True)
-class HeldBack:
-    """Documents to fit, and documents held back to choose a penalty by."""
-
-    rest: WordProblem
-    outside: WordProblem
-
-    def best(
-        self, penalties: tuple[float, ...], fit: Callable[[float, Vector], Vector], start: Vector
-    ) -> tuple[float, float]:
-        """The penalty with the smallest deviance on held-back documents, and that deviance.
-
-        Penalties are tried strongest first, each from where the last one's fit ended, until the deviance rises.
-        """
-        coefficients, deviances = start, list[float]()
-        for penalty in penalties:
-            coefficients = fit(penalty, coefficients)
-            deviances.append(self.outside.deviance(coefficients))
-            if deviances[-1] > min(deviances):
-                break
-        least = int(np.argmin(deviances))
-        return penalties[least], deviances[least]
-
-
-def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
-    """Hold back documents by their keys, so that copies of a text stand on one side; None where a side is empty."""
-    outside = keys % np.uint64(HELD_BACK) == 0
-    if not outside.any() or outside.all():
-        return None
-    return HeldBack(problem.part(~outside), problem.part(outside))
-
-
-@dataclass(frozen=True)
-class Guide:
-    """A linear predictor from words and from the weights that training starts with.
-
-    constant : (documents,) intercept and the starting weights' part.
-    words : (terms,) effects of words.
-    distrust : m above.
-    """
-
-    constant: Vector
-    words: Vector
-    distrust: float
-
-    @property
-    def say(self) -> float:
-        """How much say a response gets in training: 1 where words explain half its deviance, 0 where none."""
-        return 2 * (1 - self.distrust)
-
-    def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
-        """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
-        if self.distrust == 0:
-            return np.zeros(len(rows))
-        eta = self.constant[rows] + X @ self.words
-        return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta))
-
-
-#: Takes responses as they are.
-NO_GUIDE = Guide(np.zeros(0), np.zeros(0), distrust=0.0)
-
-
-def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, keys: Keys) -> Guide:
-    """Choose the words' ridge penalty on held-back documents, then fit all.
-
-    weights : (documents, topics) that training starts with; penalty : on their effects.
-    keys : (documents,) of the documents' texts.
-    """
-    features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
-    observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
-    whole = WordProblem(features, corpus.y, corpus.weight, 0.0, family)
-    problem = whole.part(observed)
-    n_terms = corpus.X.shape[1]
-    with threadpool_limits(1):
-        unit = problem.curvature
-
-        def ridge(size: float) -> Vector:
-            return np.concatenate([np.full(n_terms, size * unit), np.full(weights.shape[1], penalty)])
-
-        size, explained = _best_ridge(hold_back(problem, keys[observed]), ridge)
-        coefficients = problem.fit_ridge(ridge(size), problem.constant)
-    words = coefficients[:n_terms]
-    return Guide(whole.linear_predictor(coefficients) - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
-
-
-def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tuple[float, float]:
-    """The best penalty, and the share of the held-back documents' deviance that it explains."""
-    if sides is None:
-        return RIDGES[0], 0.0
-    spread = null_deviance(sides.outside.family, sides.outside.y, sides.outside.weight)
-    if spread <= 0:
-        return RIDGES[0], 0.0
-    rest = sides.rest
-    size, left = sides.best(RIDGES, lambda size, start: rest.fit_ridge(ridge(size), start), rest.constant)
-    return size, 1 - left / spread
-
-
-def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
-    """(terms,) effects of words beyond the linear predictor eta (documents,), which stays as it is; most are 0.
-
-    X : (documents, terms); y : encoded responses, NaN where there is none; keys : (documents,) of the documents' texts.
-    """
-    observed = ~np.isnan(y) & (weight > 0)
-    problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)
-    sides = hold_back(problem, keys[observed])
-    if sides is None:
-        return problem.null[:-1]
-    with threadpool_limits(1):
-        rest, strongest = sides.rest, sides.rest.strongest
-        share, _ = sides.best(SPARSE_SHARES, lambda share, start: rest.fit_sparse(share * strongest, start), rest.null)
-        return problem.fit_sparse(share * problem.strongest, problem.null)[:-1]
-
-
-#: Strengths of the ridge penalty on tone that are tried, strongest first; 1 suits most corpora.
-TONE_STRENGTHS = (2.0, 1.0, 0.5, 0.25)
 #: Fits that each leave out a part of the documents, for tone that has not seen its response.
 TONE_FOLDS = 5
-#: Rarer features than of this mass, the sum of their squares, are penalised like those.
-LEAST_MASS = 0.05
+#: Passes over the documents; and the size of steps, in units of the linear predictor's scale.
+PASSES, STEP = 20, 0.18
+#: Documents whose slopes are taken together.
+BATCH = 100
 
 
 @dataclass(frozen=True)
@@ -279,94 +45,102 @@ class Tone:
     folds: NDArray[np.int64]
     fold_effects: Vector
 
+    def out_of_fold(self, documents: NDArray[np.int64], features: NDArray[np.int64]) -> Vector:
+        """(occurrences,) effects of features in training documents, by fits that have not seen their responses."""
+        return self.fold_effects[self.folds[documents], features]
 
-def fit_tone(
-    counts: sp.csr_array,
-    sizes: Vector,
-    extra: NDArray[np.bool_],
-    y: Vector,
-    weight: Vector,
-    family: Family,
-    keys: Keys,
-    engine: Engine,
-) -> Tone:
-    """Effects of features on the response: a ridge-penalised GLM on unit rows of roots, whole documents and halves.
 
-    Every document comes whole and cut in two at random, each half a document of its own: words must say something
-    without the others. The penalty of feature f is in proportion to the root of its mass, which lies between a plain
-    ridge penalty and what leaving features out at random amounts to. Its strength, and whether `extra` features are
-    worth having, is chosen on documents that were left out.
+def fit_tone(counts: sp.csr_array, sizes: Vector, y: Vector, weight: Vector, family: Family, kernels: Kernels) -> Tone:
+    """Effects of features on the response.
 
-    counts : (documents, features); sizes : (features,) what each counts; extra : (features,).
-    keys : (documents,) of the documents' texts: copies of a text are left out together.
+    Copies of a text are left out together. A document that counts twice is two copies of it, to the bit; all that
+    matters of weights is how they compare.
+
+    counts : (documents, features); sizes : (features,) what each counts.
+    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
     """
-    folds = (drawn(keys, TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
-    observed = ~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0)
-    n_features = counts.shape[1]
-    none = Tone(np.zeros(n_features), folds, np.zeros((TONE_FOLDS, n_features)))
-    if not observed.any():
-        return none
-    inside, index = counts[observed], folds[observed]
-    whole = WordProblem(unit_roots(inside, sizes), y[observed], weight[observed], 0.0, family)
-    mass = np.asarray(whole.X.multiply(whole.X).T @ whole.weight)
-    scale = np.maximum(mass, LEAST_MASS) ** -0.25
-    halved, which = _with_halves(whole, inside, sizes, keys[observed], scale)
-    unit = 0.5 * whole.curvature
-    with threadpool_limits(1):
-        strength, kept = _choose_tone(halved, which, index, unit, extra)
-        columns = np.flatnonzero(kept)
-        problem = halved.columns(columns)
-        ridge = np.full(len(columns), strength * unit)
-        full = problem.fit_ridge(ridge, problem.constant)
-
-        def fit_fold(fold: int) -> Vector:
-            part = problem.part(index[which] != fold)
-            return part.fit_ridge(ridge, full) if part.y.size else full * 0
-
-        fits = engine.map(fit_fold, list(range(TONE_FOLDS)))
-    effects, fold_effects = none.effects, none.fold_effects
-    effects[columns] = full[:-1] * scale[columns]
-    fold_effects[:, columns] = np.array([fit[:-1] for fit in fits]) * scale[columns]
-    return Tone(effects, folds, fold_effects)
+    folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
+    observed = np.flatnonzero(~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0))
+    effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
+    if observed.size and np.ptp(y[observed]) > 0:
+        distinct = distinct_documents(Corpus(counts[observed], y[observed], weight[observed]))
+        left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
+        left_out[distinct.places] = folds[observed]
+        effects = _descend(distinct.corpus, left_out, sizes, family, kernels)
+    return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
 
 
-def _with_halves(
-    whole: WordProblem, counts: sp.csr_array, sizes: Vector, keys: Keys, scale: Vector
-) -> tuple[WordProblem, NDArray[np.int64]]:
-    """Whole documents, half of whose weight goes to their halves; and the document that each row comes from."""
-    n_documents = len(whole.y)
-    parts, rows, weights = [whole.X], [np.arange(n_documents)], [whole.weight / 2]
-    for half in halves(counts, keys):
-        some = np.flatnonzero(np.diff(half.indptr) > 0)
-        parts.append(unit_roots(half[some], sizes))
-        rows.append(some)
-        weights.append(whole.weight[some] / 4)
-    X = sp.csr_array(sp.vstack(parts, format="csr"))
-    X.data *= scale[X.indices]
-    which = np.concatenate(rows)
-    return WordProblem(X, whole.y[which], np.concatenate(weights), 0.0, whole.family), which
+@dataclass(frozen=True)
+class _Visits:
+    """Visits to documents in one pass.
+
+    rows : (visits,) the document; keys : (visits,) what each visit draws from; part : (visits,) how much each counts.
+    """
+
+    rows: NDArray[np.int64]
+    keys: Keys
+    part: Vector
 
 
-def _choose_tone(
-    problem: WordProblem, which: NDArray[np.int64], folds: NDArray[np.int64], unit: float, extra: NDArray[np.bool_]
-) -> tuple[float, NDArray[np.bool_]]:
-    """The strength, and the features to keep, that predict the whole documents of one fold best."""
-    every = np.ones(problem.X.shape[1], dtype=bool)
-    first, is_whole = folds[which] == 0, np.arange(len(which)) < len(folds)
-    if not (first & is_whole).any() or first.all():
-        return TONE_STRENGTHS[0], every
+def _visits(corpus: Corpus) -> _Visits:
+    """A document of w times the mean weight is visited w times, rounded up: no step is longer than others."""
+    times = corpus.weight / corpus.weight.mean()
+    often = np.ceil(times).astype(np.int64)
+    rows = np.repeat(np.arange(len(often)), often)
+    turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
+    keys = drawn(document_keys(corpus.X)[rows] + turn.astype(np.uint64), PASSES)
+    return _Visits(rows, keys, (times / often)[rows])
 
-    def best(columns: NDArray[np.int64], strengths: tuple[float, ...]) -> tuple[float, float]:
-        part = problem.columns(columns)
-        sides = HeldBack(part.part(~first), part.part(first & is_whole))
 
-        def fit(strength: float, start: Vector) -> Vector:
-            return sides.rest.fit_ridge(np.full(len(columns), strength * unit), start)
+@dataclass(frozen=True)
+class _Scale:
+    """What is large for this response: the best constant, and the size of slopes there and of linear predictors."""
 
-        return sides.best(strengths, fit, sides.rest.constant)
+    constant: float
+    slope: float
+    eta: float
 
-    strength, left = best(np.flatnonzero(every), TONE_STRENGTHS)
-    if not extra.any():
-        return strength, every
-    _, without = best(np.flatnonzero(~extra), (strength,))
-    return strength, every if left <= without else ~extra
+
+def _scale(corpus: Corpus, family: Family) -> _Scale:
+    """The linear predictor's scale is a Newton step from a typical slope, halved while the loss rises too much by it.
+
+    It rises more than a quadratic one where responses are rare events: the constant has little curvature there.
+    """
+    constant = best_constant(family, corpus.y, corpus.weight)
+
+    def mean(function: Callable[[Vector, Vector], Vector], eta: float) -> float:
+        return float(np.average(function(corpus.y, np.full(len(corpus.y), eta)), weights=corpus.weight))
+
+    square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
+    most = mean(family.loss, constant) + square / curvature
+    eta = square**0.5 / curvature
+    while max(mean(family.loss, constant - eta), mean(family.loss, constant + eta)) > most:
+        eta /= 2
+    return _Scale(constant, square**0.5, eta)
+
+
+def _descend(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels) -> Vector:
+    """(features, TONE_FOLDS + 1) effects: without the documents of each fold, and of all documents.
+
+    corpus : counts, responses that are all there, and weights; folds : (documents,).
+    """
+    roots = sp.csr_array(corpus.X, dtype=float)
+    roots.data = sizes[roots.indices] * np.sqrt(roots.data)
+    visits = _visits(corpus)
+    y = corpus.y[visits.rows]
+    scale = _scale(corpus, family)
+    n_fits = -(-(TONE_FOLDS + 1) // kernels.lanes(np.float64)) * kernels.lanes(np.float64)
+    effects, squares = (kernels.zeros((roots.shape[1] + 1, n_fits), np.float64) for _ in range(2))
+    effects[-1], squares[:] = scale.constant, 1.0
+    sees = np.arange(n_fits) != folds[visits.rows, None]
+    counting = sees * visits.part[:, None] / scale.slope
+    for number in range(PASSES):
+        order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
+        half = unit_halves(roots, visits.rows[order], visits.keys[order], number)
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            X = Rows.of(half, start, start + len(batch))
+            eta = np.asarray(kernels.predictors(X, effects), dtype=float)
+            slopes = counting[batch] * family.gradient(np.broadcast_to(y[batch, None], eta.shape), eta)
+            kernels.adagrad_step(X, slopes, effects, squares, STEP * scale.eta)
+    return np.asarray(effects[:-1, : TONE_FOLDS + 1], dtype=float)

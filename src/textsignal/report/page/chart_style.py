@@ -12,8 +12,11 @@ Spec = dict[str, Any]
 Layers: TypeAlias = alt.LayerChart | alt.FacetChart
 #: Colours that the style sheet defines.
 INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
+UP, DOWN = "var(--up)", "var(--down)"
 #: Pixels of a label beside an axis at most.
 LABEL_WIDTH = 170
+#: Pixels of an axis title at most: a longer one would leave no room for the chart.
+TITLE_WIDTH = 320
 
 
 def rule(color: str, *, dashed: bool = False) -> alt.Chart:
@@ -43,6 +46,7 @@ def spec_of(chart: alt.Chart | Layers) -> Spec:
         "titleFontSize": 12,
         "titleFontWeight": "normal",
         "titlePadding": 8,
+        "titleLimit": TITLE_WIDTH,
     }
     config = {
         "background": None,

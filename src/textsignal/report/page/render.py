@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,24 @@ from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportDa
 from textsignal.report.values.prepare import prepare
 from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
+from textsignal.text.sentences import sentence_spans
 from textsignal.topics.reading import Reading
 
+#: Scripts of the page, in this order.
+SCRIPTS = ("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js", "try.js", "page.js")
+#: Columns of the table of topics: what they are sorted by, their title, and what it means.
+COLUMNS = (
+    ("reach", "spoken of", "share of texts that speak of it"),
+    ("badly", "badly", "share of these in which it lowers the prediction"),
+    ("well", "well", "share of these in which it raises the prediction"),
+    ("mean_spoken", "average", "average response where it is spoken of"),
+    ("lift", "costs", "by how much the average would rise if all that is bad were said neutrally"),
+    ("worth", "brings", "by how much the average would fall if all that is good were said neutrally"),
+)
 #: Bars on a card that have room for a label each.
 LABELLED = 11
-#: Words in a row that give a document away, where none may be shown; fewest words of a whole one.
-RUN, SHORTEST = 8, 4
+#: Words in a row that give a document away, where none may be shown; fewest words of a whole one, and of a sentence.
+RUN, SHORTEST, SENTENCE = 8, 4, 6
 
 
 def write_report(
@@ -64,24 +76,26 @@ def render(report: ReportData) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    scripts = [library(), _asset("infer.js"), _asset("page.js")]
+    scripts = [library(), *map(_asset, SCRIPTS)]
     return _template().render(
         report=report,
         ours=_ours(report.prediction),
+        columns=COLUMNS,
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report, chart_specs(report)))),
-        led={topic.number: _led_bars(topic.led_responses, report.documents.responses) for topic in report.topics},
+        spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
     )
 
 
 def check_no_texts(page: str, texts: Iterable[str]) -> None:
-    """Raise if a page holds a whole text of SHORTEST words or more, or 2 RUN - 1 words in a row of a longer one.
+    """Raise if a page holds a text of SHORTEST words, a sentence of SENTENCE, or 2 RUN - 1 words in a row.
 
-    Every RUN-th run of RUN words of each text is looked for, so that a longer stretch always holds one of them.
+    Every RUN-th run of RUN words of each text is looked for, so that a longer stretch always holds one of them, and
+    the beginning of every sentence.
 
     Examples
     --------
@@ -97,14 +111,21 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
         for n in range(SHORTEST, RUN + 1)
     }
     for number, text in enumerate(texts, 1):
-        words = _words(text)
-        starts = range(0, max(len(words) - RUN, 0) + 1, RUN) if len(words) >= SHORTEST else ()
-        for start in starts:
-            run = tuple(words[start : start + RUN])
-            if run in runs[len(run)]:
-                raise OutputError(
-                    f"the report holds words of text {number:,}, though it must hold none; it was not written"
-                )
+        if any(run in runs[len(run)] for run in _telling(text)):
+            raise OutputError(
+                f"the report holds words of text {number:,}, though it must hold none; it was not written"
+            )
+
+
+def _telling(text: str) -> Iterator[tuple[str, ...]]:
+    """Runs of words that give a text away."""
+    words = _words(text)
+    if len(words) >= SHORTEST:
+        yield from (tuple(words[start : start + RUN]) for start in range(0, max(len(words) - RUN, 0) + 1, RUN))
+    for start, end in sentence_spans(text):
+        sentence = _words(text[start:end])
+        if len(sentence) >= SENTENCE:
+            yield tuple(sentence[:RUN])
 
 
 def _words(text: str) -> list[str]:
@@ -122,21 +143,16 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
-    topics = [
-        {
-            "number": topic.number,
-            "label": topic.label,
-            "response_effect": topic.response_effect,
-            "prevalence": topic.prevalence,
-        }
-        for topic in report.topics
-    ]
+    names = ("number", "label", "reach", "share", "well", "badly", "mean_spoken", "lift", "worth")
+    topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
     data = {
         "response": report.response_name,
+        "unit": report.unit,
         "levels": report.levels,
         "topics": topics,
         "charts": charts,
         "browser": report.browser.model,
+        "examples": report.examples,
     }
     return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
 
@@ -180,18 +196,18 @@ def _ours(prediction: Prediction | None) -> Any:
     return prediction.rows[0].held_out if prediction.held_out else prediction.rows[0].training
 
 
-def _led_bars(led: Sequence[Bar], everyone: Sequence[Bar]) -> list[dict[str, Any]]:
-    """A topic's bars before those of all documents: heights against the highest of them, and what is written there."""
-    highest = max((bar.value for bar in (*led, *everyone)), default=0) or 1.0
-    labelled = range(len(led)) if len(led) <= LABELLED else (0, len(led) // 2, len(led) - 1)
+def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]]:
+    """Bars of two histograms, one before the other: heights against the highest, and what is written there."""
+    highest = max((bar.value for bar in (*here, *elsewhere)), default=0) or 1.0
+    labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
     return [
         {
             "label": bar.label if i in labelled else "",
-            "share": bar.value if len(led) <= LABELLED else None,
+            "share": bar.value if len(here) <= LABELLED else None,
             "height": bar.value / highest,
-            "height_of_all": of_all.value / highest,
+            "height_elsewhere": other.value / highest,
         }
-        for i, (bar, of_all) in enumerate(zip(led, everyone, strict=False))
+        for i, (bar, other) in enumerate(zip(here, elsewhere, strict=False))
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a page needs to predict by itself: the tokenizer, the terms, the topics and the effects, as JSON."""
+"""What a page needs to predict by itself, as JSON: how texts are read, and the fitted model."""
 
 from __future__ import annotations
 
@@ -7,70 +7,82 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.inference import MAX_ITER
+from textsignal.families import Family
+from textsignal.inference import MAX_ITER, Inference
 from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
-from textsignal.report.values.data import Browser, FittedModel, Floats
+from textsignal.readers.base import Reader
+from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.themes import ThemeReader
+from textsignal.report.values.browser_themes import themes_model
+from textsignal.report.values.data import Browser, Floats
+from textsignal.report.values.patterns import javascript
 from textsignal.text import markup, tokenise
-from textsignal.topics.effects import CentredEffects
+from textsignal.topics.explanation import SAME
 
 #: Families that the page knows.
 FAMILIES = ("binomial",)
 
 
-def browser_model(model: FittedModel, centred: CentredEffects) -> Browser:
+def browser_model(reader: Reader) -> Browser:
     """The fitted model as JSON, every number of it in double precision; or why the page cannot have it."""
-    vectorizer, estimator = model.vectorizer_, model.estimator_
-    if vectorizer.tokenizer is not None:
+    if reader.family.name not in FAMILIES:
+        return Browser(None, f"The page cannot compute the {reader.family.name} family; Python can.")
+    if isinstance(reader, ThemeReader):
+        inference = reader.fitted.themes.inference
+        return Browser(_common(reader.family, inference, strip_markup=True) | themes_model(reader.fitted), "")
+    assert isinstance(reader, MatrixReader)
+    if reader.vectorizer.tokenizer is not None:
         return Browser(None, "The model was fitted with a tokenizer of its user's own, which runs in Python alone.")
-    if estimator.family_.name not in FAMILIES:
-        return Browser(None, f"The page cannot compute the {estimator.family_.name} family; Python can.")
-    topics = np.asarray(estimator.components_, dtype=np.float64)
-    return Browser(
-        {
-            "markup": _markup() if vectorizer.strip_markup else [],
-            "tokenizer": _tokenizer(),
-            "stopWords": sorted(tokenise.stop_words(vectorizer.stop_words)),
-            "ngrams": [int(n) for n in vectorizer.ngram_range],
-            "terms": [str(term) for term in vectorizer.terms_],
-            "idf": _numbers(vectorizer.idf_) if vectorizer.weighting == "tfidf" else None,
-            "rowNorm": vectorizer.row_norm,
-            "unitRows": estimator.inference.unit_rows,
-            "smoothing": float(estimator.inference.smoothing),
-            "tol": float(estimator.inference.tol),
-            "maxSteps": MAX_ITER,
-            "firstSteps": FIRST_STEPS,
-            "mostOfTheWay": MOST_OF_THE_WAY,
-            "epsilon": EPSILON,
-            "topics": _numbers(topics.T),
-            "meanWeights": np.asarray(estimator.mean_weights_, dtype=float).tolist(),
-            "wordEffects": _numbers(estimator.word_effects_) if np.any(estimator.word_effects_) else None,
-            "effects": np.asarray(estimator.coef_, dtype=float).tolist(),
-            "intercept": float(estimator.intercept_),
-            "centre": centred.centre,
-            "family": {"name": estimator.family_.name} | estimator.family_.settings(),
+    inference = reader.estimator.inference
+    common = _common(reader.family, inference, strip_markup=reader.vectorizer.strip_markup)
+    return Browser(common | _topics_model(reader), "")
+
+
+def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict[str, Any]:
+    """How words, weights and responses are found."""
+    fallback = np.zeros(len(inference.topics)) if inference.fallback is None else inference.fallback
+    return {
+        "family": {"name": family.name} | family.settings(),
+        "markup": _markup() if strip_markup else [],
+        "tokenizer": {
+            "token": javascript(tokenise.TOKEN.pattern),
+            "odd": tokenise.ODD.pattern,
+            "replaced": tokenise.REPLACED,
         },
-        "",
-    )
+        "smoothing": float(inference.smoothing),
+        "tol": float(inference.tol),
+        "fallback": np.asarray(fallback, dtype=float).tolist(),
+        "maxSteps": MAX_ITER,
+        "firstSteps": FIRST_STEPS,
+        "mostOfTheWay": MOST_OF_THE_WAY,
+        "epsilon": EPSILON,
+        "same": SAME,
+    }
+
+
+def _topics_model(reader: MatrixReader) -> dict[str, Any]:
+    """Topics on a matrix: terms, topics and effects."""
+    vectorizer, estimator = reader.vectorizer, reader.estimator
+    return {
+        "kind": "topics",
+        "stopWords": sorted(tokenise.stop_words(vectorizer.stop_words)),
+        "ngrams": [int(n) for n in vectorizer.ngram_range],
+        "terms": [str(term) for term in vectorizer.terms_],
+        "idf": _numbers(vectorizer.idf_) if vectorizer.weighting == "tfidf" else None,
+        "rowNorm": vectorizer.row_norm,
+        "unitRows": estimator.inference.unit_rows,
+        "topics": _numbers(np.asarray(estimator.components_, dtype=np.float64).T),
+        "wordEffects": _numbers(estimator.word_effects_) if np.any(estimator.word_effects_) else None,
+        "effects": np.asarray(estimator.coef_, dtype=float).tolist(),
+        "intercept": float(estimator.intercept_),
+        "centre": estimator.centred_effects.centre,
+    }
 
 
 def _markup() -> list[dict[str, str | None]]:
     """What is taken out of a text before it is read, in this order, and what takes its place: None for a character."""
     steps = [(markup.ENTITY, None), *markup.REPLACEMENTS]
     return [{"pattern": pattern, "by": by} for pattern, by in steps]
-
-
-def _tokenizer() -> dict[str, Any]:
-    r"""The tokenizer's patterns as JavaScript writes them.
-
-    There `\w` and `\b` know only ASCII, and no quantifier is possessive: ours are for speed alone.
-    """
-    letter = r"\p{L}\p{N}_"
-    token = tokenise.TOKEN.pattern.replace("*+", "*").replace(r"s\b", r"s(?!\w)")
-    return {
-        "token": token.replace(r"[\w", f"[{letter}").replace(r"\w", f"[{letter}]"),
-        "odd": tokenise.ODD.pattern,
-        "replaced": tokenise.REPLACED,
-    }
 
 
 def _numbers(values: Floats) -> str:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.estimators import TopicEstimator
-from textsignal.text.vectorise import TextVectorizer
+from textsignal.readers.base import Reader
+from textsignal.topics.revise import Labels
 
 Floats = NDArray[np.float64]
 
@@ -18,12 +17,9 @@ Floats = NDArray[np.float64]
 class FittedModel(Protocol):
     """What a report asks of a fitted `TextResponseModel`."""
 
-    vectorizer_: TextVectorizer
-    estimator_: TopicEstimator
+    reader_: Reader
+    labels_: Labels
     n_documents_: int
-
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """One row per topic: topic, label, effect, prevalence, coherence, terms."""
 
 
 @dataclass(frozen=True)
@@ -63,63 +59,88 @@ class Bar:
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a text; `mark` is 0 for plain, 1 where it speaks for the topic, 2 where it does so strongly."""
+    """A piece of a text, and how it is marked.
+
+    mark : "" for plain; "topic" where it speaks for a topic, "strong" where it does so strongly; "up" and "down" where
+        it raises and lowers the prediction; "here" for the sentence that is meant.
+    """
 
     text: str
-    mark: int = 0
+    mark: str = ""
 
 
 @dataclass(frozen=True)
-class ShownDocument:
-    """A document that is shown: its row from 1, response (None if there is none), prediction, the topic's share."""
+class Excerpt:
+    """A stretch of a text in pieces, and whether something was cut off before and after it."""
+
+    segments: tuple[Segment, ...]
+    cut_before: bool = False
+    cut_after: bool = False
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A document, or a sentence of one, that is shown.
+
+    row : of the document, from 1; response, prediction : the document's, None where there is no response.
+    share : of the document that is about the topic; None for a sentence.
+    around : the document around a sentence; None where the sentence is all of it, and for a document.
+    """
 
     row: int
     response: float | None
     prediction: float
-    share: float
+    share: float | None
     held_out: bool
-    cut_before: bool
-    cut_after: bool
-    segments: tuple[Segment, ...]
+    excerpt: Excerpt
+    around: Excerpt | None = None
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Documents led by a topic: the most typical, and the most typical with a high and a low response."""
+class QuoteGroup:
+    """Quotes of one kind under their title; `sign` is 1 for what speaks well of a topic, -1 for badly, else 0."""
 
-    typical: tuple[ShownDocument, ...]
-    high: tuple[ShownDocument, ...]
-    low: tuple[ShownDocument, ...]
+    title: str
+    sign: int
+    quotes: tuple[Quote, ...]
 
 
 @dataclass(frozen=True)
 class TopicCard:
-    """What a report says of one topic.
+    """What a report says of one topic, or theme.
 
-    number : its column of `transform`.
-    region : where it stands on the map: "common and strong", "neutral", ...
-    terms : most relevant first.
-    effect : coefficient on the linear predictor, against the average text.
-    response_effect : change of the average text's expected response when the topic's share rises by `STEP`.
-    interval : of the effect, where it is known.
-    led : number of documents whose largest weight is this topic's; led_mean : their mean response, None without one.
-    led_responses : how their responses are distributed, in shares.
+    number : its column of `transform`; terms : most relevant first.
+    reach : share of documents that speak of it; share : of all text; spoken : how many documents speak of it.
+    mean_spoken, mean_elsewhere : mean response where it is spoken of, and in the others; None without one.
+    well, badly : shares of the documents that speak of it in which it raises and lowers the prediction.
+    raises, lowers : words that do so most; empty where the model has no tone.
+    lift, worth : by how much the mean response would rise if nothing bad were said of it, and fall if nothing good
+        were: what-ifs on the fitted model.
+    effect, prevalence : of topics on a matrix, its coefficient and share of weight; None for themes.
+    spoken_responses, elsewhere_responses : how responses are distributed, in shares.
+    evidence : quotes that show it; None where no text may be shown.
     """
 
     number: int
     label: str
-    color: str
-    region: str
     terms: tuple[str, ...]
-    effect: float
-    response_effect: float
-    interval: tuple[float, float] | None
-    prevalence: float
+    reach: float
+    share: float
+    spoken: int
+    mean_spoken: float | None
+    mean_elsewhere: float | None
+    well: float
+    badly: float
+    raises: tuple[str, ...]
+    lowers: tuple[str, ...]
+    lift: float
+    worth: float
     coherence: float
-    led: int
-    led_mean: float | None
-    led_responses: tuple[Bar, ...]
-    evidence: Evidence | None
+    effect: float | None
+    prevalence: float | None
+    spoken_responses: tuple[Bar, ...]
+    elsewhere_responses: tuple[Bar, ...]
+    evidence: tuple[QuoteGroup, ...] | None
 
 
 @dataclass(frozen=True)
@@ -195,13 +216,18 @@ class CloudWord:
 
 @dataclass(frozen=True)
 class DocumentsSummary:
-    """The documents of a report in some numbers; `mean_response` is None where none has a response."""
+    """The documents of a report in some numbers; `mean_response` is None where none has a response.
+
+    copies : documents whose text an earlier one has; leaked : held-out documents whose text training has seen.
+    """
 
     documents: int
     training: int
     held_out: int
     without_response: int
     without_known_term: int
+    copies: int
+    leaked: int
     dropped: str
     terms: int
     median_words: float
@@ -220,24 +246,46 @@ class Browser:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """One sentence of the headline; `topic` is the number of the topic whose label stands between its two halves.
+class Named:
+    """A topic in a sentence: its number, and the label that the page may put another name in place of."""
 
-    The label stands apart so that the page can put another name in its place. Without a topic all is in `before`.
+    number: int
+    label: str
+
+    def __str__(self) -> str:
+        return f"“{self.label}”"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence in its parts, some of which name a topic.
 
     Examples
     --------
-    >>> str(Sentence("Talked about most is ", 3, "staff, desk", ": 12% of all text."))
-    'Talked about most is “staff, desk”: 12% of all text.'
+    >>> str(Sentence(("Most is said of ", Named(3, "staff, desk"), ".")))
+    'Most is said of “staff, desk”.'
     """
 
-    before: str
-    topic: int | None = None
-    label: str = ""
-    after: str = ""
+    parts: tuple[str | Named, ...]
 
     def __str__(self) -> str:
-        return self.before if self.topic is None else f"{self.before}“{self.label}”{self.after}"
+        return "".join(map(str, self.parts))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The report in a few sentences.
+
+    lead : what was read; to_fix, to_keep : a topic each; conclusion : what the chart of drivers shows.
+    trust : how far all this can be believed; warnings : what speaks against it.
+    """
+
+    lead: Sentence
+    to_fix: tuple[Sentence, ...]
+    to_keep: tuple[Sentence, ...]
+    conclusion: Sentence
+    trust: tuple[Sentence, ...]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -245,12 +293,10 @@ class ReportData:
     """All that a report says, in the order of the page.
 
     response_name, subject : the response as charts and as sentences name it.
-    expected : response of the average text.
-    headline : the report in some sentences, the first on the data, each further one a finding.
-    warning : why the skill of training must not be believed; None where it may be.
-    topics : largest absolute effect on the response first.
-    rare, common : shares of all text up to which a topic is rarer, and from which it is common.
-    strong : absolute response effect from which a topic is strong.
+    noun : what a topic is called: "topic" or "theme".
+    findings : the report in some sentences.
+    topics : the largest lift first.
+    examples : texts to try.
     settings : name and value of what makes the model; versions : of what computed it.
     """
 
@@ -258,18 +304,15 @@ class ReportData:
     response_name: str
     subject: str
     unit: str
+    noun: str
     levels: tuple[int, ...]
-    expected: float
     with_texts: bool
     text_cap: int
-    headline: tuple[Sentence, ...]
-    warning: str | None
+    findings: Findings
     topics: tuple[TopicCard, ...]
-    rare: float
-    common: float
-    strong: float
     prediction: Prediction | None
     browser: Browser
+    examples: tuple[str, ...]
     documents: DocumentsSummary
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.baselines import fit_baselines
+from textsignal.inference import unit_rows
 from textsignal.report.values.data import FittedModel, Floats
+from textsignal.topics.drivers import Spoken
 from textsignal.topics.reading import Reading
 
 #: Training and held-out documents that baselines are compared on at most, each.
@@ -26,6 +28,7 @@ class Documents:
     held_out : (documents,) whether training has not seen it.
     mean : (documents,) expected response.
     shares : (documents, topics) share of each topic in the text.
+    spoken : what they say about topics, by numbers that have not seen their responses.
     baselines : name -> (documents,) predictions; NaN for documents that they are not compared on.
     """
 
@@ -34,6 +37,7 @@ class Documents:
     held_out: NDArray[np.bool_]
     mean: Floats
     shares: Floats
+    spoken: Spoken
     baselines: dict[str, Floats]
 
     @property
@@ -62,20 +66,19 @@ def describe_documents(
         held_out=held_out,
         mean=reading.predictions.mean,
         shares=reading.predictions.shares,
-        baselines=_baselines(model, reading, responses, held_out),
+        spoken=model.reader_.spoken(reading, responses, None),
+        baselines=_baselines(reading, responses, held_out),
     )
 
 
-def _baselines(
-    model: FittedModel, reading: Reading, responses: Floats, held_out: NDArray[np.bool_]
-) -> dict[str, Floats]:
+def _baselines(reading: Reading, responses: Floats, held_out: NDArray[np.bool_]) -> dict[str, Floats]:
     """Predictions of baselines fitted to some training documents, for these and as many held-out ones."""
     answered = ~np.isnan(responses)
     training, new = _sample(answered & ~held_out), _sample(answered & held_out)
     if training.size < FEWEST:
         return {}
     compared = np.concatenate([training, new])
-    X = model.estimator_.inference.rows(reading.X[compared])
+    X = unit_rows(reading.X[compared])
     predicted = {}
     for name, regressor in fit_baselines(X[: training.size], responses[training]).items():
         predicted[name] = np.full(responses.size, np.nan)

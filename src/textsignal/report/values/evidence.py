@@ -1,4 +1,4 @@
-"""The documents that show what a topic is, with the words that speak for it marked."""
+"""Documents that show what a topic on a matrix is, with the words that speak for it marked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.report.values.data import Evidence, FittedModel, Floats, Segment, ShownDocument
+from textsignal.readers.matrix import MatrixReader
+from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.wording import visible
 
@@ -20,24 +21,35 @@ SHORT = 10
 MARKED, STRONGLY_MARKED = 0.2, 0.4
 
 
-def evidence_of(model: FittedModel, documents: Documents, topic: int) -> Evidence:
+#: How levels of `topic_marks` are named.
+MARKS = ("", "topic", "strong")
+
+
+def document_quotes(
+    reader: MatrixReader, documents: Documents, topic: int, response_name: str
+) -> tuple[QuoteGroup, ...]:
     """Documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
-    levels = model.estimator_.family_.levels
+    levels = reader.family.levels
     quarter = (levels[-1] - levels[0]) / 4
     score = documents.shares[:, topic] * documents.n_known / (documents.n_known + SHORT)
     led = np.flatnonzero(documents.leader == topic)
     order = led[np.argsort(-score[led], kind="stable")]
-    kinds = {
-        "typical": order,
-        "high": order[documents.responses[order] >= levels[-1] - quarter],
-        "low": order[documents.responses[order] <= levels[0] + quarter],
-    }
+    kinds = [
+        ("Typical documents", 0, order, TYPICAL),
+        (
+            f"Typical, with a high {response_name}",
+            1,
+            order[documents.responses[order] >= levels[-1] - quarter],
+            EXTREME,
+        ),
+        (f"Typical, with a low {response_name}", -1, order[documents.responses[order] <= levels[0] + quarter], EXTREME),
+    ]
     used: set[str] = set()
-    found = {}
-    for kind, rows in kinds.items():
-        chosen = _different(documents.reading.texts, rows, TYPICAL if kind == "typical" else EXTREME, used)
-        found[kind] = tuple(_shown(model, documents, row, topic) for row in chosen)
-    return Evidence(**found)
+    groups = []
+    for title, sign, rows, n in kinds:
+        chosen = _different(documents.reading.texts, rows, n, used)
+        groups.append(QuoteGroup(title, sign, tuple(_quote(reader, documents, row, topic) for row in chosen)))
+    return tuple(groups)
 
 
 def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[str]) -> list[int]:
@@ -52,24 +64,32 @@ def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[
     return chosen
 
 
-def _shown(model: FittedModel, documents: Documents, row: int, topic: int) -> ShownDocument:
+def _quote(reader: MatrixReader, documents: Documents, row: int, topic: int) -> Quote:
     text, weights = documents.reading.texts[row], documents.reading.predictions.weights[row]
-    marks = topic_marks(model, text, weights.astype(float), topic)
-    start, end = excerpt(text, marks)
-    response = float(documents.responses[row])
-    return ShownDocument(
+    levels = topic_marks(reader, text, weights.astype(float), topic)
+    return Quote(
         row=row + 1,
-        response=None if np.isnan(response) else response,
+        response=response_of(documents, row),
         prediction=float(documents.mean[row]),
         share=float(documents.shares[row, topic]),
         held_out=bool(documents.held_out[row]),
-        cut_before=start > 0,
-        cut_after=end < len(text),
-        segments=segments(text, marks, start, end),
+        excerpt=excerpt_of(text, levels, [MARKS[level] for level in levels]),
     )
 
 
-def topic_marks(model: FittedModel, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
+def response_of(documents: Documents, row: int) -> float | None:
+    """A document's response, None where there is none."""
+    response = float(documents.responses[row])
+    return None if np.isnan(response) else response
+
+
+def excerpt_of(text: str, importance: NDArray[np.int8], marks: Sequence[str], cap: int = TEXT_CAP) -> Excerpt:
+    """The most important stretch of a text; importance, marks : (characters,)."""
+    start, end = excerpt(text, importance, cap)
+    return Excerpt(segments(text, marks, start, end), start > 0, end < len(text))
+
+
+def topic_marks(reader: MatrixReader, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
     """(characters,) 2 where a term speaks strongly for the topic, 1 where it does so less, else 0.
 
     The share of term j that comes from topic k is w_k H_kj / (wH)_j, in a document by its own weights, in all
@@ -78,11 +98,11 @@ def topic_marks(model: FittedModel, text: str, weights: Floats, topic: int) -> N
     weights : (topics,) of the text.
     """
     marks = np.zeros(len(text), dtype=np.int8)
-    located = model.vectorizer_.locate(text, cleaned=True)
+    located = reader.vectorizer.locate(text, cleaned=True)
     for term in located.terms:
-        profile = model.estimator_.components_[:, term.column]
+        profile = reader.estimator.components_[:, term.column]
         here = _share(weights * profile, topic)
-        overall = _share(model.estimator_.mean_weights_ * profile, topic)
+        overall = _share(reader.estimator.mean_weights_ * profile, topic)
         level = int(here >= 0.5) * (int(overall >= MARKED) + int(overall >= STRONGLY_MARKED))
         for position in term.positions:
             token = located.tokens[position]
@@ -117,13 +137,13 @@ def excerpt(text: str, marks: NDArray[np.int8], cap: int = TEXT_CAP) -> tuple[in
     return start, last if end < len(text) and last > start else end
 
 
-def segments(text: str, marks: NDArray[np.int8], start: int, end: int) -> tuple[Segment, ...]:
+def segments(text: str, marks: Sequence[str], start: int, end: int) -> tuple[Segment, ...]:
     """The stretch of a text, cut where the mark changes; what cannot be shown has a sign in its place.
 
     Examples
     --------
-    >>> segments("so clean", np.array([0, 0, 0, 2, 2, 2, 2, 2]), 0, 8)
-    (Segment(text='so ', mark=0), Segment(text='clean', mark=2))
+    >>> segments("so clean", ["", "", "", *["up"] * 5], 0, 8)
+    (Segment(text='so ', mark=''), Segment(text='clean', mark='up'))
     """
-    runs = groupby(range(start, end), key=lambda i: int(marks[i]))
+    runs = groupby(range(start, end), key=lambda i: marks[i])
     return tuple(Segment(visible("".join(text[i] for i in run)), mark) for mark, run in runs)

@@ -8,44 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.arrays import Array
-from textsignal.families import Family
 from textsignal.report.values.data import Bar, Floats
 
-#: By how much a topic's share of the average text rises, to say its effect on the response's scale.
-STEP = 0.1
 #: More levels than this are shown in this many bins.
 MOST_BARS = 21
 #: Bins of text lengths; the last one takes this share of the longest texts.
 LENGTH_BINS, LONGEST = 20, 0.01
-
-
-def response_effects(
-    family: Family, intercept: float, effects: Floats, mean_weights: Array, smoothing: float
-) -> Floats:
-    """(topics,) change of the average text's expected response when a topic's share of the text rises by STEP.
-
-    The others give up their shares in proportion: share_j -> share_j (1 - share_k - STEP) / (1 - share_k). Weights are
-    smoothing + (text in all) * share, so what smoothing adds to every topic stays as it is.
-
-    effects : (topics,) coefficients; mean_weights : (topics,); both for topics that sum to 1.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> response_effects(Binomial(4, 1), 0.0, np.array([2.0, 0.0]), np.array([0.5, 0.5]), 0.0).round(2)
-    array([ 0.15, -0.16])
-    """
-    text = np.maximum(mean_weights - smoothing, 0.0)
-    total = text.sum()
-    share = text / total
-    step = np.minimum(STEP, 1 - share)
-    left = np.divide(1 - share - step, 1 - share, out=np.zeros_like(share), where=share < 1)
-    moved = share * left[:, None]
-    np.fill_diagonal(moved, share + step)
-    average = intercept + float((mean_weights - text) @ effects)
-    change: Floats = family.mean(average + total * (moved @ effects))
-    return change - family.mean(np.array(average + total * (share @ effects)))
 
 
 def response_bars(responses: Floats, levels: NDArray[np.int64]) -> tuple[Bar, ...]:

@@ -15,7 +15,7 @@ MOST_MEASURED, BINS = 20_000, 10
 #: Probability of the intervals whose coverage is measured.
 INTERVAL = 0.8
 NOTES = {
-    "this model": "topics found from the text alone",
+    "this model": "from what the text speaks of, and how",
     "its topics alone": "the same, without the single words",
     "ridge": "every term its own coefficient, penalised; penalty by cross-validation",
     "linear": "every term its own coefficient, not penalised",

@@ -1,11 +1,9 @@
-"""How a report writes names, texts, changes and places on the map."""
+"""How a report writes names, texts and changes."""
 
 from __future__ import annotations
 
-#: Share of a step in the response below which a topic is said to move nothing.
+#: Share of a step in the response below which a topic is said to move nothing: no finding is made of it.
 NOTHING = 0.005
-#: A topic is common from this many equal shares of the text on, and rarer up to this many; between them it is neither.
-COMMON, RARER = 1.5, 2 / 3
 
 
 def one_line(text: str) -> str:
@@ -49,15 +47,3 @@ def signed(value: float, unit: str) -> str:
     """
     number = f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "±0.00"
     return f"{number} {unit}"
-
-
-def region(prevalence: float, effect: float, *, rare: float, common: float, strong: float) -> str:
-    """Where a topic stands on the map.
-
-    Examples
-    --------
-    >>> region(0.2, -0.5, rare=0.07, common=0.15, strong=0.3), region(0.1, 0.1, rare=0.07, common=0.15, strong=0.3)
-    ('common and strong', 'neutral')
-    """
-    often = "common and " if prevalence >= common else "rarer and " if prevalence <= rare else ""
-    return often + ("strong" if abs(effect) >= max(strong, NOTHING) else "neutral")

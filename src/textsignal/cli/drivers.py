@@ -1,0 +1,57 @@
+"""`textsignal drivers`: what to fix first and what to keep, over all texts or by group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import count, out, say
+from textsignal.cli.options import ByOption, EncodingOption, ForceOption, ModelArgument, SepOption, SheetOption
+from textsignal.cli.screen import driver_table, what_was_read
+from textsignal.errors import InputError
+from textsignal.tables.write import check_not_input, whole_table
+
+
+def drivers(
+    model: ModelArgument,
+    file: Annotated[
+        Path | None, typer.Argument(help="Table of texts; without it those of training, if the model is of themes.")
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Column that holds the texts.")] = None,
+    response: Annotated[
+        str | None, typer.Option("--response", help="Column that holds the response, for its means.")
+    ] = None,
+    by: ByOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
+    ] = None,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
+    from textsignal.model import load
+    from textsignal.tables.analyse import drivers_table, with_lists_as_text
+    from textsignal.tables.read import read_file
+
+    if file is None and (by is not None or text is not None or response is not None):
+        raise InputError("--text, --response and --by name columns of a table; give the table too")
+    fitted = load(model)
+    table = None
+    if file is not None:
+        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        table = read.table
+        if read.choice:
+            say(what_was_read(file, read))
+    if output is None:
+        found = drivers_table(fitted, table, text=text, response=response, by=by)
+        out.print(driver_table(found, "What moves the response" + (f", by {by}, the largest groups" if by else "")))
+        return
+    check_not_input(output, [*model.glob("*"), *([] if file is None else [file])])
+    with whole_table(output, force=force) as write:
+        found = with_lists_as_text(drivers_table(fitted, table, text=text, response=response, by=by))
+        write(found)
+    say(f"Written to {output}: {count(len(found), 'row')}")

@@ -1,0 +1,189 @@
+// Themes and tone in the browser: the same mathematics as Python's, in double precision.
+// Names follow textsignal.text.features, textsignal.training.theme_reading and textsignal.topics.theme_explanation.
+"use strict";
+
+// Bytes that were deflated, from base64.
+async function unpacked(base64) {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+async function themesModel(given) {
+  const { withoutMarkup, normalise, tokens, pieces } = textReader(given);
+  const read = sentenceReader(given, normalise);
+  const buffers = await Promise.all(Object.values(given.packed).map(unpacked));
+  const packed = Object.fromEntries(Object.keys(given.packed).map((name, i) => [name, buffers[i]]));
+  const vocabulary = new TextDecoder().decode(packed.words).split("\n");
+  const number = new Map(vocabulary.map((word, i) => [word, i]));
+  const [plain, negated, phrases] = [packed.plain, packed.negated, packed.phrases].map((part) => new Float64Array(part));
+  const [firsts, seconds] = [new Uint32Array(packed.firsts), new Uint32Array(packed.seconds)];
+  const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
+  const [topics, termWeights] = [new Float64Array(packed.topics), new Float64Array(packed.termWeights)];
+  const K = given.gamma.length;
+  const { weights } = inference(given, topics, K);
+  const family = responseFamilies[given.family.name](given.family);
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const dot = (a, b) => sum(a.map((value, k) => value * b[k]));
+  const shared = (values, otherwise) => {
+    const total = sum(values);
+    return total > 0 ? values.map((value) => value / total) : otherwise;
+  };
+
+  // The place of a phrase among all; -1 where it is none.
+  function phrase(first, second) {
+    let [low, high] = [firsts[first], firsts[first + 1]];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (seconds[middle] < second) low = middle + 1;
+      else high = middle;
+    }
+    return low < firsts[first + 1] && seconds[low] === second ? low : -1;
+  }
+
+  // Every occurrence of a feature: the sentence, and the word of it that it belongs to; a phrase belongs to its second.
+  function occurrences(sentences) {
+    const found = [];
+    sentences.forEach(({ words }, sentence) =>
+      words.forEach(({ name, negated: under, negating }, word) => {
+        const code = number.get(name);
+        const add = (feature) => found.push({ sentence, word, size: 1, isPhrase: false, ...feature });
+        if (code === undefined) return;
+        if (!under && !negating && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code] });
+        if (under && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code] });
+        const before = word > 0 ? number.get(words[word - 1].name) : undefined;
+        const place = before === undefined ? -1 : phrase(before, code);
+        if (place >= 0) add({ id: `p${place}`, tone: phrases[place], size: given.phraseSize, isPhrase: true });
+      }),
+    );
+    return found;
+  }
+
+  // What each occurrence carries of the text, times its tone: z_f = size_f sqrt(n_f) / |size sqrt(n)|, in equal parts.
+  function weigh(found) {
+    const counts = new Map();
+    for (const { id } of found) counts.set(id, (counts.get(id) ?? 0) + 1);
+    const norm = Math.sqrt(sum(found.map(({ size }) => size * size)));
+    return found.map(({ id, size, tone }) => (size * tone) / (Math.sqrt(counts.get(id)) * norm));
+  }
+
+  // Share of every sentence in each theme. One without a content term is about what its text is about.
+  function places(sentences) {
+    const found = sentences.map(({ words }) => {
+      const counts = new Map();
+      for (const { name } of words) {
+        const j = column.get(number.get(name));
+        if (j !== undefined) counts.set(j, (counts.get(j) ?? 0) + 1);
+      }
+      const columns = [...counts.keys()].sort((a, b) => a - b);
+      return weights({ columns, values: columns.map((j) => counts.get(j) * termWeights[j]) });
+    });
+    const whole = range(K).map((k) => sum(found.map(({ w }) => w[k])));
+    const document = shared(whole, given.prevalence);
+    return { of: found.map(({ w }) => shared(w, document)), hasTerms: found.some(({ unknown }) => !unknown) };
+  }
+
+  // Everything the model says of a text. Words add up to sentences, sentences to themes, themes and constant to eta.
+  function predict(string) {
+    const cleaned = withoutMarkup(string);
+    const sentences = read.spans(cleaned.read).map(([start, end]) => ({
+      start,
+      end,
+      words: read.words(cleaned.read.slice(start, end)),
+    }));
+    const found = occurrences(sentences);
+    const values = weigh(found);
+    const { of, hasTerms } = places(sentences);
+    const nWords = sum(sentences.map(({ words }) => words.length));
+    const tones = sentences.map(() => 0);
+    found.forEach(({ sentence }, i) => (tones[sentence] += values[i]));
+    const tone = range(K).map((k) => sum(of.map((place, u) => place[k] * tones[u])));
+    const inTheme = range(K).map((k) => sum(of.map((place, u) => place[k] * sentences[u].words.length)));
+    const shares = shared(inTheme, given.prevalence);
+    const contributions = range(K).map((k) => given.gamma[k] * tone[k] + given.beta[k] * shares[k]);
+    const eta = given.constant + sum(contributions);
+    const slope = slopeOf(family, given.constant, eta, given.same);
+    // What each word adds; half of a phrase is its first word's.
+    const wordTones = sentences.map(({ words }) => words.map(() => 0));
+    const known = sentences.map(({ words }) => words.map(({ negating }) => negating));
+    found.forEach(({ sentence, word, isPhrase }, i) => {
+      known[sentence][word] = true;
+      wordTones[sentence][word] += isPhrase ? values[i] / 2 : values[i];
+      if (isPhrase) wordTones[sentence][word - 1] += values[i] / 2;
+    });
+    return {
+      eta,
+      mean: family.mean(eta),
+      probabilities: family.probabilities(eta),
+      weights: shares,
+      shares,
+      unknown: found.length === 0 && !hasTerms,
+      contributions,
+      beyond: 0,
+      baseline: given.constant,
+      baselineMean: family.mean(given.constant),
+      slope,
+      terms: terms(sentences, wordTones, of),
+      unknownWords: unknownWords(sentences, known),
+      sentences: sentences.map((sentence, u) => {
+        const topic = of[u].indexOf(Math.max(...of[u]));
+        const byTone = dot(of[u], given.gamma) * tones[u];
+        const speaking = (dot(of[u], given.beta) * sentence.words.length) / Math.max(nWords, 1);
+        const contribution = byTone + speaking;
+        const added = wordTones[u].map((value) => value * dot(of[u], given.gamma));
+        return { ...sentence, topic, share: of[u][topic], tone: byTone, speaking, contribution, added };
+      }),
+    };
+  }
+
+  // What each word of the text adds, by theme; a negated word is one of its own.
+  function terms(sentences, wordTones, of) {
+    const found = new Map();
+    sentences.forEach(({ words }, u) =>
+      words.forEach(({ name, negated: under }, i) => {
+        const term = under ? given.not + name : name;
+        const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
+        found.set(term, whole);
+        of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
+      }),
+    );
+    return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTopic) }));
+  }
+
+  const unknownWords = (sentences, known) => {
+    const names = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]).map(({ name }) => name));
+    return [...new Set(names)];
+  };
+
+  // The text in pieces, each with the sentence that it stands in; what a word adds is marked where it stands.
+  function marked(string, { sentences }) {
+    const cleaned = withoutMarkup(string);
+    let from = 0;
+    const found = sentences.flatMap(({ end, words, added }, sentence) => {
+      const parts = pieces(string, cleaned, from, end);
+      from = end;
+      const placed = parts.flatMap((piece) => tokens(piece.read).map((word) => ({ word, piece })));
+      const whole = placed.length === words.length && placed.every(({ word }, i) => word === words[i].name);
+      if (whole) {
+        placed.forEach(({ piece }, i) => {
+          piece.known = true;
+          piece.contribution += added[i];
+        });
+      }
+      return parts.map((piece) => ({ ...piece, sentence }));
+    });
+    if (from < cleaned.read.length || sentences.length === 0) {
+      found.push(...pieces(string, cleaned, from).map((piece) => ({ ...piece, sentence: null })));
+    }
+    return found;
+  }
+
+  const words = (text) => tokens(withoutMarkup(text).read);
+  return { predict, words, marked, direct: false };
+}
+
+// The model of a report, whichever it is; null where there is none.
+async function textsignalModel(given) {
+  if (given === null) return null;
+  return given.kind === "themes" ? themesModel(given) : topicsModel(given);
+}

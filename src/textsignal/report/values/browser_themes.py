@@ -1,0 +1,109 @@
+"""Themes and tone as a page takes them: how sentences are cut, and every effect, packed."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.report.values.data import Floats
+from textsignal.report.values.patterns import SPACE, javascript
+from textsignal.text import sentences, units
+from textsignal.text.features import NEGATED, NOT, PHRASE, PHRASE_SIZE, WORD
+from textsignal.text.negations import NEGATIONS, negates
+from textsignal.training.theme_reading import FittedThemes
+
+
+def themes_model(model: FittedThemes) -> dict[str, Any]:
+    """Themes and tone: words by number, the effect of each, and of each pair that is a phrase."""
+    return {
+        "kind": "themes",
+        "sentences": _sentences(),
+        "negations": _negations(model.language or ""),
+        "not": NOT,
+        "phraseSize": PHRASE_SIZE,
+        "gamma": model.effects.gamma.tolist(),
+        "beta": model.effects.beta.tolist(),
+        "constant": float(model.effects.constant),
+        "prevalence": model.themes.prevalence.tolist(),
+        "packed": _features(model)
+        | {
+            "topics": _packed(model.themes.topics.T.astype("<f8")),
+            "termWeights": _packed(model.themes.term_weights.astype("<f8")),
+        },
+    }
+
+
+def _sentences() -> dict[str, Any]:
+    """How a text is cut into sentences, and a sentence into words and pauses."""
+    return {
+        "end": javascript(sentences._END.pattern),
+        "lastWord": javascript(sentences._LAST_WORD.pattern),
+        "word": javascript(sentences._WORD.pattern),
+        "held": javascript(sentences._HELD.pattern),
+        "pause": javascript(sentences._PAUSE.pattern),
+        "space": SPACE,
+        "titles": sorted(sentences.TITLES),
+        "shortForms": sorted(sentences.SHORT_FORMS),
+        "longest": sentences.LONGEST,
+        "part": sentences.PART,
+        "wordOrPause": javascript(units._WORD_OR_PAUSE.pattern),
+        "pauses": sorted(units._PAUSES),
+        "scope": units.SCOPE,
+    }
+
+
+def _negations(language: str) -> dict[str, Any]:
+    """Words that negate, and how other words that do so begin and end."""
+    return {
+        "words": sorted(NEGATIONS.get(language, ())),
+        "beginnings": [part for part in ("n'",) if negates(f"{part}?", language)],
+        "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
+    }
+
+
+def _features(model: FittedThemes) -> dict[str, str]:
+    """Words, the effect of each by itself and under a negation (NaN where it is none of the features), and phrases.
+
+    The phrases that begin with word i have places firsts[i] to firsts[i + 1]; seconds are their second words.
+    """
+    names, kinds = model.features.names, model.features.kinds
+    pairs = [names[j].split(" ") for j in np.flatnonzero(kinds == PHRASE).tolist()]
+    single = {kind: [_word(names[j], kind) for j in np.flatnonzero(kinds == kind).tolist()] for kind in (WORD, NEGATED)}
+    words = sorted({*single[WORD], *single[NEGATED], *model.terms, *(word for pair in pairs for word in pair)})
+    number = {word: i for i, word in enumerate(words)}
+
+    def by_word(kind: int) -> Floats:
+        effects = np.full(len(words), np.nan)
+        effects[[number[word] for word in single[kind]]] = model.tone[kinds == kind]
+        return effects
+
+    first = np.array([number[pair[0]] for pair in pairs], dtype=np.int64)
+    second = np.array([number[pair[1]] for pair in pairs], dtype=np.int64)
+    order = np.lexsort([second, first])
+    return {
+        "words": _packed(np.frombuffer("\n".join(words).encode(), dtype=np.uint8)),
+        "plain": _packed(by_word(WORD).astype("<f8")),
+        "negated": _packed(by_word(NEGATED).astype("<f8")),
+        "firsts": _packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
+        "seconds": _packed(second[order].astype("<u4")),
+        "phrases": _packed(model.tone[kinds == PHRASE][order].astype("<f8")),
+        "terms": _packed(_numbers_of(model.terms, number).astype("<u4")),
+    }
+
+
+def _word(name: str, kind: int) -> str:
+    return name.removeprefix(NOT) if kind == NEGATED else name
+
+
+def _numbers_of(words: Sequence[str], number: dict[str, int]) -> NDArray[np.int64]:
+    return np.array([number[word] for word in words], dtype=np.int64)
+
+
+def _packed(values: NDArray[Any]) -> str:
+    """The bytes of an array, deflated, in base64."""
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(values).tobytes(), 9)).decode("ascii")

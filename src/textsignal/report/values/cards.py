@@ -1,0 +1,87 @@
+"""What a report says of every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from textsignal.readers.base import Reader
+from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.themes import ThemeReader
+from textsignal.report.values.data import FittedModel, Floats, QuoteGroup, ReportSettings, TopicCard
+from textsignal.report.values.documents import Documents
+from textsignal.report.values.evidence import document_quotes
+from textsignal.report.values.numbers import response_bars
+from textsignal.report.values.sentence_quotes import sentence_quotes, word_contributions
+from textsignal.report.values.wording import one_line
+from textsignal.topics.drivers import driver_table
+from textsignal.topics.table import unique_labels
+
+#: Terms on a card.
+CARD_TERMS = 15
+Quotes = Callable[[int], tuple[QuoteGroup, ...]]
+
+
+def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettings) -> list[TopicCard]:
+    """One card per topic, the largest lift first."""
+    reader = model.reader_
+    table = reader.drivers(driver_table(documents.spoken), model.labels_, CARD_TERMS)
+    described = reader.topics(model.labels_, 1).set_index("topic")
+    names = unique_labels(table["label"].map(one_line).tolist())
+    cards = [
+        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, reader)
+        for row in table.to_dict("records")
+    ]
+    cards.sort(key=lambda card: -card.lift)
+    if not settings.with_texts:
+        return cards
+    quotes = _quotes(reader, documents, settings.response_name)
+    return [replace(card, evidence=quotes(card.number)) for card in cards]
+
+
+def _card(row: dict[str, Any], label: str, described: Any, documents: Documents, reader: Reader) -> TopicCard:
+    """Card without evidence; row : of the table of drivers; described : of the table of topics."""
+    spoken = documents.spoken.spoken[:, row["topic"]]
+    levels = reader.family.levels
+    here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
+    return TopicCard(
+        number=int(row["topic"]),
+        label=label,
+        terms=tuple(map(one_line, row["terms"])),
+        reach=float(row["reach"]),
+        share=float(row["share"]),
+        spoken=int(spoken.sum()),
+        mean_spoken=_mean(here),
+        mean_elsewhere=_mean(elsewhere),
+        well=float(np.nan_to_num(row["well"])),
+        badly=float(np.nan_to_num(row["badly"])),
+        raises=tuple(map(one_line, row.get("raises", ()))),
+        lowers=tuple(map(one_line, row.get("lowers", ()))),
+        lift=float(row["lift"]),
+        worth=float(row["worth"]),
+        coherence=float(described["coherence"]),
+        effect=float(described["effect"]) if "effect" in described else None,
+        prevalence=float(described["prevalence"]) if "prevalence" in described else None,
+        spoken_responses=() if _mean(here) is None else response_bars(here, levels),
+        elsewhere_responses=response_bars(elsewhere, levels),
+        evidence=None,
+    )
+
+
+def _mean(responses: Floats) -> float | None:
+    """Mean of the responses that are there."""
+    known = responses[~np.isnan(responses)]
+    return float(known.mean()) if known.size else None
+
+
+def _quotes(reader: Reader, documents: Documents, response_name: str) -> Quotes:
+    """What gives the quotes of a topic: documents for topics on a matrix, sentences for themes."""
+    if isinstance(reader, MatrixReader):
+        return lambda topic: document_quotes(reader, documents, topic, response_name)
+    assert isinstance(reader, ThemeReader)
+    assert documents.reading.sentences is not None
+    added = word_contributions(reader.fitted, documents.reading.sentences)
+    return lambda topic: sentence_quotes(reader, documents, topic, added)

@@ -1,0 +1,161 @@
+"""The findings of a report: what to fix, what to keep and how far to trust it, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textsignal import evaluate
+from textsignal.report.values.data import (
+    DocumentsSummary,
+    Findings,
+    Named,
+    Prediction,
+    ReportSettings,
+    Scores,
+    Sentence,
+    TopicCard,
+)
+from textsignal.report.values.wording import NOTHING
+
+#: Findings at most, and words that one names.
+TO_FIX, TO_KEEP, WORDS = 3, 2, 4
+#: Fewer training texts than this are few; a share of copies above this is much.
+FEW_TEXTS, MANY_COPIES = 300, 0.05
+#: Intervals that hold this much less or more of the responses than they should are not to be believed.
+POOR_COVERAGE = 0.1
+#: R2 from which the text says this much of the differences in the response.
+SKILL = ((0.5, "a large part"), (0.25, "a fair part"), (0.1, "a small part"), (-1e9, "next to nothing"))
+
+
+def findings(
+    topics: Sequence[TopicCard],
+    documents: DocumentsSummary,
+    prediction: Prediction | None,
+    settings: ReportSettings,
+    noun: str,
+) -> Findings:
+    """The report in a few sentences; topics : the largest lift first."""
+    costly = [topic for topic in topics if topic.lift >= NOTHING][:TO_FIX]
+    valued = sorted((topic for topic in topics if topic.worth >= NOTHING), key=lambda topic: -topic.worth)
+    kept = [topic for topic in valued if topic not in costly][:TO_KEEP]
+    return Findings(
+        lead=_lead(topics, documents, noun),
+        to_fix=tuple(_to_fix(topic, settings) for topic in costly),
+        to_keep=tuple(_to_keep(topic, settings) for topic in kept),
+        conclusion=_conclusion(costly, valued, settings, noun),
+        trust=_trust(documents, prediction, settings),
+        warnings=tuple(_warnings(documents, prediction)),
+    )
+
+
+def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -> Sentence:
+    texts = "1 text was" if documents.documents == 1 else f"{documents.documents:,} texts were"
+    found = f"1 {noun}" if len(topics) == 1 else f"{len(topics)} {noun}s"
+    return Sentence((f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth.",))
+
+
+def _to_fix(topic: TopicCard, settings: ReportSettings) -> Sentence:
+    change = f" If all that is bad were said neutrally, the average would be {topic.lift:.2f} {settings.unit} higher."
+    said = _said(topic, topic.badly, "badly", topic.lowers, settings)
+    return Sentence((Named(topic.number, topic.label), said, change))
+
+
+def _to_keep(topic: TopicCard, settings: ReportSettings) -> Sentence:
+    change = f" Without the good that is said of it, the average would be {topic.worth:.2f} {settings.unit} lower."
+    said = _said(topic, topic.well, "well", topic.raises, settings)
+    return Sentence((Named(topic.number, topic.label), said, change))
+
+
+def _said(topic: TopicCard, share: float, how: str, words: Sequence[str], settings: ReportSettings) -> str:
+    """How many speak of a topic, how, and what the response is where they do."""
+    named = set(topic.label.replace(",", " ").split())
+    telling = [word for word in words if not named & set(word.split())][:WORDS]
+    behind = f" ({', '.join(telling)})" if telling else ""
+    said = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
+    if topic.mean_spoken is None or topic.mean_elsewhere is None:
+        return said
+    here, elsewhere = _apart(topic.mean_spoken, topic.mean_elsewhere)
+    return f"{said} Average {settings.response_name} where they do: {here}, elsewhere {elsewhere}."
+
+
+def _apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers with as few digits as tell them apart, two at most.
+
+    Examples
+    --------
+    >>> _apart(3.14, 4.0), _apart(4.02, 4.04)
+    (('3.1', '4.0'), ('4.02', '4.04'))
+    """
+    digits = 1 if f"{first:.1f}" != f"{second:.1f}" else 2
+    return f"{first:.{digits}f}", f"{second:.{digits}f}"
+
+
+def _conclusion(
+    costly: Sequence[TopicCard], valued: Sequence[TopicCard], settings: ReportSettings, noun: str
+) -> Sentence:
+    """What the chart of drivers shows."""
+    if not costly and not valued:
+        return Sentence((f"No {noun} moves {settings.subject}.",))
+    parts: list[str | Named] = []
+    if costly:
+        parts += [Named(costly[0].number, costly[0].label), f" costs most: {costly[0].lift:.2f} {settings.unit}"]
+    if costly and valued:
+        parts.append("; ")
+    if valued:
+        parts += [Named(valued[0].number, valued[0].label), f" brings most: {valued[0].worth:.2f} {settings.unit}"]
+    return Sentence(tuple(parts))
+
+
+def _trust(
+    documents: DocumentsSummary, prediction: Prediction | None, settings: ReportSettings
+) -> tuple[Sentence, ...]:
+    """How much the text says about the response, and how many documents say so."""
+    learnt = f"It learnt from {documents.training:,} of the texts."
+    if prediction is None:
+        return (Sentence(("No text has a response here, so it cannot be said how well the model predicts.",)),)
+    ours, ridge = _measured(prediction, "this model"), _measured(prediction, "ridge")
+    assert ours is not None
+    where = f"{ours.documents:,} texts it had not seen" if prediction.held_out else "the very texts it was fitted to"
+    much = next(words for least, words in SKILL if not ours.r2 < least)
+    said = (
+        f"The text accounts for {much} of the differences in {settings.response_name}: the model explains "
+        f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit}."
+    )
+    beside = "" if ridge is None else f" A regression on the counts of its terms explains {_percent(ridge.r2)}."
+    return Sentence((said + beside,)), Sentence((learnt,))
+
+
+def _measured(prediction: Prediction, name: str) -> Scores | None:
+    """Scores of one way to predict, on held-out documents where there are some."""
+    row = next((row for row in prediction.rows if row.name == name), None)
+    if row is None:
+        return None
+    return row.held_out if prediction.held_out else row.training
+
+
+def _warnings(documents: DocumentsSummary, prediction: Prediction | None) -> list[str]:
+    """What speaks against believing the findings."""
+    found = []
+    ours = None if prediction is None else prediction.rows[0]
+    if ours is not None and ours.training is not None and ours.held_out is not None:
+        overfit = evaluate.overfit_warning(ours.training.r2, ours.held_out.r2, ours.held_out.documents)
+        if overfit:
+            found.append(f"Training skill is far above held-out skill. {overfit}.")
+    if prediction is not None and not prediction.held_out:
+        found.append("No text was held out, so skill is that on texts that the model was fitted to, which flatters it.")
+    if 0 < documents.training < FEW_TEXTS:
+        found.append(f"It learnt from few texts ({documents.training:,}): another sample may well say something else.")
+    if documents.copies > MANY_COPIES * documents.documents:
+        found.append(f"{documents.copies:,} texts are copies of others, and count every time.")
+    if documents.leaked:
+        found.append(f"{documents.leaked:,} held-out texts are in training too, which flatters held-out skill.")
+    if prediction is not None and abs(prediction.interval_held - prediction.interval_meant) > POOR_COVERAGE:
+        found.append(
+            f"Its intervals are not to be believed: those that should hold {prediction.interval_meant:.0%} of the "
+            f"responses held {prediction.interval_held:.0%}."
+        )
+    return found
+
+
+def _percent(r2: float) -> str:
+    return f"{max(r2, 0):.0%}" if r2 == r2 else "an unknown share"

@@ -1,0 +1,253 @@
+"""Effects of single words on the linear predictor, penalised by what they predict on held-back documents.
+
+Two uses, one problem: sum_i weight_i loss(y_i, offset_i + x_i . effects + constant) + penalty.
+
+The **guide** of predictive training is a ridge-penalised GLM on words and starting weights. Topics that move freely fit
+noise. A word-level regression that was penalised by what it predicts on held-back documents fits less of it, so part of
+its residuals is taken off what topics are asked to explain:
+
+    loss_i(eta) - m r_i eta,        r_i = d loss_i / d eta at the guide's linear predictor,        m in [0, 1]
+
+For families with a canonical link that is the loss at the response (1 - m) y + m (guide's mean). m is the share of the
+response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts,
+topics have nothing to learn from them.
+
+The **word residual** is what single words say beyond the topics, whose linear predictor is the offset: a sparse term,
+so that a reader sees how little is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, minimize
+from threadpoolctl import threadpool_limits
+
+from textsignal.arrays import Array, Vector
+from textsignal.families import Family, best_constant, deviance, null_deviance
+from textsignal.training.corpus import Corpus
+from textsignal.training.draws import Keys
+
+#: Ridge penalties that are tried, strongest first, in units of the loss' curvature.
+RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+#: Sparse penalties that are tried, as shares of the smallest one at which every effect is 0.
+SPARSE_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05)
+#: One document in this many is held back to choose the penalty.
+HELD_BACK = 5
+#: Steps of the optimiser for one penalty; they start where the last penalty's ended.
+MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class WordProblem:
+    """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
+
+    X : (documents, features): words, and whatever else has an effect.
+    y : (documents,) encoded responses; weight : (documents,) how often each document counts.
+    offset : (documents,) what is known of the linear predictor, or 0.0.
+    """
+
+    X: sp.csr_array
+    y: Vector
+    weight: Vector
+    offset: Vector | float
+    family: Family
+
+    @cached_property
+    def _transposed(self) -> sp.csr_array:
+        return sp.csr_array(self.X.T)
+
+    def part(self, rows: NDArray[np.bool_]) -> WordProblem:
+        """The same for some of the documents."""
+        offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
+        return WordProblem(self.X[rows], self.y[rows], self.weight[rows], offset, self.family)
+
+    def linear_predictor(self, coefficients: Vector) -> Vector:
+        """(documents,) offset + X effects + constant."""
+        eta: Vector = self.offset + self.X @ coefficients[:-1] + coefficients[-1]
+        return eta
+
+    def loss_and_slope(self, coefficients: Vector) -> tuple[float, Vector]:
+        """Loss without a penalty, and its gradient."""
+        eta = self.linear_predictor(coefficients)
+        pull = self.weight * self.family.gradient(self.y, eta)
+        loss = float(np.sum(self.weight * self.family.loss(self.y, eta)))
+        return loss, np.append(self._transposed @ pull, pull.sum())
+
+    def deviance(self, coefficients: Vector) -> float:
+        """Twice the loss above the smallest possible one."""
+        return deviance(self.family, self.y, self.linear_predictor(coefficients), self.weight)
+
+    @property
+    def null(self) -> Vector:
+        """No effects, and no constant."""
+        return np.zeros(self.X.shape[1] + 1)
+
+    @property
+    def constant(self) -> Vector:
+        """No effects, and the best constant."""
+        return np.append(np.zeros(self.X.shape[1]), best_constant(self.family, self.y, self.weight))
+
+    @property
+    def curvature(self) -> float:
+        """Mean curvature of the loss at the best constant: the scale that ridge penalties are in."""
+        eta = np.full(self.y.size, best_constant(self.family, self.y, self.weight))
+        return float(np.average(self.family.curvature(self.y, eta), weights=self.weight))
+
+    @property
+    def strongest(self) -> float:
+        """The smallest sparse penalty at which no feature has an effect."""
+        return float(np.abs(self.loss_and_slope(self.null)[1][:-1]).max())
+
+    def fit_ridge(self, ridge: Vector, start: Vector) -> Vector:
+        """Minimise  loss + sum ridge effects^2  over effects and constant."""
+
+        def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
+            effects = coefficients[:-1]
+            loss, slope = self.loss_and_slope(coefficients)
+            slope[:-1] += 2 * ridge * effects
+            return float(loss + np.sum(ridge * effects**2)), slope
+
+        return _minimum(value_and_slope, start, ftol=1e-7)
+
+    def fit_sparse(self, strength: float, start: Vector) -> Vector:
+        """Minimise  loss + strength sum |effects|  over effects alone, by positive and negative parts."""
+
+        def coefficients_of(parts: Vector) -> Vector:
+            up, down = np.split(parts, 2)
+            return np.append(up - down, start[-1])
+
+        def value_and_slope(parts: Vector) -> tuple[float, Vector]:
+            loss, slopes = self.loss_and_slope(coefficients_of(parts))
+            slope = slopes[:-1]
+            return loss + strength * parts.sum(), np.concatenate([slope, -slope]) + strength
+
+        first = np.concatenate([np.maximum(start[:-1], 0), np.maximum(-start[:-1], 0)])
+        return coefficients_of(_minimum(value_and_slope, first, ftol=1e-8, bounds=Bounds(0, np.inf)))
+
+
+def _minimum(
+    value_and_slope: Callable[[Vector], tuple[float, Vector]], start: Vector, ftol: float, bounds: Bounds | None = None
+) -> Vector:
+    options = {"maxiter": MOST_STEPS, "ftol": ftol}
+    result = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found: Vector = result.x
+    return found
+
+
+@dataclass(frozen=True)
+class HeldBack:
+    """Documents to fit, and documents held back to choose a penalty by."""
+
+    rest: WordProblem
+    outside: WordProblem
+
+    def best(
+        self, penalties: tuple[float, ...], fit: Callable[[float, Vector], Vector], start: Vector
+    ) -> tuple[float, float]:
+        """The penalty with the smallest deviance on held-back documents, and that deviance.
+
+        Penalties are tried strongest first, each from where the last one's fit ended, until the deviance rises.
+        """
+        coefficients, deviances = start, list[float]()
+        for penalty in penalties:
+            coefficients = fit(penalty, coefficients)
+            deviances.append(self.outside.deviance(coefficients))
+            if deviances[-1] > min(deviances):
+                break
+        least = int(np.argmin(deviances))
+        return penalties[least], deviances[least]
+
+
+def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
+    """Hold back documents by their keys, so that copies of a text stand on one side; None where a side is empty."""
+    outside = keys % np.uint64(HELD_BACK) == 0
+    if not outside.any() or outside.all():
+        return None
+    return HeldBack(problem.part(~outside), problem.part(outside))
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A linear predictor from words and from the weights that training starts with.
+
+    constant : (documents,) intercept and the starting weights' part.
+    words : (terms,) effects of words.
+    distrust : m above.
+    """
+
+    constant: Vector
+    words: Vector
+    distrust: float
+
+    @property
+    def say(self) -> float:
+        """How much say a response gets in training: 1 where words explain half its deviance, 0 where none."""
+        return 2 * (1 - self.distrust)
+
+    def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
+        """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
+        if self.distrust == 0:
+            return np.zeros(len(rows))
+        eta = self.constant[rows] + X @ self.words
+        return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta))
+
+
+#: Takes responses as they are.
+NO_GUIDE = Guide(np.zeros(0), np.zeros(0), distrust=0.0)
+
+
+def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, keys: Keys) -> Guide:
+    """Choose the words' ridge penalty on held-back documents, then fit all.
+
+    weights : (documents, topics) that training starts with; penalty : on their effects.
+    keys : (documents,) of the documents' texts.
+    """
+    features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
+    observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
+    whole = WordProblem(features, corpus.y, corpus.weight, 0.0, family)
+    problem = whole.part(observed)
+    n_terms = corpus.X.shape[1]
+    with threadpool_limits(1):
+        unit = problem.curvature
+
+        def ridge(size: float) -> Vector:
+            return np.concatenate([np.full(n_terms, size * unit), np.full(weights.shape[1], penalty)])
+
+        size, explained = _best_ridge(hold_back(problem, keys[observed]), ridge)
+        coefficients = problem.fit_ridge(ridge(size), problem.constant)
+    words = coefficients[:n_terms]
+    return Guide(whole.linear_predictor(coefficients) - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
+
+
+def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tuple[float, float]:
+    """The best penalty, and the share of the held-back documents' deviance that it explains."""
+    if sides is None:
+        return RIDGES[0], 0.0
+    spread = null_deviance(sides.outside.family, sides.outside.y, sides.outside.weight)
+    if spread <= 0:
+        return RIDGES[0], 0.0
+    rest = sides.rest
+    size, left = sides.best(RIDGES, lambda size, start: rest.fit_ridge(ridge(size), start), rest.constant)
+    return size, 1 - left / spread
+
+
+def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
+    """(terms,) effects of words beyond the linear predictor eta (documents,), which stays as it is; most are 0.
+
+    X : (documents, terms); y : encoded responses, NaN where there is none; keys : (documents,) of the documents' texts.
+    """
+    observed = ~np.isnan(y) & (weight > 0)
+    problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)
+    sides = hold_back(problem, keys[observed])
+    if sides is None:
+        return problem.null[:-1]
+    with threadpool_limits(1):
+        rest, strongest = sides.rest, sides.rest.strongest
+        share, _ = sides.best(SPARSE_SHARES, lambda share, start: rest.fit_sparse(share * strongest, start), rest.null)
+        return problem.fit_sparse(share * problem.strongest, problem.null)[:-1]
