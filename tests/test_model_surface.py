@@ -14,15 +14,17 @@ from textsignal.errors import InputError
 REVIEWS = synthetic_reviews(240, seed=3)
 
 
-@pytest.fixture(scope="module")
-def model():
-    return TextResponseModel(n_topics=4, max_terms=300).fit(REVIEWS.texts, REVIEWS.ratings)
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def model(request):
+    return TextResponseModel(n_topics=4, max_terms=300, training=request.param).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 class TestScikitLearnSurface:
-    @pytest.mark.parametrize("estimator", [None, GLMNMF(3, training="joint"), JBNMF(3)])
-    def test_fit_transform_is_fit_then_transform(self, estimator):
-        once = TextResponseModel(estimator=estimator, max_terms=300)
+    @pytest.mark.parametrize(
+        "options", [{}, {"training": "predictive"}, {"training": "joint"}, {"estimator": JBNMF(3)}]
+    )
+    def test_fit_transform_is_fit_then_transform(self, options):
+        once = TextResponseModel(**options, max_terms=300)
         weights = once.fit_transform(REVIEWS.texts, REVIEWS.ratings)
         np.testing.assert_allclose(weights, once.transform(REVIEWS.texts), rtol=1e-4, atol=1e-6)
 
@@ -38,8 +40,19 @@ class TestScikitLearnSurface:
         assert len(set(names)) == 4
 
     def test_components_and_classes(self, model):
-        assert model.components_ is model.estimator_.components_
+        assert model.components_.shape == (4, len(model.terms_))
+        assert len(model.terms_) == 300
         assert model.classes_.tolist() == [1, 2, 3, 4, 5]
+
+    def test_parts_are_those_of_the_training(self, model):
+        if model.training == "themes":
+            for name in ("vectorizer_", "estimator_"):
+                with pytest.raises(AttributeError, match=f"a model that is of themes has no {name}"):
+                    getattr(model, name)
+        else:
+            assert model.components_ is model.estimator_.components_
+            assert model.terms_.tolist() == model.vectorizer_.terms_.tolist()
+        assert not hasattr(TextResponseModel(), "estimator_")
 
     def test_score_takes_weights(self, model):
         weight = np.arange(len(REVIEWS.texts)) % 3
@@ -56,14 +69,16 @@ class TestScikitLearnSurface:
 
 class TestTerms:
     def test_the_number_and_length_of_terms_need_no_vectorizer(self):
-        model = TextResponseModel(n_topics=2, max_terms=50, ngram_range=(1, 2), stop_words=["the"])
+        model = TextResponseModel(
+            n_topics=2, training="predictive", max_terms=50, ngram_range=(1, 2), stop_words=["the"]
+        )
         model.fit(REVIEWS.texts, REVIEWS.ratings)
         assert len(model.vectorizer_.terms_) == 50
         assert any(" " in term for term in model.vectorizer_.terms_)
         assert "the" not in model.vectorizer_.terms_
 
     def test_more_terms_than_the_default_are_kept_where_they_are_asked_for(self):
-        model = TextResponseModel(max_terms=6000, stop_words=None)
+        model = TextResponseModel(training="predictive", max_terms=6000, stop_words=None)
         texts = [f"{text} word{i} word{i + 9000}" for i, text in enumerate(synthetic_reviews(3000, seed=0).texts)]
         model.set_params(n_topics=2, supervision=0.0).fit(texts, np.arange(3000) % 5)
         assert len(model.vectorizer_.terms_) == 6000
@@ -87,6 +102,7 @@ class TestContradictions:
             {"max_terms": 100, "vectorizer": TextVectorizer()},
             {"ngram_range": (1, 2), "vectorizer": TextVectorizer()},
             {"stop_words": "de", "vectorizer": TextVectorizer()},
+            {"training": "predictive", "estimator": JBNMF()},
         ],
     )
     def test_options_that_contradict_a_part_are_named(self, options):
@@ -107,7 +123,7 @@ class TestLoaded:
 
     def test_says_what_it_was_made_with(self, model, again):
         assert again.get_params() == model.get_params() | {"n_jobs": 1}
-        assert again.estimator_.n_jobs == 1
+        assert (again.reader_ if model.training == "themes" else again.estimator_).n_jobs == 1
 
     def test_can_be_fitted_with_other_options(self, again):
         again.set_params(n_topics=3).fit(REVIEWS.texts, REVIEWS.ratings)

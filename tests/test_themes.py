@@ -5,7 +5,6 @@ import pytest
 
 from textsignal import TextResponseModel
 from textsignal.datasets import synthetic_reviews
-from textsignal.errors import InputError
 
 REVIEWS = synthetic_reviews(900, seed=5)
 
@@ -43,6 +42,24 @@ class TestWhatIsFound:
     def test_new_texts_are_predicted(self, model):
         assert model.score(REVIEWS.texts[700:], REVIEWS.ratings[700:]) > 0.45
 
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_planted_aspects_are_found_and_cost_or_bring_what_they_should(self, seed):
+        reviews = synthetic_reviews(3000, seed=seed)
+        table = TextResponseModel(n_topics=14).fit(reviews.texts, reviews.ratings).topics()
+        found = {}
+        for aspect in reviews.aspects:
+            hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
+            assert hits.max() >= 3, f"no theme shows {aspect.name}"
+            found[aspect] = table.loc[hits.idxmax()]
+        assert len({row["topic"] for row in found.values()}) == len(reviews.aspects)
+        for aspect, row in found.items():
+            if aspect.effect < 0:
+                assert row["lift"] > max(0.03, 2 * row["worth"]), aspect.name
+            elif aspect.effect > 0:
+                assert row["worth"] > max(0.015, 2 * row["lift"]), aspect.name
+            else:
+                assert max(row["lift"], row["worth"]) < 0.03, aspect.name
+
     def test_themes_are_the_planted_aspects(self, model):
         leading = {term for terms in model.topics(6)["terms"] for term in terms}
         assert {"staff", "breakfast", "bathroom", "noise"} & leading >= {"staff", "breakfast"}
@@ -78,6 +95,85 @@ class TestWhatIsFound:
         table = model.topics(8).set_index("label")
         assert "breakfast" in table.loc["food", "terms"]
         assert model.transform(["Fresh eggs at the breakfast buffet."]).argmax() == 0
+
+    def test_seeds_are_read_as_texts_are(self):
+        seeds = {"food": ["Breakfast", "EGGS"], "sleep": {"bed"}}
+        one = TextResponseModel(n_topics=4, seed_words=seeds).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        plain = {"food": ("breakfast", "eggs"), "sleep": ["bed"]}
+        two = TextResponseModel(n_topics=4, seed_words=plain).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        np.testing.assert_array_equal(one.components_, two.components_)
+        assert one.labels_ == ["food", "sleep", None, None]
+        assert one.sentences("A soft bed.")["theme"].tolist() == ["sleep"]
+        assert one.rename("food", None).labels_ == [None, "sleep", None, None]
+
+
+class TestWords:
+    """Stop words and negations are the language's, or those that are given."""
+
+    GERMAN = [
+        *("Das Zimmer war nicht sauber.", "Das Zimmer war sauber.", "Kein gutes Frühstück.", "Ein gutes Frühstück."),
+        *("Das Bett war nicht bequem.", "Das Bett war bequem.", "Nie wieder dieses Hotel.", "Gerne wieder im Hotel."),
+    ] * 12
+    RATINGS = [1, 5] * 48
+
+    def test_german(self):
+        model = TextResponseModel(n_topics=2, language="german").fit(self.GERMAN, self.RATINGS)
+        assert {"zimmer", "frühstück", "bett", "hotel"} <= set(model.terms_)
+        assert not {"das", "war", "nicht", "kein", "nie"} & set(model.terms_)
+        assert "not sauber" in model.explain("nicht sauber").words["word"].tolist()
+        by_code = TextResponseModel(n_topics=2, language="de").fit(self.GERMAN, self.RATINGS)
+        np.testing.assert_array_equal(by_code.predict(self.GERMAN), model.predict(self.GERMAN))
+
+    def test_without_a_language_every_word_is_a_term_and_none_negates(self):
+        model = TextResponseModel(n_topics=2, language=None).fit(self.GERMAN, self.RATINGS)
+        assert {"das", "war", "nicht", "zimmer"} <= set(model.terms_)
+        assert not any(word.startswith("not ") for word in model.explain("nicht sauber").words["word"])
+
+    def test_stop_words_may_be_a_list(self):
+        options = {"n_topics": 2, "stop_words": ["breakfast", "hotel"]}
+        model = TextResponseModel(**options).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
+        assert not {"breakfast", "hotel"} & set(model.terms_)
+        assert "the" in model.terms_
+        # They are no themes, but they have a tone like any word.
+        assert "breakfast" in model.explain("A lovely breakfast.").words["word"].tolist()
+
+    def test_terms_are_the_most_frequent_ones(self):
+        few, many = (
+            TextResponseModel(n_topics=2, max_terms=n).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
+            for n in (20, None)
+        )
+        assert len(few.terms_) == 20
+        assert set(few.terms_) < set(many.terms_)
+        assert list(many.terms_) == sorted(many.terms_)
+
+    def test_html_is_no_word(self):
+        marked = [f'<p class="review">{text}</p><br/>&nbsp;' for text in REVIEWS.texts[:150]]
+        plain = TextResponseModel(n_topics=2).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
+        model = TextResponseModel(n_topics=2).fit(marked, REVIEWS.ratings[:150])
+        np.testing.assert_array_equal(model.terms_, plain.terms_)
+        np.testing.assert_allclose(model.predict(marked), plain.predict(REVIEWS.texts[:150]))
+
+
+class TestWeights:
+    """Of a document: how often it counts."""
+
+    def test_weight_two_is_nearly_two_copies(self):
+        texts, ratings = REVIEWS.texts[:300], REVIEWS.ratings[:300]
+        twice = np.arange(300) < 120
+        weighted = TextResponseModel(n_topics=4).fit(texts, ratings, 1.0 + twice)
+        copied = TextResponseModel(n_topics=4).fit([*texts, *texts[:120]], [*ratings, *ratings[:120]])
+        # Not quite: a word is kept where it is in two documents, and a copy is one more.
+        one, two = (model.predict(REVIEWS.texts[300:500]) for model in (weighted, copied))
+        assert np.abs(one - two).mean() < 0.2
+        assert np.corrcoef(one, two)[0, 1] > 0.95
+
+    def test_drivers_count_a_document_by_its_weight(self):
+        texts, ratings, weight = REVIEWS.texts[:200], REVIEWS.ratings[:200], 1.0 + (np.arange(200) < 50)
+        model = TextResponseModel(n_topics=4).fit(texts, ratings)
+        repeated = model.drivers(texts=[*texts, *texts[:50]], responses=[*ratings, *ratings[:50]])
+        weighted = model.drivers(texts=texts, responses=ratings, sample_weight=weight)
+        for name in ("reach", "share", "mean_response", "well", "badly", "lift", "worth"):
+            np.testing.assert_allclose(weighted[name], repeated[name], rtol=1e-10, atol=1e-12)
 
 
 class TestWhatNobodyMaySee:
@@ -117,26 +213,14 @@ class TestUsers:
         assert len(set(model.topics()["label"])) == n_topics
 
     def test_one_word_texts_and_empty_ones(self):
-        texts = ["good", "bad", "", "fine", "good room", "bad room", "good bed", "bad bed"] * 15
-        model = TextResponseModel(n_topics=2).fit(texts, [5, 1, 3, 4, 5, 1, 5, 1] * 15)
-        good, bad = model.predict(["good", "bad"])
-        assert good > bad
-        assert np.all(np.isfinite(model.predict(["", "unknown"])))
+        names = ["room", "bed", "staff", "food", "pool", "view", "bar", "lobby", "desk", "shower"]
+        texts = ["", *[f"{word} {name}".strip() for word in ("good", "bad") for name in ["", *names]]] * 5
+        model = TextResponseModel(n_topics=2).fit(texts, [3, *[5] * 11, *[1] * 11] * 5)
+        good, unknown, empty, bad = model.predict(["good", "unknown", "", "bad"])
+        assert good > unknown == empty > bad
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"n_topics": 0}, "n_topics=0 must be a whole number"),
-            ({"n_topics": 61}, "n_topics=61 is more than anybody reads"),
-            ({"n_topics": 1, "seed_words": {"a": ["x"], "b": ["y"]}}, "seed_words names 2 themes, but n_topics=1"),
-        ],
-    )
-    def test_bad_options_are_named(self, options, message):
-        with pytest.raises(InputError, match=message):
-            TextResponseModel(**options).fit(REVIEWS.texts[:50], REVIEWS.ratings[:50])
-
-    def test_responses_must_fit_the_texts(self):
-        with pytest.raises(InputError, match="2 texts, but 1 responses"):
-            TextResponseModel().fit(["a room", "b room"], [3])
-        with pytest.raises(InputError, match="no content term is left"):
-            TextResponseModel(n_topics=1).fit(["the", "and"], [1, 2])
+    def test_copies_alone_teach_no_tone(self):
+        """What is said of a text comes from others: where there are none but copies, there is nothing to go by."""
+        model = TextResponseModel(n_topics=2).fit(["good room", "bad bed"] * 50, [5, 1] * 50)
+        assert np.all((model.predict(["good room", "bad bed"]) - 3) * [1, -1] >= 0)
+        assert np.abs(model.reader_.fitted.effects.gamma).max() < 10

@@ -239,11 +239,9 @@ def test_a_loaded_model_has_no_responses_to_show(one, tmp_path):
 
 def test_a_topic_that_died_has_no_cloud(one):
     dead = one.rename({})
-    dead.estimator_ = one.estimator_.with_topics(
-        one.estimator_.components_ * np.array([[1.0], [0], [1], [1], [1]]),
-        one.vectorizer_.transform(REVIEWS.texts),
-        REVIEWS.ratings,
-    )
+    topics, weights = one.reader_.mergeable
+    alive = np.array([1.0, 0, 1, 1, 1])
+    dead.reader_ = one.reader_.with_topics(topics * alive[:, None], weights * alive, one.training_observed())
     with pytest.raises(InputError, match="topic 1 has no terms"):
         plots.word_cloud(dead, 1)
     assert len(plots.effects(dead).axes[0].patches) == 5

@@ -6,17 +6,21 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from textsignal import JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
 from textsignal.inference import Inference
+from textsignal.readers import themes
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import analyse, predict_table
 from textsignal.tables.read import read_table
 from textsignal.training.predictive import FINAL_TOL
 
 N = 203
+#: Texts without a word that a model knows.
+SAYING_NOTHING = {8: "?", 9: "!"}
 REVIEWS = synthetic_reviews(N, seed=6)
 OPTIONS = {"text": "review", "response": "rating"}
 
@@ -30,12 +34,12 @@ def table_of(**cells):
     return table
 
 
-def model_of(n_topics=3):
-    return TextResponseModel(n_topics, levels=(1, 5))
+def model_of(training="themes"):
+    return TextResponseModel(3, training=training, levels=(1, 5))
 
 
-def run(table=None, **options):
-    return analyse(table_of() if table is None else table, model=model_of(), **(OPTIONS | options))
+def run(table=None, training="themes", **options):
+    return analyse(table_of() if table is None else table, model=model_of(training), **(OPTIONS | options))
 
 
 def error_of(table=None, **options):
@@ -65,10 +69,15 @@ def skill(responses, predictions, rows, training):
     }
 
 
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def training(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def analysis():
-    table = table_of(rating={5: "", 6: "NA", 7: None}, review={8: "the", 9: "!"})
-    return run(table)
+def analysis(training):
+    table = table_of(rating={5: "", 6: "NA", 7: None}, review=SAYING_NOTHING)
+    return run(table, training)
 
 
 @pytest.mark.parametrize(("seed", "holdout"), [(0, 0.2), (7, 0.2), (0, 0.35)])
@@ -79,11 +88,11 @@ def test_the_split_is_the_documented_one(seed, holdout):
 
 def test_the_model_has_seen_the_training_rows_alone(analysis):
     training = training_rows(N)
-    texts = table_of(review={8: "the", 9: "!"})["review"].to_numpy()
+    texts = table_of(review=SAYING_NOTHING)["review"].to_numpy()
     responses = np.where(np.isin(np.arange(N), [5, 6, 7]), np.nan, REVIEWS.ratings)
-    direct = model_of().fit(texts[training], responses[training])
+    direct = clone(analysis.model).fit(texts[training], responses[training])
     np.testing.assert_array_equal(analysis.documents["prediction"], direct.predict(texts))
-    np.testing.assert_array_equal(analysis.model.vectorizer_.terms_, direct.vectorizer_.terms_)
+    np.testing.assert_array_equal(analysis.model.terms_, direct.terms_)
 
 
 def test_documents_hold_a_row_each(analysis):
@@ -100,7 +109,7 @@ def test_documents_hold_a_row_each(analysis):
 
 
 def test_weights_are_those_of_the_model(analysis):
-    texts = table_of(review={8: "the", 9: "!"})["review"]
+    texts = table_of(review=SAYING_NOTHING)["review"]
     weights = analysis.documents[["topic_0", "topic_1", "topic_2"]]
     np.testing.assert_array_equal(weights, analysis.model.transform(texts))
 
@@ -113,10 +122,10 @@ def test_the_summary_equals_numbers_recomputed_from_the_documents(analysis):
     assert asdict(summary.held_out) == pytest.approx(skill(y, predicted, held_out, ~held_out))
     assert summary.train.documents + summary.held_out.documents == N - 3
     assert (summary.rows, summary.dropped, summary.without_response, summary.without_known_term) == (N, "", 3, 2)
-    assert summary.terms == len(analysis.model.vectorizer_.terms_)
+    assert summary.terms == len(analysis.model.terms_)
     assert (summary.topics, summary.levels) == (3, (1, 5))
-    assert summary.iterations == analysis.model.estimator_.n_iter_
-    assert summary.stop_reason == analysis.model.estimator_.stop_reason_
+    assert summary.made_of == analysis.model.reader_.described
+    assert all(isinstance(value, str) for value in summary.made_of.values())
 
 
 def test_what_is_written_is_what_was_found(analysis, tmp_path):
@@ -132,8 +141,10 @@ def test_what_is_written_is_what_was_found(analysis, tmp_path):
     pd.testing.assert_frame_equal(documents, analysis.documents, check_exact=False, rtol=1e-7)
     topics = pd.read_csv(tmp_path / "topics.csv")
     expected = analysis.model.topics()
-    assert topics["terms"].str.split(", ").tolist() == expected["terms"].tolist()
-    assert topics.drop(columns="terms").equals(expected.drop(columns="terms"))
+    lists = [name for name in ("raises", "lowers", "terms") if name in expected]
+    for name in lists:
+        assert topics[name].fillna("").tolist() == expected[name].map(", ".join).tolist()
+    pd.testing.assert_frame_equal(topics.drop(columns=lists), expected.drop(columns=lists), check_dtype=False)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert summary == asdict(analysis.summary) | {"levels": [1, 5]}
     texts = REVIEWS.texts[:9]
@@ -170,7 +181,8 @@ def test_without_holdout_all_rows_train():
     assert analysis.summary.train.documents == N
     assert not analysis.documents["held_out"].any()
     np.testing.assert_array_equal(
-        analysis.documents["prediction"], model_of().fit(REVIEWS.texts, REVIEWS.ratings).predict(REVIEWS.texts)
+        analysis.documents["prediction"],
+        clone(analysis.model).fit(REVIEWS.texts, REVIEWS.ratings).predict(REVIEWS.texts),
     )
 
 
@@ -249,21 +261,23 @@ def test_bad_options_get_a_clear_error(options, message):
     [
         ("rating", "4", "the response is constant (always 4)"),
         ("rating", "", "no document has a response (all are missing)"),
-        ("review", "the", "no term is left"),
+        ("review", "the", "term is left"),
     ],
 )
-def test_a_table_that_teaches_nothing_is_an_error(name, cell, message):
+def test_a_table_that_teaches_nothing_is_an_error(training, name, cell, message):
+    model = TextResponseModel(3, training=training)
     with pytest.raises(InputError) as caught:
-        analyse(table_of(**{name: dict.fromkeys(range(N), cell)}), model=TextResponseModel(3), **OPTIONS)
+        analyse(table_of(**{name: dict.fromkeys(range(N), cell)}), model=model, **OPTIONS)
     assert message in str(caught.value)
 
 
 # Predictions for a table
 
 
-@pytest.fixture(scope="module", params=["GLMNMF", "JBNMF"])
+@pytest.fixture(scope="module", params=["themes", "predictive", "JBNMF"])
 def model(request):
-    model = model_of() if request.param == "GLMNMF" else TextResponseModel(estimator=JBNMF(3, levels=(0, 7)))
+    by_paper = request.param == "JBNMF"
+    model = TextResponseModel(estimator=JBNMF(3, levels=(0, 7))) if by_paper else model_of(request.param)
     return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
 
@@ -330,11 +344,11 @@ class TestCopies:
 class TestMarkup:
     PAGE = '<div class="review"><script>alert("x")</script>{}&nbsp;<b>clean</b> room &amp; view<br/></div>'
 
-    def test_html_is_no_part_of_the_topics(self):
-        plain = run(table_of(review={i: f"{REVIEWS.texts[i]} clean room & view" for i in range(N)}))
-        marked = run(table_of(review={i: self.PAGE.format(REVIEWS.texts[i]) for i in range(N)}))
-        assert marked.model.vectorizer_.terms_.tolist() == plain.model.vectorizer_.terms_.tolist()
-        assert not {"script", "class", "alert", "div", "nbsp", "amp"} & set(marked.model.vectorizer_.terms_)
+    def test_html_is_no_part_of_the_topics(self, training):
+        plain = run(table_of(review={i: f"{REVIEWS.texts[i]} clean room & view" for i in range(N)}), training)
+        marked = run(table_of(review={i: self.PAGE.format(REVIEWS.texts[i]) for i in range(N)}), training)
+        assert marked.model.terms_.tolist() == plain.model.terms_.tolist()
+        assert not {"script", "class", "alert", "div", "nbsp", "amp"} & set(marked.model.terms_)
         np.testing.assert_array_equal(marked.documents["prediction"], plain.documents["prediction"])
 
     def test_the_summary_counts_texts_that_held_some(self):
@@ -354,9 +368,10 @@ class TestMarkup:
 
 
 def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
-    """In fit, predictions, skill, documents.csv and report together.
+    """In predictions, skill, documents.csv and report together.
 
-    Aside from training's own steps, and from where words stand in the few documents that a report shows.
+    Aside from training, which ends with the weights of its own texts, and from where words stand in the few documents
+    that a report shows.
     """
     tokenised, inferred = [], []
 
@@ -375,4 +390,17 @@ def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
     model = TextResponseModel(3, levels=(1, 5), vectorizer=vectorizer)
     analyse(table_of(), model=model, **OPTIONS).write(tmp_path, ReportSettings(with_texts=False))
     assert sorted(tokenised) == sorted(REVIEWS.texts)
-    assert sum(inferred) == N
+    assert inferred == [training_rows(N).sum(), N]
+
+
+def test_each_text_is_cut_into_sentences_once_for_themes(monkeypatch):
+    read = []
+
+    def counting(texts, *arguments):
+        read.extend(texts)
+        return original(texts, *arguments)
+
+    original = themes.read_sentences
+    monkeypatch.setattr(themes, "read_sentences", counting)
+    run()
+    assert read == REVIEWS.texts

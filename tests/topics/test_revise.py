@@ -55,6 +55,7 @@ def test_two_topics_cannot_have_one_label():
 def test_a_merged_topic_is_the_mean_weighted_by_prevalence():
     revision = merged([3, "noise"], "both", topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     np.testing.assert_allclose(revision.topics, [TOPICS[0], TOPICS[1], (2 * TOPICS[2] + TOPICS[3]) / 3])
+    np.testing.assert_allclose(revision.weights, [0.4, 0.3, 0.3])
     assert revision.labels == ["staff", None, "both"]
     np.testing.assert_allclose(revision.topics.sum(axis=1), 1)
 
@@ -82,10 +83,11 @@ def test_topics_without_any_weight_are_merged_evenly():
 
 def test_dropping_leaves_the_others_as_they_are():
     before = TOPICS.copy()
-    revision = dropped(["staff", 3, 3], topics=TOPICS, own=OWN, names=NAMES)
+    revision = dropped(["staff", 3, 3], topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     np.testing.assert_array_equal(revision.topics, TOPICS[[1, 2]])
+    np.testing.assert_array_equal(revision.weights, WEIGHTS[[1, 2]])
     assert revision.labels == [None, "noise"]
-    assert dropped("noise", topics=TOPICS, own=OWN, names=NAMES).labels == ["staff", None, None]
+    assert dropped("noise", topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).labels == ["staff", None, None]
     np.testing.assert_array_equal(TOPICS, before)
 
 
@@ -94,4 +96,4 @@ def test_too_few_or_too_many_topics_are_errors():
         with pytest.raises(InputError, match="merging needs at least two topics"):
             merged(group, None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     with pytest.raises(InputError, match="dropping all 4 topics leaves no model"):
-        dropped(range(4), topics=TOPICS, own=OWN, names=NAMES)
+        dropped(range(4), topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)

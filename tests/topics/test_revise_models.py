@@ -13,6 +13,7 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = [*synthetic_reviews(30, seed=5).texts, "xylophone", ""]
 RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
 MODELS = {
+    "themes": lambda: TextResponseModel(5, n_jobs=1),
     "predictive": lambda: TextResponseModel(5, training="predictive", n_jobs=1),
     "joint": lambda: TextResponseModel(5, training="joint", n_jobs=1),
     "the paper's": lambda: TextResponseModel(estimator=JBNMF(5, alpha=0.1, n_jobs=1)),
@@ -31,9 +32,20 @@ def model(request):
     return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
 
 
-@pytest.fixture(scope="module")
-def one():
-    return MODELS["joint"]().fit(REVIEWS.texts, RATINGS)
+@pytest.fixture(scope="module", params=["themes", "joint"])
+def one(request):
+    return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
+
+
+@pytest.fixture(scope="module", params=[name for name in MODELS if name != "themes"])
+def on_matrix(request):
+    return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
+
+
+def share(model):
+    """(topics,) of all text, by their numbers."""
+    table = model.topics().sort_values("topic")
+    return table["share" if "share" in table else "prevalence"].to_numpy()
 
 
 def bits(model):
@@ -60,16 +72,15 @@ def gradient(model):
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_everything_about_a_changed_model_is_consistent(model, change):
     changed = change(model)
-    estimator, n_topics = changed.estimator_, len(changed.estimator_.components_)
+    n_topics = len(changed.components_)
     assert n_topics == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
-    assert estimator.n_topics == changed.n_topics == n_topics
-    assert len(changed.labels_) == len(changed.coherence_) == len(changed.topics()) == n_topics
-    X = changed.vectorizer_.transform(REVIEWS.texts)
-    np.testing.assert_array_equal(changed.coherence_, coherence(X, estimator.components_))
-    np.testing.assert_allclose(estimator.transform(X), estimator.weights_, rtol=1e-6)
-    np.testing.assert_allclose(estimator.mean_weights_, estimator.weights_.mean(axis=0), rtol=1e-5)
+    assert changed.n_topics == n_topics
+    assert (
+        len(changed.labels_) == len(changed.coherence_) == len(changed.topics()) == len(changed.drivers()) == n_topics
+    )
+    np.testing.assert_array_equal(changed.coherence_, coherence(changed.read(REVIEWS.texts).X, changed.components_))
     assert changed.transform(NEW).shape == (32, n_topics)
-    np.testing.assert_allclose(changed.transform(["xylophone"])[0], estimator.mean_weights_, rtol=1e-6)
+    assert share(changed).sum() == pytest.approx(1)
     assert changed.predict_proba(NEW).sum(axis=1) == pytest.approx(1)
     explanation = changed.explain(NEW[0])
     total = explanation.baseline + explanation.topics["contribution"].sum()
@@ -77,10 +88,20 @@ def test_everything_about_a_changed_model_is_consistent(model, change):
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_effects_are_refitted_to_the_text_weights(model, change):
-    slope = gradient(change(model))
-    if isinstance(model.estimator_, JBNMF):
-        assert change(model).estimator_.intercept_ == 0
+def test_weights_of_a_changed_model_are_those_of_its_texts(on_matrix, change):
+    changed = change(on_matrix)
+    estimator, X = changed.estimator_, changed.vectorizer_.transform(REVIEWS.texts)
+    assert estimator.n_topics == len(estimator.components_)
+    np.testing.assert_allclose(estimator.transform(X), estimator.weights_, rtol=1e-6)
+    np.testing.assert_allclose(estimator.mean_weights_, estimator.weights_.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(changed.transform(["xylophone"])[0], estimator.mean_weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_effects_are_refitted_to_the_text_weights(on_matrix, change):
+    slope = gradient(change(on_matrix))
+    if isinstance(on_matrix.estimator_, JBNMF):
+        assert change(on_matrix).estimator_.intercept_ == 0
         slope = slope[:-1]
     np.testing.assert_allclose(slope, 0, atol=1e-3)
 
@@ -120,24 +141,37 @@ def test_a_loaded_model_asks_for_texts_and_then_says_the_same(model, change, tmp
     assert bits(change(loaded, texts=REVIEWS.texts, responses=RATINGS)) == bits(change(model))
 
 
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_changed_model_of_themes_keeps_its_tone(change):
+    before = MODELS["themes"]().fit(REVIEWS.texts, RATINGS)
+    after = change(before)
+    ours, theirs = after.reader_.fitted, before.reader_.fitted
+    np.testing.assert_array_equal(ours.tone, theirs.tone)
+    np.testing.assert_array_equal(ours.training.sentence_tone, theirs.training.sentence_tone)
+    np.testing.assert_allclose(ours.training.tone.sum(axis=1), theirs.training.tone.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(ours.training.responses, RATINGS)
+    given = after.drivers(texts=REVIEWS.texts, responses=RATINGS)
+    pd.testing.assert_frame_equal(given, after.drivers(), check_exact=True)
+
+
 def test_merging_all_topics_leaves_one_that_works(one):
     single = one.merge(range(5))
-    assert single.topics()["prevalence"].tolist() == [1.0]
+    assert share(single).tolist() == [1.0]
     assert np.isfinite(single.predict(NEW)).all()
 
 
 def test_a_merged_topic_is_the_mean_by_share_of_text(one):
-    prevalence = one.topics().set_index("topic")["prevalence"]
-    profiles = one.components_ / one.components_.sum(axis=1, keepdims=True)
-    expected = np.average(profiles[[1, 3]], axis=0, weights=prevalence[[1, 3]])
-    found = one.merge([1, 3]).components_[1]
-    np.testing.assert_allclose(found / found.sum(), expected, rtol=1e-9)
+    (profiles, weights), (found, together) = one.reader_.mergeable, one.merge([1, 3]).reader_.mergeable
+    size = profiles.sum(axis=1, keepdims=True)
+    expected = np.average((profiles / size)[[1, 3]], axis=0, weights=(weights * size[:, 0])[[1, 3]])
+    np.testing.assert_allclose(found[1] / found[1].sum(), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.delete(found, 1, axis=0), profiles[[0, 2, 4]], rtol=1e-12)
+    assert len(together) == 4
 
 
 def test_merging_two_topics_merges_their_evidence_and_weights(one):
     merged = one.merge([1, 3])
-    before = one.topics().set_index("topic")["prevalence"]
-    after = merged.topics().set_index("topic")["prevalence"]
+    before, after = share(one), share(merged)
     assert after[1] == pytest.approx(before[1] + before[3], abs=0.05)
     together = one.transform(REVIEWS.texts)[:, [1, 3]].sum(axis=1)
     assert np.corrcoef(together, merged.transform(REVIEWS.texts)[:, 1])[0, 1] > 0.8
@@ -176,7 +210,7 @@ def test_evidence_comes_from_the_training_texts_or_from_others(one):
     np.testing.assert_array_equal(found["response"], RATINGS[found["row"]])
     np.testing.assert_allclose(found["prediction"], one.predict(found["text"]))
     shares = one.transform(found["text"])
-    np.testing.assert_allclose(found["share"], shares[:, 1] / shares.sum(axis=1))
+    np.testing.assert_allclose(found["share"], shares[:, 1] / shares.sum(axis=1), rtol=1e-6)
     others = one.find_documents(1, n=4, high=None, texts=NEW)
     assert set(others["text"]) <= set(NEW)
     assert others["response"].isna().all()
