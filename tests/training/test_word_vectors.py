@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.training.word_vectors import clustered_topics, word_vectors
+from textsignal.errors import InputError
+from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +51,18 @@ def test_any_number_of_topics_can_be_asked_for(units, n_topics):
 
 def test_terms_that_never_meet_have_no_vector():
     assert not word_vectors(sp.csr_array(np.eye(4))).any()
+
+
+def test_vectors_do_not_depend_on_how_often_the_corpus_is_repeated_nor_on_the_order_of_units(units):
+    cosine = word_vectors(units) @ word_vectors(units).T
+    mixed = units[np.random.default_rng(1).permutation(units.shape[0])]
+    np.testing.assert_allclose(word_vectors(mixed) @ word_vectors(mixed).T, cosine, atol=1e-8)
+    often = sp.csr_array(sp.vstack([units] * 50))
+    assert np.corrcoef((word_vectors(often) @ word_vectors(often).T).ravel(), cosine.ravel())[0, 1] > 0.95
+
+
+def test_seed_words_that_are_no_terms_are_left_out_unless_all_are():
+    found = seed_terms({"food": ["eggs", "brunch"], "staff": ["staff"]}, ["eggs", "room", "staff"])
+    assert [places.tolist() for places in found] == [[0], [2]]
+    with pytest.raises(InputError, match="no word of 'bar' is a content term of these texts \\(gin, rum\\)"):
+        seed_terms({"food": ["eggs"], "bar": ["gin", "rum"]}, ["eggs", "room"])

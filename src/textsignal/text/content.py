@@ -16,6 +16,9 @@ _GENERAL = {
         made making take took taking thing things people want wanted wants need needed needs sure ask asked thought
         time times day days ok okay pretty quite probably actually maybe definitely absolutely especially extremely
         simply truly super totally completely perhaps however although though yes hi oh lol etc
+        able let lets gave give given giving doing stuff comes instead exactly usually unfortunately tell telling
+        saying use used using put keep kept believe guess mean literally honestly seriously certainly basically
+        obviously clearly
     """,
     "german": "schon mal ganz einfach eigentlich halt eben doch gibt gab geht ging kam kommt macht gemacht tag tage",
     "french": "fait faire aller va jour jours chose choses vraiment tout toute aussi alors donc peut dit",

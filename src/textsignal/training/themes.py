@@ -108,7 +108,7 @@ def fit_themes(
     """
     frequency = np.asarray(units.T @ weight, dtype=float)
     each = term_weights(frequency, tone)
-    seeds = [found for found in seed_terms(seed_words or {}, terms) if found.size]
+    seeds = seed_terms(seed_words or {}, terms)
     start = clustered_topics(word_vectors(units), frequency * each, n_themes, seed, seeds)
     text = np.diff(units.indptr) > 0
     corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])

@@ -1,7 +1,8 @@
 """Vectors of words from the corpus itself, and the topics that their clusters start.
 
 Two words are near where they stand in sentences with the same others: positive pointwise mutual information of
-terms within units, context counts to the power .75, its leading eigenvectors times the roots of the eigenvalues.
+terms within units, context counts to the power .75, n / (n + 1) of it for terms that met n times, its leading
+eigenvectors times the roots of the eigenvalues.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
+from textsignal.errors import InputError
 
 #: Length of a vector, and the power of context counts.
 DIMENSIONS, CONTEXT_POWER = 30, 0.75
-#: Up to this many terms all eigenvectors are found at once.
-SMALL_PROBLEM = 300
-#: Clusterings that the best is taken of; terms count in them by a root of their frequency.
-TRIES = 10
+#: Up to this many terms all eigenvectors are found at once; of more terms as exactly as this.
+SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
+#: Clusterings that the best is taken of; terms count in them by a root of their frequency. With 10 of them, themes of
+#: parts of a corpus had much less in common.
+TRIES = 30
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -51,27 +54,31 @@ def word_vectors(units: sp.csr_array) -> Vector:
             sizes, vectors = np.linalg.eigh(information.toarray())
             sizes, vectors = sizes[-DIMENSIONS:], vectors[:, -DIMENSIONS:]
         else:
-            sizes, vectors = eigsh(information, DIMENSIONS, which="LA", v0=np.ones(n_terms))
+            sizes, vectors = eigsh(information, DIMENSIONS, which="LA", v0=np.ones(n_terms), tol=EIGEN_TOL)
     scaled = vectors * np.sqrt(np.maximum(sizes, 0))
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.divide(scaled, length, out=np.zeros_like(scaled), where=length > 1e-9)
 
 
 def _positive_information(units: sp.csr_array) -> sp.csr_array:
-    """max(0, log p(a, b) / (p(a) p'(b))), made symmetric."""
+    """n / (n + 1) max(0, log p(a, b) / (p(a) p'(b))), the mean of both ways; n is how often a and b met."""
     present = sp.csr_array((units > 0).astype(np.float64))
-    together = sp.coo_array(present.T @ present)
-    apart = together.row != together.col
-    row, column, count = together.row[apart], together.col[apart], together.data[apart]
-    total = np.bincount(row, weights=count, minlength=units.shape[1])
+    met = sp.triu(present.T @ present, k=1, format="coo")
+    first, second, count = met.row, met.col, met.data
     if not count.size:
-        return sp.csr_array(together.shape)
+        return sp.csr_array(met.shape)
+    n_terms = units.shape[1]
+    total = np.bincount(first, count, n_terms) + np.bincount(second, count, n_terms)
     context = total**CONTEXT_POWER
-    expected = total[row] / total.sum() * (context[column] / context.sum())
-    information = np.log(count / count.sum() / expected)
+    with np.errstate(divide="ignore"):
+        log_total, log_context = np.log(total), np.log(context / context.sum())
+    together = np.log(count)
+    one_way = np.maximum(together - log_total[first] - log_context[second], 0)
+    other_way = np.maximum(together - log_total[second] - log_context[first], 0)
+    information = count / (count + 1) * (one_way + other_way) / 2
     kept = information > 0
-    one_way = sp.csr_array((information[kept], (row[kept], column[kept])), shape=together.shape)
-    return sp.csr_array((one_way + one_way.T) / 2)
+    half = sp.csr_array((information[kept], (first[kept], second[kept])), shape=met.shape)
+    return sp.csr_array(half + half.T)
 
 
 def clustered_topics(
@@ -108,6 +115,17 @@ def _centres(vectors: Vector, weight: Vector, n_topics: int, seed: int, seeds: S
 
 
 def seed_terms(seed_words: Mapping[str, Sequence[str]], terms: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Numbers of the terms that each theme is seeded with; words that are not terms are left out."""
+    """Numbers of the terms that each theme is seeded with; words that are not terms are left out.
+
+    Raises InputError, naming the label, where none of its words is a term.
+    """
     numbers = {term: j for j, term in enumerate(terms)}
-    return [np.array([numbers[word] for word in words if word in numbers]) for words in seed_words.values()]
+    found = {label: [numbers[word] for word in words if word in numbers] for label, words in seed_words.items()}
+    for label, places in found.items():
+        if not places:
+            listed = ", ".join(seed_words[label]) or "none given"
+            raise InputError(
+                f"seed_words: no word of {label!r} is a content term of these texts ({listed}); "
+                "content terms are written in small letters and are in several documents"
+            )
+    return [np.array(places) for places in found.values()]
