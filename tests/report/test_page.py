@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel, TextVectorizer
@@ -96,6 +97,24 @@ def test_the_numbers_are_given_away_as_a_table(page, models, name, tmp_path):
     assert found["label"].tolist() == expected["label"].tolist()
     for measure in ("reach", "share", "well", "badly", "lift", "worth"):
         np.testing.assert_allclose(found[measure], expected[measure])
+
+
+def test_the_chart_is_given_away_as_a_picture(page, tmp_path):
+    with page.expect_download() as download:
+        page.click("#picture")
+    download.value.save_as(tmp_path / "drivers.png")
+    with Image.open(tmp_path / "drivers.png") as picture:
+        assert picture.width == 1600
+        colours = picture.convert("RGB").getcolors(1_000_000)
+    # Both sides, in colours that are the style sheet's: what costs and what brings.
+    assert {(0xD5, 0x5E, 0x00), (0x00, 0x72, 0xB2)} <= {colour for _, colour in colours}
+
+
+def test_a_print_has_few_pages_and_opens_every_card(page):
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 8
+    page.emulate_media(media="print")
+    assert page.locator("#cards .facts").first.is_visible()
+    assert not page.locator("#try").is_visible()
 
 
 BARS = "#chart-drivers .mark-rect path"
@@ -248,8 +267,7 @@ HOSTILE = (
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def hostile(request, tmp_path_factory):
     """A report in which everything a user gives is hostile; for topics tags are kept, themes are read without them."""
-    texts = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]]
-    ratings = REVIEWS.ratings[:150]
+    texts, ratings = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts], REVIEWS.ratings
     kept = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
     vectorizer = kept if request.param == "predictive" else None
     model = TextResponseModel(2, levels=(1, 5), vectorizer=vectorizer, n_jobs=1).fit(texts, ratings)

@@ -9,7 +9,7 @@ import altair as alt
 from textsignal.report.page.chart_style import ACCENT, DOWN, INK, MUTED, QUIET, UP, Layers, Spec, axis, rule, spec_of
 from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.numbers import level_ticks
-from textsignal.report.values.wording import signed
+from textsignal.report.values.wording import NOTHING, signed
 
 #: Pixels of a topic's row.
 ROW = 30
@@ -36,7 +36,14 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars."""
     rows = [
-        {"topic": topic.number, "label": topic.label, "side": side, "value": value, "words": signed(value, unit)}
+        {
+            "topic": topic.number,
+            "label": topic.label,
+            "side": side,
+            "value": value,
+            "words": signed(value, unit),
+            "number": _signed(value),
+        }
         | {"reach": topic.reach, "well": topic.well, "badly": topic.badly, "terms": ", ".join(topic.terms[:8])}
         for topic in topics
         for side, value in (("costs", -topic.lift), ("brings", topic.worth))
@@ -48,17 +55,16 @@ def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
         x=alt.X(
             "value:Q",
             scale=alt.Scale(domain=[-most, most]),
-            axis=axis(f"costs and brings, in {unit} of the average", ticks=5),
+            axis=axis(f"{unit} of the average", ticks=5),
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
         color=alt.Color("side:N", scale=sides, legend=None), tooltip=_tooltip()
     )
     costs, brings = (base.transform_filter(f"datum.side == '{side}'") for side in ("costs", "brings"))
-    number = alt.Text("value:Q", format="+.2f")
     ends = [
-        costs.mark_text(align="right", dx=-5, color=INK).encode(text=number),
-        brings.mark_text(align="left", dx=5, color=INK).encode(text=number),
+        costs.mark_text(align="right", dx=-5, color=INK).encode(text="number:N"),
+        brings.mark_text(align="left", dx=5, color=INK).encode(text="number:N"),
     ]
     zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(bars, *ends, zero, data=alt.Data(values=rows)).properties(height=ROW * len(topics))
@@ -176,6 +182,11 @@ def contributions_chart(unit: str, noun: str) -> Layers:
     )
     zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=alt.Data(values=[]))
+
+
+def _signed(value: float) -> str:
+    """A number with its sign, which 0.00 has none of."""
+    return f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "0.00"
 
 
 def _tooltip() -> list[alt.Tooltip]:

@@ -63,12 +63,17 @@
 
   // Chart, table and cards by one measure, the largest first.
   let measure = "lift";
+  const ranked = () => [...page.topics].sort((a, b) => (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity));
+  function inOrder() {
+    const spec = structuredClone(page.charts.drivers);
+    const labels = ranked().map((topic) => topic.label);
+    for (const layer of spec.layer) if (layer.encoding?.y?.sort) layer.encoding.y.sort = labels;
+    return spec;
+  }
   function rank(by = measure) {
     measure = by;
-    const order = [...page.topics].sort((a, b) => (b[by] ?? -Infinity) - (a[by] ?? -Infinity));
-    const spec = structuredClone(page.charts.drivers);
-    for (const layer of spec.layer) if (layer.encoding?.y?.sort) layer.encoding.y.sort = order.map((topic) => topic.label);
-    draw("drivers", spec);
+    const order = ranked();
+    draw("drivers", inOrder());
     for (const [list, prefix] of [["cards", "topic"], ["topic-rows", "row"]]) {
       const parent = document.getElementById(list);
       parent.append(...order.map((topic) => document.getElementById(`${prefix}-${topic.number}`)));
@@ -91,6 +96,16 @@
     link.click();
     URL.revokeObjectURL(link.href);
   }
+  // The chart as it stands, in colours that need no style sheet.
+  document.getElementById("picture").addEventListener("click", async () => {
+    const colours = getComputedStyle(document.documentElement);
+    const plain = (text) => text.replaceAll(/var\((--[a-z-]+)\)/g, (_, name) => colours.getPropertyValue(name).trim());
+    const spec = JSON.parse(plain(JSON.stringify(named(inOrder()))));
+    spec.config.background = colours.getPropertyValue("--paper").trim();
+    const { view, finalize } = await vegaEmbed(document.createElement("div"), { ...spec, width: 800 }, { ast: true });
+    (await view.toCanvas(2)).toBlob((picture) => download("drivers.png", "image/png", picture));
+    finalize();
+  });
   document.getElementById("download").addEventListener("click", () => {
     const columns = Object.keys(page.topics[0]);
     const cell = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : (value ?? ""));

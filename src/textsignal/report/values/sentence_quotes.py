@@ -18,7 +18,7 @@ from textsignal.training.theme_reading import FittedThemes, ThemeReading
 #: Sentences shown of each kind.
 SHOWN = 3
 #: A word is marked that adds at least this part of what the strongest word of its sentence adds.
-MARKED = 0.25
+MARKED = 0.35
 
 
 def sentence_quotes(reader: ThemeReader, documents: Documents, theme: int, added: Floats) -> tuple[QuoteGroup, ...]:
