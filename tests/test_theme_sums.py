@@ -104,14 +104,19 @@ def test_what_each_sentence_and_word_adds_is_its_formula(themes):
     text = f"The staff were {negated}. Lovely breakfast, lovely eggs!"
     explanation, reading = themes.explain(text), themes.read([text]).sentences
     gamma = themes.reader_.fitted.effects.gamma
-    by_word = (reading.places[reading.sentence_of_occurrence] @ gamma) * reading.values
-    names = [features.names[j] for j in reading.occurrences.features]
+    added = (reading.places[reading.sentence_of_occurrence] @ gamma) * reading.values
+    texts = reading.texts
+    expected = np.zeros(len(texts.codes))
+    for word, j, value in zip(reading.occurrences.words, reading.occurrences.features, added, strict=True):
+        parts = [word - 1, word] if features.is_phrase[j] else [word]
+        expected[parts] += value / len(parts)
+    names = [("not " if no else "") + texts.words[code] for code, no in zip(texts.codes, texts.negated, strict=True)]
     for row in explanation.words.itertuples():
-        here = [value for name, value in zip(names, by_word, strict=True) if name == row.word]
+        here = [value for name, value in zip(names, expected, strict=True) if name == row.word]
         assert row.count == len(here)
         assert row.contribution == pytest.approx(sum(here), abs=1e-12)
     assert negated in set(explanation.words["word"])
-    assert not {"not", negated.removeprefix("not ")} & set(explanation.words["word"])
+    assert negated.removeprefix("not ") not in set(explanation.words["word"])
     assert explanation.words.set_index("word").loc["lovely", "count"] == 2
 
 
