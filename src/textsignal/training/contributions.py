@@ -4,9 +4,9 @@
 
 c_ik is the tone of what document i says about theme k, out of fold for training documents, so that it has not seen its
 response; s_ik the share of its text. gamma is shrunk towards one number for all themes, beta towards 0: with many
-documents hardly, with few nearly all the way. All gammas together are shrunk by 1 - (3 standard errors / common
-gamma)^4, and to 0 where that or the common gamma is below 0: hardly where there is something, but where the response
-is noise, nothing is left of the tone.
+documents hardly, with few nearly all the way. All gammas together are shrunk by 1 - (3 standard errors / gamma)^4 of
+the GLM with one gamma and no beta, and to 0 where that or its gamma is below 0: hardly where there is something, but
+where the response is noise, nothing is left of the tone.
 """
 
 from __future__ import annotations
@@ -62,14 +62,12 @@ def fit_theme_effects(
     n_themes = tone.shape[1]
     columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence])
     spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, BETA_SPREAD)])
-    dispersion = _dispersion(columns[:, :1], y, weight, family, compute)
+    one = _one_gamma(columns[:, :1], y, weight, family, compute)
+    dispersion, trusted = one.dispersion, one.trusted
     penalty = 0.5 * dispersion / spreads**2
     model = ResponseModel(family, compute, penalty, fit_intercept=True)
     fit = fit_glm(model, columns, y, weight)
-    common = float(fit.effects[0])
-    error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
-    trusted = max(0.0, 1 - (LEAST_ERRORS * error / common) ** 4) if common > 0 else 0.0
-    gamma = trusted * (common + fit.effects[1 : n_themes + 1])
+    gamma = trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
     # Given the gammas, the rest once more.
     rest = replace(model, penalty=penalty[n_themes + 1 :])
     given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
@@ -78,18 +76,35 @@ def fit_theme_effects(
     return ThemeEffects(gamma, beta, given.intercept, fit.hessian)
 
 
-def _dispersion(columns: Vector, y: Vector, weight: Vector, family: Family, compute: Compute) -> float:
-    """How much more responses scatter around a GLM on these columns than the family says.
+@dataclass(frozen=True)
+class _OneGamma:
+    """The GLM with one gamma for all themes and no beta.
 
-        mean of gradient^2 / mean of curvature
-
-    Ratings scatter about twice as much as a binomial; of a Gaussian it is the variance. Standard errors know of it.
+    dispersion : how much more responses scatter around it than the family says: mean of gradient^2 / mean of
+    curvature. Ratings scatter about twice as much as a binomial; of a Gaussian it is the variance.
     """
-    eta = fit_glm(ResponseModel(family, compute, 0.0, fit_intercept=True), columns, y, weight).linear_predictor(columns)
+
+    gamma: float
+    error: float
+    dispersion: float
+
+    @property
+    def trusted(self) -> float:
+        """The part of the tone that can be told from nothing, between 0 and 1."""
+        if self.gamma <= 0:
+            return 0.0
+        return max(0.0, 1 - (LEAST_ERRORS * self.error / self.gamma) ** 4)
+
+
+def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute: Compute) -> _OneGamma:
+    """tone : (documents, 1) of the whole text."""
+    fit = fit_glm(ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), tone, y, weight)
     observed = ~np.isnan(y) & (weight > 0)
-    y, eta, weight = y[observed], eta[observed], weight[observed]
+    y, eta, weight = y[observed], fit.linear_predictor(tone)[observed], weight[observed]
     squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)
-    return float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
+    dispersion = float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
+    error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
+    return _OneGamma(float(fit.effects[0]), error, dispersion)
 
 
 def spoken_of(
