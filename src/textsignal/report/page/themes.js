@@ -136,12 +136,14 @@ async function themesModel(given) {
     };
   }
 
+  const shown = (name, under) => (under ? given.not + name : name);
+
   // What each word of the text adds, by theme; a negated word is one of its own.
   function terms(sentences, wordTones, of) {
     const found = new Map();
     sentences.forEach(({ words }, u) =>
       words.forEach(({ name, negated: under }, i) => {
-        const term = under ? given.not + name : name;
+        const term = shown(name, under);
         const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
         found.set(term, whole);
         of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
@@ -150,10 +152,10 @@ async function themesModel(given) {
     return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTopic) }));
   }
 
-  const unknownWords = (sentences, known) => {
-    const names = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]).map(({ name }) => name));
-    return [...new Set(names)];
-  };
+  function unknownWords(sentences, known) {
+    const unknown = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]));
+    return [...new Set(unknown.map(({ name, negated: under }) => shown(name, under)))];
+  }
 
   // The text in pieces, each with the sentence that it stands in; what a word adds is marked where it stands.
   function marked(string, { sentences }) {
