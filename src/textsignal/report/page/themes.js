@@ -137,12 +137,14 @@ async function themesModel(given) {
     };
   }
 
+  const shown = (name, under) => (under ? given.not + name : name);
+
   // What each word of the text adds, by theme; a negated word is one of its own.
   function terms(sentences, wordTones, of) {
     const found = new Map();
     sentences.forEach(({ words }, u) =>
       words.forEach(({ name, negated: under }, i) => {
-        const term = under ? given.not + name : name;
+        const term = shown(name, under);
         const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
         found.set(term, whole);
         of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
