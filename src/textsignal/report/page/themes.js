@@ -153,12 +153,10 @@ async function themesModel(given) {
     return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTopic) }));
   }
 
-  const unknownWords = (sentences, known) => {
-    const names = sentences.flatMap(({ words }, u) =>
-      words.filter((_, i) => !known[u][i]).map(({ name, negated: isNegated }) => (isNegated ? given.not + name : name)),
-    );
-    return [...new Set(names)];
-  };
+  function unknownWords(sentences, known) {
+    const unknown = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]));
+    return [...new Set(unknown.map(({ name, negated: under }) => shown(name, under)))];
+  }
 
   // The text in pieces, each with the sentence that it stands in; what a word adds is marked where it stands.
   function marked(string, { sentences }) {
