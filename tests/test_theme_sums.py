@@ -5,7 +5,7 @@ import pytest
 
 from textsignal import TextResponseModel
 from textsignal.datasets import synthetic_reviews
-from textsignal.text.features import NEGATED, PHRASE
+from textsignal.text.features import NEGATED
 
 REVIEWS = synthetic_reviews(1000, seed=6)
 #: Texts that people write and texts that nobody does.
@@ -98,26 +98,26 @@ def test_every_part_of_an_explanation_adds_up(themes, text):
         np.testing.assert_allclose(table["points"], table["contribution"] * explanation.slope)
 
 
-def test_what_each_word_adds_is_its_formula(themes):
-    """Its own tone and half of every phrase that it is in, times what tone counts where it stands."""
+def test_what_each_sentence_and_word_adds_is_its_formula(themes):
     features = themes.reader_.fitted.features
     negated = features.names[np.flatnonzero(features.kinds == NEGATED)[0]]
     text = f"The staff were {negated}. Lovely breakfast, lovely eggs!"
-    reading = themes.read([text]).sentences
-    counts = reading.places[reading.sentence_of_occurrence] @ themes.reader_.fitted.effects.gamma
-    expected = dict.fromkeys(["the", "staff", "were", "not", negated, "lovely", "breakfast", "eggs"], 0.0)
-    words = ["the", "staff", "were", "not", negated, "lovely", "breakfast", "lovely", "eggs"]
-    for word, feature, value in zip(
-        reading.occurrences.words, reading.occurrences.features, reading.values * counts, strict=True
-    ):
-        parts = [word - 1, word] if features.kinds[feature] == PHRASE else [word]
-        for part in parts:
-            expected[words[part]] += value / len(parts)
-    table = themes.explain(text).words.set_index("word")
-    assert set(table.index) == set(expected)
-    for word, value in expected.items():
-        assert table.loc[word, "contribution"] == pytest.approx(value, abs=1e-12)
-        assert table.loc[word, "count"] == words.count(word)
+    explanation, reading = themes.explain(text), themes.read([text]).sentences
+    gamma = themes.reader_.fitted.effects.gamma
+    added = (reading.places[reading.sentence_of_occurrence] @ gamma) * reading.values
+    texts = reading.texts
+    expected = np.zeros(len(texts.codes))
+    for word, j, value in zip(reading.occurrences.words, reading.occurrences.features, added, strict=True):
+        parts = [word - 1, word] if features.is_phrase[j] else [word]
+        expected[parts] += value / len(parts)
+    names = [("not " if no else "") + texts.words[code] for code, no in zip(texts.codes, texts.negated, strict=True)]
+    for row in explanation.words.itertuples():
+        here = [value for name, value in zip(names, expected, strict=True) if name == row.word]
+        assert row.count == len(here)
+        assert row.contribution == pytest.approx(sum(here), abs=1e-12)
+    assert negated in set(explanation.words["word"])
+    assert negated.removeprefix("not ") not in set(explanation.words["word"])
+    assert explanation.words.set_index("word").loc["lovely", "count"] == 2
 
 
 def test_sentences_are_the_text_in_their_order(themes):

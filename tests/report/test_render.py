@@ -45,6 +45,12 @@ def test_texts_are_found_wherever_they_are(text, shown):
         check_no_texts(shown.format(marked), ["Something else altogether", text])
 
 
+def test_a_list_of_terms_is_no_text():
+    check_no_texts("<td>fast food, good service</td>", ["Fast food good service."])
+    with pytest.raises(OutputError):
+        check_no_texts("<td>Fast food, good service</td>", ["Fast food, good service."])
+
+
 def test_a_part_of_a_text_is_found():
     words = [f"w{i}" for i in range(100)]
     for start in range(0, 80, 3):

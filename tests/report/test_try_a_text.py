@@ -110,7 +110,7 @@ def test_words_under_a_negation_are_those_of_python(said):
     here = [word for found in page for sentence in found["sentences"] for word in sentence["words"]]
     assert [word["name"] for word in here] == [texts.words[code] for code in texts.codes]
     assert [word["negated"] for word in here] == texts.negated.tolist()
-    assert [word["negating"] for word in here] == texts.negating.tolist()
+    assert [word["under"] for word in here] == texts.under.tolist()
     assert texts.negated.any()
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.text.content import content_terms
-from textsignal.text.features import NEGATED, PHRASE, WORD, learn_features, unit_roots, weigh
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, learn_features, unit_roots, weigh
 from textsignal.text.tokenise import stop_words
 from textsignal.text.units import read_sentences
 
@@ -34,17 +34,27 @@ def test_rows_have_norm_one_and_occurrences_add_up_to_them(texts):
     assert result.counts.sum() == len(found.words)
 
 
-def test_a_negated_word_counts_as_that_and_so_does_its_negation():
+def test_a_negated_word_counts_as_that_alone_and_its_negation_as_itself():
     _, features, found, _ = weighed(["not clean", "clean", "why not?"])
     kinds = sorted((features.names[j], int(features.kinds[j])) for j in found.features)
     assert kinds == [
         ("clean", WORD),
+        ("not", WORD),
         ("not", WORD),
         ("not clean", NEGATED),
         ("not clean", PHRASE),
         ("why", WORD),
         ("why not", PHRASE),
     ]
+
+
+def test_a_phrase_under_a_negation_is_one_of_its_own_and_function_words_are_not_negated():
+    _, features, found, _ = weighed(["I would not stay at home", "stay at home"])
+    kinds = {(features.names[j], int(features.kinds[j])) for j in found.features}
+    assert {("not stay", NEGATED), ("at", WORD), ("not home", NEGATED), ("stay", WORD)} <= kinds
+    assert {("not stay at", NEGATED_PHRASE), ("stay at", PHRASE), ("not at home", NEGATED_PHRASE)} <= kinds
+    assert ("not at", NEGATED) not in kinds
+    assert features.sizes[features.is_phrase].max() < features.sizes[~features.is_phrase].min()
 
 
 def test_phrases_stay_within_a_sentence_and_rare_features_are_left_out():
@@ -57,7 +67,7 @@ def test_phrases_stay_within_a_sentence_and_rare_features_are_left_out():
 def test_features_of_new_texts_are_those_that_were_learnt():
     _, features, _, _ = weighed(["not clean", "front desk"])
     found = features.find(read_sentences(["The front desk was not clean", "unknown words", ""]))
-    assert {features.names[j] for j in found.features} == {"desk", "front", "front desk", "not clean"}
+    assert {features.names[j] for j in found.features} == {"desk", "front", "front desk", "not", "not clean"}
 
 
 def test_an_empty_row_stays_empty():
@@ -83,10 +93,11 @@ def test_features_are_found_by_their_names_whatever_the_numbers_of_words(learnt,
     for p in range(len(word)):
         if read.negated[p]:
             expected.add((p, numbers.get((f"not {word[p]}", NEGATED))))
-        if not read.negated[p] and not read.negating[p]:
+        else:
             expected.add((p, numbers.get((word[p], WORD))))
         if p not in read.indptr:
-            expected.add((p, numbers.get((f"{word[p - 1]} {word[p]}", PHRASE))))
+            phrase, under = f"{word[p - 1]} {word[p]}", read.under[p - 1] and read.under[p]
+            expected.add((p, numbers.get((f"not {phrase}", NEGATED_PHRASE) if under else (phrase, PHRASE))))
     assert set(zip(found.words.tolist(), found.features.tolist(), strict=True)) == {
         (p, number) for p, number in expected if number is not None
     }

@@ -22,16 +22,16 @@ def negated(text, language="english"):
         ("not clean, but quiet", "english", ["clean"]),
         ("Not clean. Quiet.", "english", ["clean"]),
         ("It wasn't clean", "english", ["clean"]),
-        ("nothing to complain about", "english", ["to", "complain", "about"]),
+        ("nothing to complain about", "english", ["complain"]),
         ("no, never again", "english", ["again"]),
         ("clean and quiet", "english", []),
         ("Das Zimmer war nicht sauber", "german", ["sauber"]),
-        ("Kein Frühstück und keine Handtücher", "german", ["frühstück", "und", "keine", "handtücher"]),
+        ("Kein Frühstück und keine Handtücher", "german", ["frühstück", "keine", "handtücher"]),
         ("La chambre n'était pas propre", "french", ["pas", "propre"]),
-        ("No estaba limpio", "spanish", ["estaba", "limpio"]),
-        ("Non era pulito", "italian", ["era", "pulito"]),
+        ("No estaba limpio", "spanish", ["limpio"]),
+        ("Non era pulito", "italian", ["pulito"]),
         ("Niet schoon", "dutch", ["schoon"]),
-        ("Não estava limpo", "portuguese", ["estava", "limpo"]),
+        ("Não estava limpo", "portuguese", ["limpo"]),
         ("not clean", "klingon", []),
     ],
 )
@@ -71,7 +71,7 @@ def test_some_texts_are_what_they_would_be_alone(texts, seed):
     rows = np.random.default_rng(seed).permutation(len(texts))[: len(texts) // 2 + 1]
     part, alone = read.at(rows), read_sentences([texts[i] for i in rows])
     assert [part.words[code] for code in part.codes] == [alone.words[code] for code in alone.codes]
-    for name in ("documents", "spans", "indptr", "negated", "negating"):
+    for name in ("documents", "spans", "indptr", "under", "negated"):
         np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
 
 

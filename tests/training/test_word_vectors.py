@@ -66,3 +66,9 @@ def test_seed_words_that_are_no_terms_are_left_out_unless_all_are():
     assert [places.tolist() for places in found] == [[0], [2]]
     with pytest.raises(InputError, match="no word of 'bar' is a content term of these texts \\(gin, rum\\)"):
         seed_terms({"food": ["eggs"], "bar": ["gin", "rum"]}, ["eggs", "room"])
+
+
+def test_terms_that_never_meet_are_dealt_out_to_the_topics():
+    units = sp.csr_array(np.eye(4))
+    topics = clustered_topics(word_vectors(units), np.array([4.0, 1.0, 3.0, 2.0]), 2, 0)
+    assert topics.argmax(axis=0).tolist() == [0, 1, 1, 0]

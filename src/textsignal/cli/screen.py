@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
 #: What it writes too where groups are asked for; groups, and drivers of each, that are shown.
 GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
+#: Words of a theme that are shown of either side.
+SHOWN_WORDS = 4
 #: What-ifs are no causes, wherever they are shown.
 WHAT_IF = (
     "lift: by how much the mean response would be higher if nothing bad were said of it; worth: lower, if nothing good "
@@ -51,13 +53,15 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
 
 def driver_table(drivers: pd.DataFrame, title: str) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
-    table = _table(title, f"spoken of: share of texts; well and badly: shares of these; {WHAT_IF}")
+    table = _table(
+        title, f"spoken of: share of texts; badly: share of these; mean there: their mean response; {WHAT_IF}"
+    )
     grouped = "group" in drivers
     if grouped:
         table.add_column("group (texts)", overflow="fold")
     table.add_column("theme" if "raises" in drivers else "topic", overflow="fold")
-    for name in ("spoken of", "well", "badly", "mean there", "lift", "worth"):
-        table.add_column(name, justify="right")
+    for name in ("spoken\nof", "badly", "mean\nthere", "lift", "worth"):
+        table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
         table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
     shown = drivers.groupby("group", sort=False).head(SHOWN_DRIVERS) if grouped else drivers
@@ -77,7 +81,7 @@ def driver_table(drivers: pd.DataFrame, title: str) -> Table:
 def _driver_cells(row: Any) -> list[str | Text]:
     return [
         f"{row.reach:.0%}",
-        *("–" if share != share else f"{share:.0%}" for share in (row.well, row.badly)),
+        "–" if row.badly != row.badly else f"{row.badly:.0%}",
         "–" if row.mean_response != row.mean_response else f"{row.mean_response:.2f}",
         Text(f"{row.lift:+.2f}", style="red" if row.lift >= 0.005 else ""),
         Text(f"{row.worth:+.2f}", style="green" if row.worth >= 0.005 else ""),
@@ -87,7 +91,8 @@ def _driver_cells(row: Any) -> list[str | Text]:
 def _words(row: Any) -> Text:
     if not hasattr(row, "raises"):
         return Text(", ".join(row.terms))
-    return Text(", ".join(row.lowers), style="red") + Text(" / ") + Text(", ".join(row.raises), style="green")
+    lowers, raises = (", ".join(words[:SHOWN_WORDS]) for words in (row.lowers, row.raises))
+    return Text(lowers, style="red") + Text(" / ") + Text(raises, style="green")
 
 
 def _table(title: str, caption: str) -> Table:

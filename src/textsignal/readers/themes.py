@@ -14,7 +14,7 @@ from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.text.features import NEGATED, PHRASE, WORD
+from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts, read_sentences
@@ -67,11 +67,12 @@ class ThemeReader:
     @property
     def described(self) -> dict[str, str]:
         """Name and value of what made it, for people."""
-        kinds, used = self.fitted.features.kinds, self.fitted.tone != 0
-        counts = {kind: int(np.sum((kinds == kind) & used)) for kind in (WORD, NEGATED, PHRASE)}
+        features, used = self.fitted.features, self.fitted.tone != 0
+        words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
+        phrases = np.sum(features.is_phrase & used)
         return {
             "Content terms": f"{len(self.terms):,}",
-            "Tone": f"{counts[WORD]:,} words, {counts[NEGATED]:,} negated words, {counts[PHRASE]:,} phrases",
+            "Tone": f"{words:,} words, {negated:,} negated words, {phrases:,} phrases",
             "Language": self.fitted.language or "none: no stop words, no negations",
         }
 

@@ -136,7 +136,7 @@ def analyse(
         raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
-    groups = None if by is None else column(table, by, "by")
+    groups = None if by is None else _groups(table, by)
     bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
     rows = _usable(bad, on_bad_rows)
     tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
@@ -166,6 +166,12 @@ def analyse(
         return Analysis(model, summary, documents, reading, response)
     drivers = model.drivers(groups.iloc[rows], texts=tokens, responses=responses)
     return Analysis(model, summary, documents, reading, response, by, drivers)
+
+
+def _groups(table: pd.DataFrame, by: str) -> pd.Series:
+    """The group of every row; an empty cell is none."""
+    cells = column(table, by, "by")
+    return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
 
 
 def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -200,7 +206,7 @@ def drivers_table(
     cells = column(table, text, "text")
     texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
     responses = None if response is None else parse_response(column(table, response, "response")).values
-    groups = None if by is None else column(table, by, "by")
+    groups = None if by is None else _groups(table, by)
     return model.drivers(groups, texts=texts, responses=responses)
 
 

@@ -18,7 +18,7 @@ from textsignal.text.units import SentenceTexts
 NOT = "not "
 #: What a phrase counts beside a word: most phrases say little that their words do not.
 PHRASE_SIZE = 0.7
-WORD, NEGATED, PHRASE = 0, 1, 2
+WORD, NEGATED, PHRASE, NEGATED_PHRASE = range(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,8 @@ class _Known:
 
     words, negated : word -> the feature of it, and of it under a negation.
     parts : word of a phrase -> its number.
-    pairs : (phrases,) number of the first word times len(parts), plus that of the second; phrases : their features.
+    pairs : (phrases,) twice (number of the first word times len(parts), plus that of the second), plus 1 where it
+        stands under a negation; phrases : their features.
     """
 
     words: Mapping[str, int]
@@ -51,10 +52,10 @@ class _Known:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Features by name: a word is "clean", a negated word "not clean", a phrase "front desk".
+    """Features by name: a word is "clean", a negated word "not clean", a phrase "front desk" or "not stay again".
 
-    names : (features,) distinct; a negated word and a phrase may read alike, so kinds tell them apart.
-    kinds : (features,) 0 for a word, 1 for a negated word, 2 for a phrase.
+    names : (features,) a negated word and a phrase may read alike, so kinds tell them apart.
+    kinds : (features,) 0 for a word, 1 for a negated word, 2 for a phrase, 3 for one whose words are under a negation.
     """
 
     names: Sequence[str]
@@ -66,7 +67,12 @@ class Features:
     @property
     def sizes(self) -> NDArray[np.float64]:
         """(features,) what each counts."""
-        return np.where(self.kinds == PHRASE, PHRASE_SIZE, 1.0)
+        return np.where(self.is_phrase, PHRASE_SIZE, 1.0)
+
+    @property
+    def is_phrase(self) -> NDArray[np.bool_]:
+        """(features,) whether it is of two words."""
+        return self.kinds >= PHRASE
 
     def find(self, texts: SentenceTexts) -> Occurrences:
         """Every occurrence of these features."""
@@ -76,7 +82,7 @@ class Features:
             return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int64)[texts.codes[at]]
 
         first, second = numbered(known.parts, places.second - 1), numbered(known.parts, places.second)
-        pairs = np.where((first >= 0) & (second >= 0), first * len(known.parts) + second, -1)
+        pairs = np.where((first >= 0) & (second >= 0), 2 * (first * len(known.parts) + second) + places.under, -1)
         phrase = np.append(known.phrases, -1)[find_keys(known.pairs, pairs)]
         words = np.concatenate([places.plain, places.negated, places.second])
         features = np.concatenate(
@@ -86,38 +92,42 @@ class Features:
 
     @cached_property
     def _known(self) -> _Known:
-        words, negated, phrases = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED, PHRASE))
+        words, negated = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED))
+        phrases = np.flatnonzero(self.is_phrase)
+        under = self.kinds[phrases] == NEGATED_PHRASE
         parts: defaultdict[str, int] = defaultdict()
         parts.default_factory = parts.__len__
-        numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")]
+        numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")[-2:]]
         pairs = np.array(numbers, dtype=np.int64).reshape(-1, 2)
         return _Known(
             {self.names[j]: j for j in words.tolist()},
             {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
             dict(parts),
-            pairs[:, 0] * len(parts) + pairs[:, 1],
+            2 * (pairs[:, 0] * len(parts) + pairs[:, 1]) + under,
             phrases,
         )
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Where features may stand among all words: plain words, negated words, second words of phrases."""
+    """Where features may stand among all words: plain words, negated words, second words of phrases.
+
+    under : (phrases,) whether both words stand under a negation.
+    """
 
     plain: NDArray[np.int64]
     negated: NDArray[np.int64]
     second: NDArray[np.int64]
+    under: NDArray[np.bool_]
 
 
 def _places(texts: SentenceTexts) -> _Places:
-    """A negated word counts as that alone, and so does what negates it: "not" says nothing that "not clean" does not.
-
-    Phrases stay within a sentence.
-    """
+    """A negated word counts as that alone, and a phrase under a negation too. Phrases stay within a sentence."""
     later = np.ones(len(texts.codes) + 1, dtype=bool)
     later[texts.indptr] = False
-    plain = ~(texts.negated | texts.negating)
-    return _Places(np.flatnonzero(plain), np.flatnonzero(texts.negated), np.flatnonzero(later[:-1]))
+    second = np.flatnonzero(later[:-1])
+    under = texts.under[second] & texts.under[second - 1]
+    return _Places(np.flatnonzero(~texts.negated), np.flatnonzero(texts.negated), second, under)
 
 
 def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool) -> Features:
@@ -140,9 +150,14 @@ def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool)
     kept = [sorted(words[k] for k in plain.tolist()), sorted(NOT + words[k] for k in negated.tolist())]
     if phrases:
         codes = texts.codes.astype(np.int64)
-        pairs, numbers = number_keys(codes[places.second - 1] * len(words) + codes[places.second])
+        together = codes[places.second - 1] * len(words) + codes[places.second]
+        pairs, numbers = number_keys(2 * together + places.under)
         often = pairs[frequent(numbers, places.second, len(pairs))].tolist()
-        kept.append(sorted(f"{words[pair // len(words)]} {words[pair % len(words)]}" for pair in often))
+        named = [(pair % 2, f"{words[pair // 2 // len(words)]} {words[pair // 2 % len(words)]}") for pair in often]
+        kept += [
+            sorted(name for under, name in named if not under),
+            sorted(NOT + name for under, name in named if under),
+        ]
     kinds = np.repeat(np.arange(len(kept), dtype=np.int8), [len(names) for names in kept])
     return Features([name for names in kept for name in names], kinds)
 

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.text.negations import negates
+from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.sentences import sentence_spans
-from textsignal.text.tokenise import TOKEN, normalise
+from textsignal.text.tokenise import TOKEN, normalise, stop_words
 from textsignal.text.tokens import checked_texts, first_copies
 
 #: So many words after a negation stand under it, up to the next punctuation.
@@ -33,7 +33,7 @@ class SentenceTexts:
     spans : (sentences, 2) where each sentence starts and ends in its text.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
-    negated : (all words,) whether a word stands under a negation; negating : whether it is one with a word under it.
+    under : (all words,) whether a word stands under a negation; negated : whether it does and is no function word.
     n_cleaned : how many texts were changed by cleaning.
     """
 
@@ -43,8 +43,8 @@ class SentenceTexts:
     words: Sequence[str]
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
+    under: NDArray[np.bool_]
     negated: NDArray[np.bool_]
-    negating: NDArray[np.bool_]
     n_cleaned: int = 0
 
     def __len__(self) -> int:
@@ -82,8 +82,8 @@ class SentenceTexts:
             words=self.words,
             codes=self.codes[tokens],
             indptr=np.concatenate([[0], np.cumsum(self.indptr[kept + 1] - self.indptr[kept])]),
+            under=self.under[tokens],
             negated=self.negated[tokens],
-            negating=self.negating[tokens],
         )
 
     def first_copies(self) -> NDArray[np.int64]:
@@ -101,7 +101,7 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
 def read_sentences(texts: Iterable[str], language: str = "english", clean: Callable[[str], str] = str) -> SentenceTexts:
     """Cut texts into sentences and words, each once, after `clean`.
 
-    language : whose negations are looked for; one without a list has none.
+    language : whose negations are looked for; one without a list has none. Words on its stop list are not negated.
 
     Examples
     --------
@@ -124,10 +124,12 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
             ends.append(len(pieces))
     tokens = _tokens(list(numbers))
     codes, pauses_before, indptr = tokens.follow(np.array(pieces, np.int32), np.array(ends, np.int64))
+    function_words = stop_words(language if language in NEGATIONS else None)
     negation = np.array([negates(word, language) for word in tokens.words], dtype=bool)[codes]
+    content = np.array([word not in function_words for word in tokens.words], dtype=bool)[codes]
     # No pause and no end of a sentence within a stretch.
     stretch = pauses_before + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    negated, negating = _under_negation(negation, stretch)
+    under = _under_negation(negation, stretch)
     return SentenceTexts(
         texts=cleaned,
         documents=np.repeat(np.arange(len(cleaned)), n_sentences),
@@ -135,24 +137,18 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
         words=tokens.words,
         codes=codes,
         indptr=indptr,
-        negated=negated,
-        negating=negating,
+        under=under,
+        negated=under & content,
         n_cleaned=sum(before != after for before, after in zip(given, cleaned, strict=True)),
     )
 
 
-def _under_negation(
-    negation: NDArray[np.bool_], stretch: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(all words,) whether one of the `SCOPE` words before is a negation of the same stretch; whether it is one itself.
-
-    A negation counts where a word stands under it.
-    """
-    negated, negating = np.zeros(len(negation), dtype=bool), np.zeros(len(negation), dtype=bool)
+def _under_negation(negation: NDArray[np.bool_], stretch: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(all words,) whether one of the `SCOPE` words before is a negation of the same stretch."""
+    under = np.zeros(len(negation), dtype=bool)
     for distance in range(1, SCOPE + 1):
-        negated[distance:] |= negation[:-distance] & (stretch[distance:] == stretch[:-distance])
-    negating[:-1] = negation[:-1] & (stretch[1:] == stretch[:-1])
-    return negated, negating
+        under[distance:] |= negation[:-distance] & (stretch[distance:] == stretch[:-distance])
+    return under
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,6 @@ def _tokens(reading: ThemeReading) -> list[Token]:
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
     """Words and negated words that are in nothing the model knows, each once."""
     texts = reading.texts
-    known = {*reading.occurrences.words.tolist(), *np.flatnonzero(texts.negating).tolist()}
+    known = set(reading.occurrences.words.tolist())
     names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
     return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))

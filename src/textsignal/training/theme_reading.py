@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.text.features import NEGATED, PHRASE, WORD, Features, Occurrences, Weighed, weigh
+from textsignal.text.features import NEGATED_PHRASE, Features, Occurrences, Weighed, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
@@ -130,7 +130,7 @@ class FittedThemes:
                 raise ValueError(f"{name}: they must be at least 0")
         if np.any(themes.term_weights == 0):
             raise ValueError("term weights: they must be above 0")
-        if not np.isin(self.features.kinds, (WORD, NEGATED, PHRASE)).all():
+        if not np.all((self.features.kinds >= 0) & (self.features.kinds <= NEGATED_PHRASE)):
             raise ValueError("kinds of features: a kind is not known")
 
     @property
@@ -172,7 +172,7 @@ class ThemeReading:
 
     def word_tone(self, features: Features) -> Vector:
         """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
-        words, is_phrase = self.occurrences.words, features.kinds[self.occurrences.features] == PHRASE
+        words, is_phrase = self.occurrences.words, features.is_phrase[self.occurrences.features]
         half = np.where(is_phrase, self.values / 2, self.values)
         n_words = len(self.texts.codes)
         own = np.bincount(words, weights=half, minlength=n_words)

@@ -21,12 +21,12 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 
 #: Length of a vector, and the power of context counts.
-DIMENSIONS, CONTEXT_POWER = 30, 0.75
+DIMENSIONS, CONTEXT_POWER = 20, 0.75
 #: Up to this many terms all eigenvectors are found at once; of more terms as exactly as this.
 SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
-#: Clusterings that the best is taken of; terms count in them by a root of their frequency. With 10 of them, themes of
-#: parts of a corpus had much less in common.
-TRIES = 30
+#: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
+#: and power .5, themes of parts of a corpus had less in common.
+TRIES, CLUSTER_POWER = 30, 0.65
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -86,10 +86,15 @@ def clustered_topics(
 ) -> Vector:
     """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
 
+    Where no term has a vector, as in texts of one word, terms are dealt out to the topics, the most frequent first.
+
     frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around.
     """
-    centres = _centres(vectors, np.sqrt(frequency), n_topics, seed, seeds)
+    centres = _centres(vectors, frequency**CLUSTER_POWER, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS
+    if not vectors.any():
+        ranked = np.argsort(-frequency, kind="stable")
+        belonging[ranked, np.arange(len(ranked)) % n_topics] += SEEDED
     for k, terms in enumerate(seeds):
         belonging[terms, k] += SEEDED
     topics = (frequency[:, None] * softmax(belonging, axis=1)).T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
@@ -36,15 +37,7 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars."""
     rows = [
-        {
-            "topic": topic.number,
-            "label": topic.label,
-            "side": side,
-            "value": value,
-            "words": signed(value, unit),
-            "number": _signed(value),
-        }
-        | {"reach": topic.reach, "well": topic.well, "badly": topic.badly, "terms": ", ".join(topic.terms[:8])}
+        _about(topic) | {"side": side, "value": value, "words": signed(value, unit), "number": _signed(value)}
         for topic in topics
         for side, value in (("costs", -topic.lift), ("brings", topic.worth))
     ]
@@ -182,6 +175,12 @@ def contributions_chart(unit: str, noun: str) -> Layers:
     )
     zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=alt.Data(values=[]))
+
+
+def _about(topic: TopicCard) -> dict[str, Any]:
+    terms = ", ".join(topic.terms[:8])
+    numbers = {"reach": topic.reach, "well": topic.well, "badly": topic.badly}
+    return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
 
 
 def _signed(value: float) -> str:

@@ -95,7 +95,7 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
     """Raise if a page holds a text of SHORTEST words, a sentence of SENTENCE, or 2 RUN - 1 words in a row.
 
     Every RUN-th run of RUN words of each text is looked for, so that a longer stretch always holds one of them, and
-    the beginning of every sentence.
+    the beginning of every sentence. Commas count, so that a list of terms is not taken for a text.
 
     Examples
     --------
@@ -120,16 +120,21 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
 def _telling(text: str) -> Iterator[tuple[str, ...]]:
     """Runs of words that give a text away."""
     words = _words(text)
-    if len(words) >= SHORTEST:
+    if _n_words(words) >= SHORTEST:
         yield from (tuple(words[start : start + RUN]) for start in range(0, max(len(words) - RUN, 0) + 1, RUN))
     for start, end in sentence_spans(text):
         sentence = _words(text[start:end])
-        if len(sentence) >= SENTENCE:
+        if _n_words(sentence) >= SENTENCE:
             yield tuple(sentence[:RUN])
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
+    """Words, and the commas between them."""
+    return re.findall(r"\w+|,(?=\s)", text.lower())
+
+
+def _n_words(words: Sequence[str]) -> int:
+    return len(words) - words.count(",")
 
 
 def _policy(scripts: Iterable[str]) -> str:

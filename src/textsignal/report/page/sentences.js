@@ -10,6 +10,7 @@ function sentenceReader(given, normalise) {
   const [leading, trailing] = [pattern(`^[${rules.space}]+`, "u"), pattern(`[${rules.space}]+$`, "u")];
   const [titles, shortForms, pauses] = [rules.titles, rules.shortForms, rules.pauses].map((list) => new Set(list));
   const negations = new Set(given.negations.words);
+  const functionWords = new Set(given.functionWords);
   const held = pattern(rules.held, "u");
 
   // Python counts characters by their codes, and so do these.
@@ -91,20 +92,18 @@ function sentenceReader(given, normalise) {
     return negations.has(name);
   }
 
-  // Words of a sentence, whether each stands under a negation, and whether it is one with a word under it.
+  // Words of a sentence, whether each stands under a negation, and whether it does and is no function word.
   function words(sentence) {
     const found = [];
-    let [under, fresh] = [0, false];
+    let scope = 0;
     for (const name of normalise(sentence).match(wordOrPause) ?? []) {
       if (name === "\n") continue;
       if (pauses.has(name)) {
-        [under, fresh] = [0, false];
+        scope = 0;
         continue;
       }
-      if (fresh) found.at(-1).negating = true;
-      found.push({ name, negated: under > 0, negating: false });
-      fresh = negates(name);
-      under = fresh ? rules.scope : Math.max(0, under - 1);
+      found.push({ name, under: scope > 0, negated: scope > 0 && !functionWords.has(name) });
+      scope = negates(name) ? rules.scope : Math.max(0, scope - 1);
     }
     return found;
   }

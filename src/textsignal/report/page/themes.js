@@ -30,8 +30,9 @@ async function themesModel(given) {
     return total > 0 ? values.map((value) => value / total) : otherwise;
   };
 
-  // The place of a phrase among all; -1 where it is none.
-  function phrase(first, second) {
+  // The place of a phrase among all; -1 where it is none. One under a negation has places of its own.
+  function phrase(first, other, under) {
+    const second = 2 * other + under;
     let [low, high] = [firsts[first], firsts[first + 1]];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -45,14 +46,14 @@ async function themesModel(given) {
   function occurrences(sentences) {
     const found = [];
     sentences.forEach(({ words }, sentence) =>
-      words.forEach(({ name, negated: under, negating }, word) => {
+      words.forEach(({ name, under, negated: isNegated }, word) => {
         const code = number.get(name);
         const add = (feature) => found.push({ sentence, word, size: 1, isPhrase: false, ...feature });
         if (code === undefined) return;
-        if (!under && !negating && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code] });
-        if (under && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code] });
+        if (!isNegated && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code] });
+        if (isNegated && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code] });
         const before = word > 0 ? number.get(words[word - 1].name) : undefined;
-        const place = before === undefined ? -1 : phrase(before, code);
+        const place = before === undefined ? -1 : phrase(before, code, under && words[word - 1].under ? 1 : 0);
         if (place >= 0) add({ id: `p${place}`, tone: phrases[place], size: given.phraseSize, isPhrase: true });
       }),
     );
@@ -105,7 +106,7 @@ async function themesModel(given) {
     const slope = slopeOf(family, given.constant, eta, given.same);
     // What each word adds; half of a phrase is its first word's.
     const wordTones = sentences.map(({ words }) => words.map(() => 0));
-    const known = sentences.map(({ words }) => words.map(({ negating }) => negating));
+    const known = sentences.map(({ words }) => words.map(() => false));
     found.forEach(({ sentence, word, isPhrase }, i) => {
       known[sentence][word] = true;
       wordTones[sentence][word] += isPhrase ? values[i] / 2 : values[i];
@@ -136,12 +137,14 @@ async function themesModel(given) {
     };
   }
 
+  const shown = (name, under) => (under ? given.not + name : name);
+
   // What each word of the text adds, by theme; a negated word is one of its own.
   function terms(sentences, wordTones, of) {
     const found = new Map();
     sentences.forEach(({ words }, u) =>
       words.forEach(({ name, negated: under }, i) => {
-        const term = under ? given.not + name : name;
+        const term = shown(name, under);
         const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
         found.set(term, whole);
         of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
@@ -151,7 +154,9 @@ async function themesModel(given) {
   }
 
   const unknownWords = (sentences, known) => {
-    const names = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]).map(({ name }) => name));
+    const names = sentences.flatMap(({ words }, u) =>
+      words.filter((_, i) => !known[u][i]).map(({ name, negated: isNegated }) => (isNegated ? given.not + name : name)),
+    );
     return [...new Set(names)];
   };
 

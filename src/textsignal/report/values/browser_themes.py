@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from textsignal.report.values.data import Floats
 from textsignal.report.values.patterns import SPACE, javascript
 from textsignal.text import sentences, units
-from textsignal.text.features import NEGATED, NOT, PHRASE, PHRASE_SIZE, WORD
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.negations import NEGATIONS, negates
+from textsignal.text.tokenise import stop_words
 from textsignal.training.theme_reading import FittedThemes
 
 
@@ -24,6 +25,7 @@ def themes_model(model: FittedThemes) -> dict[str, Any]:
         "kind": "themes",
         "sentences": _sentences(),
         "negations": _negations(model.language or ""),
+        "functionWords": sorted(stop_words(model.language)),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
         "gamma": model.effects.gamma.tolist(),
@@ -69,10 +71,12 @@ def _negations(language: str) -> dict[str, Any]:
 def _features(model: FittedThemes) -> dict[str, str]:
     """Words, the effect of each by itself and under a negation (NaN where it is none of the features), and phrases.
 
-    The phrases that begin with word i have places firsts[i] to firsts[i + 1]; seconds are their second words.
+    The phrases that begin with word i have places firsts[i] to firsts[i + 1]; seconds are twice their second words,
+    plus 1 where they stand under a negation.
     """
     names, kinds = model.features.names, model.features.kinds
-    pairs = [names[j].split(" ") for j in np.flatnonzero(kinds == PHRASE).tolist()]
+    places = np.flatnonzero(model.features.is_phrase)
+    pairs = [names[j].split(" ")[-2:] for j in places.tolist()]
     single = {kind: [_word(names[j], kind) for j in np.flatnonzero(kinds == kind).tolist()] for kind in (WORD, NEGATED)}
     words = sorted({*single[WORD], *single[NEGATED], *model.terms, *(word for pair in pairs for word in pair)})
     number = {word: i for i, word in enumerate(words)}
@@ -83,7 +87,7 @@ def _features(model: FittedThemes) -> dict[str, str]:
         return effects
 
     first = np.array([number[pair[0]] for pair in pairs], dtype=np.int64)
-    second = np.array([number[pair[1]] for pair in pairs], dtype=np.int64)
+    second = 2 * np.array([number[pair[1]] for pair in pairs], dtype=np.int64) + (kinds[places] == NEGATED_PHRASE)
     order = np.lexsort([second, first])
     return {
         "words": _packed(np.frombuffer("\n".join(words).encode(), dtype=np.uint8)),
@@ -91,7 +95,7 @@ def _features(model: FittedThemes) -> dict[str, str]:
         "negated": _packed(by_word(NEGATED).astype("<f8")),
         "firsts": _packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
         "seconds": _packed(second[order].astype("<u4")),
-        "phrases": _packed(model.tone[kinds == PHRASE][order].astype("<f8")),
+        "phrases": _packed(model.tone[places][order].astype("<f8")),
         "terms": _packed(_numbers_of(model.terms, number).astype("<u4")),
     }
 
