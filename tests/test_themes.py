@@ -60,6 +60,12 @@ class TestWhatIsFound:
             else:
                 assert max(row["lift"], row["worth"]) < 0.03, aspect.name
 
+    @pytest.mark.parametrize("seed", [11, 12, 13])
+    def test_a_few_hundred_documents_are_enough_for_tone(self, seed):
+        reviews = synthetic_reviews(800, seed=seed)
+        model = TextResponseModel(n_topics=5).fit(reviews.texts[:300], reviews.ratings[:300])
+        assert model.score(reviews.texts[300:], reviews.ratings[300:]) > 0.4
+
     def test_themes_are_the_planted_aspects(self, model):
         leading = {term for terms in model.topics(6)["terms"] for term in terms}
         assert {"staff", "breakfast", "bathroom", "noise"} & leading >= {"staff", "breakfast"}

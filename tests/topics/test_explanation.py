@@ -31,9 +31,11 @@ def model(request):
     return TextResponseModel(estimator=ESTIMATORS[request.param]).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
-@pytest.fixture(scope="module")
-def one():
-    return TextResponseModel(estimator=ESTIMATORS["predictive"]).fit(REVIEWS.texts, REVIEWS.ratings)
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def one(request):
+    """How it is shown is the same for themes and for topics."""
+    model = TextResponseModel(8) if request.param == "themes" else TextResponseModel(estimator=ESTIMATORS["predictive"])
+    return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 def terminal(explanation, **options):
@@ -127,7 +129,8 @@ def test_unknown_words_are_listed_once(one):
 def test_marks_hold_the_words_where_they_stand(one):
     text = "Great STAFF!\nThe staﬀ’s bathroom, co\u00adoperate 👍🏽 bathroom"
     explanation = one.explain(text)
-    assert [text[mark.start : mark.end] for mark in explanation.marks][:4] == ["Great", "STAFF", "staﬀ", "bathroom"]
+    places = [text[mark.start : mark.end] for mark in explanation.marks]
+    assert [word for word in places if word != "The"][:4] == ["Great", "STAFF", "staﬀ", "bathroom"]
     added = {row.word: row.contribution for row in explanation.words.itertuples()}
     marked = {}
     for mark in explanation.marks:
