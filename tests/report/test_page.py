@@ -43,6 +43,7 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
     opened = visit(reports[name])
     assert opened.errors == []
     assert opened.requests == [reports[name].as_uri()]
+    opened.page.evaluate("textsignal.drawn()")
     for chart in ("drivers", "agreement", "reliability", "pit", "responses", "lengths"):
         assert opened.page.locator(f"#chart-{chart} svg").count() == 1
     headings = opened.page.locator("h2").all_inner_texts()

@@ -12,10 +12,10 @@
   const NARROW = 480; // pixels
   let tried = null;
 
-  // Charts, each drawn after its last drawing is done; null leaves the place empty.
+  // Charts, each drawn after its last drawing is done, the first one after `first`; null leaves the place empty.
   const drawings = new Map();
-  function draw(name, spec = page.charts[name]) {
-    drawings.set(name, (drawings.get(name) ?? Promise.resolve()).then(() => drawNow(name, spec)));
+  function draw(name, spec = page.charts[name], first = Promise.resolve()) {
+    drawings.set(name, (drawings.get(name) ?? first).then(() => drawNow(name, spec)));
   }
   const drawn = () => Promise.all(drawings.values());
 
@@ -185,16 +185,17 @@
   for (const [number, name] of Object.entries({ ...json("names-data"), ...kept() })) {
     if (names.has(Number(number))) rename(Number(number), String(name), false);
   }
-  const first = ["drivers", "agreement", "reliability", "pit", "responses", "lengths"];
-  first.forEach((name) => draw(name));
+  draw("drivers");
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
   window.textsignal = { model: null, views, drawn };
-  textsignalModel(page.browser)
-    .then((model) => {
-      window.textsignal.model = model;
-      tried = model === null ? null : tryTexts(model, page, names, draw);
-      return drawn();
-    })
-    .then(() => document.body.setAttribute("data-ready", ""));
+  const ready = textsignalModel(page.browser).then(async (model) => {
+    window.textsignal.model = model;
+    tried = model === null ? null : tryTexts(model, page, names, draw);
+    await drawings.get("drivers");
+    document.body.setAttribute("data-ready", "");
+  });
+  // Charts further down may come a moment later.
+  const later = ready.then(() => new Promise((resolve) => setTimeout(resolve)));
+  for (const name of ["agreement", "reliability", "pit", "responses", "lengths"]) draw(name, page.charts[name], later);
 })();

@@ -4,11 +4,15 @@
 
 const range = (n) => Array.from({ length: n }, (_, k) => k);
 
-// Doubles in base64.
-function decoded(base64) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return new Float64Array(bytes.buffer);
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
+
+// Doubles in base64.
+const decoded = (base64) => new Float64Array(bytesOf(base64).buffer);
 
 function textReader(given) {
   const token = new RegExp(given.tokenizer.token, "gu");
