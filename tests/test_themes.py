@@ -49,16 +49,18 @@ class TestWhatIsFound:
         found = {}
         for aspect in reviews.aspects:
             hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
-            assert hits.max() >= 2, f"no theme shows {aspect.name}"
-            found[aspect] = table.loc[hits.idxmax()]
-        assert len({row["topic"] for row in found.values()}) == len(reviews.aspects)
-        for aspect, row in found.items():
+            # One that few speak of may have to share its theme with others.
+            rare = aspect.share < 0.1
+            assert hits.max() >= (2 if rare else 3), f"no theme shows {aspect.name}"
+            row, least = table.loc[hits.idxmax()], 1 if rare else 2
             if aspect.effect < 0:
-                assert row["lift"] > max(0.03, 2 * row["worth"]), aspect.name
+                assert row["lift"] > max(0.03, least * row["worth"]), aspect.name
             elif aspect.effect > 0:
-                assert row["worth"] > max(0.015, 2 * row["lift"]), aspect.name
+                assert row["worth"] > max(0.015, least * row["lift"]), aspect.name
             else:
                 assert max(row["lift"], row["worth"]) < 0.03, aspect.name
+            found[aspect.name] = row["topic"]
+        assert len(set(found.values())) == len(reviews.aspects)
 
     @pytest.mark.parametrize("seed", [11, 12, 13])
     def test_a_few_hundred_documents_are_enough_for_tone(self, seed):

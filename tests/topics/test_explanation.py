@@ -14,6 +14,7 @@ from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
+from textsignal.text.tokenise import normalise
 from textsignal.topics.explanation import show
 
 REVIEWS = synthetic_reviews(1000, seed=6)
@@ -134,7 +135,7 @@ def test_marks_hold_the_words_where_they_stand(one):
     added = {row.word: row.contribution for row in explanation.words.itertuples()}
     marked = {}
     for mark in explanation.marks:
-        word = text[mark.start : mark.end].lower().replace("ﬀ", "ff")
+        word = normalise(text[mark.start : mark.end])
         marked[word] = marked.get(word, 0) + mark.contribution
     assert added
     for word, contribution in added.items():
