@@ -25,6 +25,8 @@ from textsignal.training.glm import ResponseModel, fit_glm
 GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.2
 #: The same of the common gamma around 0: wide, but tone that is next to nothing out of fold cannot count a millionfold.
 COMMON_SPREAD = 3.0
+#: A document speaks of a theme that takes up this share of one of its sentences.
+SPOKEN_SHARE = 0.5
 #: A common gamma of fewer standard errors than this is none.
 LEAST_ERRORS = 3.0
 
@@ -110,11 +112,11 @@ def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute:
 def spoken_of(
     places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.bool_]:
-    """(documents, themes) whether a document has a sentence that is mostly about a theme.
+    """(documents, themes) whether a document has a sentence at least half of which is about a theme.
 
     places : (sentences, themes); has_terms : (sentences,) whether a sentence has a content term.
     """
     spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
-    rows = np.flatnonzero(has_terms)
+    rows = np.flatnonzero(has_terms & (places.max(axis=1, initial=0.0) >= SPOKEN_SHARE))
     spoken[documents[rows], places[rows].argmax(axis=1)] = True
     return spoken

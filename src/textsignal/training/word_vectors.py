@@ -26,7 +26,7 @@ DIMENSIONS, CONTEXT_POWER = 20, 0.75
 SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
 #: and power .5, themes of parts of a corpus had less in common.
-TRIES, CLUSTER_POWER = 30, 0.65
+TRIES, CLUSTER_POWER = 30, 0.5
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
