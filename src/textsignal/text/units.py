@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.kernels.counting import spell_out
 from textsignal.text.negations import negates
 from textsignal.text.sentences import sentence_spans
 from textsignal.text.tokenise import TOKEN, normalise
@@ -123,11 +124,14 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
             pieces.extend(map(numbers.__getitem__, text[start:end].split()))
             ends.append(len(pieces))
     tokens = _tokens(list(numbers))
-    codes, pauses_before, indptr = tokens.follow(np.array(pieces, np.int32), np.array(ends, np.int64))
-    negation = np.array([negates(word, language) for word in tokens.words], dtype=bool)[codes]
-    # No pause and no end of a sentence within a stretch.
-    stretch = pauses_before + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    negated, negating = _under_negation(negation, stretch)
+    codes, indptr, negated, negating = spell_out(
+        np.array(pieces, np.int32),
+        np.array(ends, np.int64),
+        tokens.codes,
+        tokens.indptr,
+        np.array([negates(word, language) for word in tokens.words], dtype=bool),
+        SCOPE,
+    )
     return SentenceTexts(
         texts=cleaned,
         documents=np.repeat(np.arange(len(cleaned)), n_sentences),
@@ -141,20 +145,6 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
     )
 
 
-def _under_negation(
-    negation: NDArray[np.bool_], stretch: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(all words,) whether one of the `SCOPE` words before is a negation of the same stretch; whether it is one itself.
-
-    A negation counts where a word stands under it.
-    """
-    negated, negating = np.zeros(len(negation), dtype=bool), np.zeros(len(negation), dtype=bool)
-    for distance in range(1, SCOPE + 1):
-        negated[distance:] |= negation[:-distance] & (stretch[distance:] == stretch[:-distance])
-    negating[:-1] = negation[:-1] & (stretch[1:] == stretch[:-1])
-    return negated, negating
-
-
 @dataclass(frozen=True)
 class _Tokens:
     """Words and pauses of distinct pieces of text, one piece after the other.
@@ -166,20 +156,6 @@ class _Tokens:
     words: Sequence[str]
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
-
-    def follow(
-        self, pieces: NDArray[np.int32], ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """Words of a text of these pieces: codes, pauses before each, and where sentences begin among them.
-
-        pieces : (all pieces,) their numbers; ends : (sentences + 1,) where each sentence begins among them.
-        """
-        tokens = self.codes[_ranges(self.indptr[pieces], self.indptr[pieces + 1])]
-        n_tokens = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[pieces])])[ends]
-        is_word = tokens >= 0
-        n_words = np.concatenate([[0], np.cumsum(is_word)])
-        places = np.flatnonzero(is_word)
-        return tokens[places], places - np.arange(len(places)), n_words[n_tokens]
 
 
 def _tokens(pieces: Sequence[str]) -> _Tokens:
