@@ -1,6 +1,6 @@
-"""Loops that count numbers of words: in how many documents, which distinct ones, how often in each document.
+"""Loops over words that are numbers: spelling them out, and counting them without sorting by comparison.
 
-Each is one or two passes, with no sorting by comparison, and gives the same whatever the machine.
+Each is one or two passes, so that ten times the words take ten times as long.
 """
 
 from __future__ import annotations
@@ -10,6 +10,38 @@ import numpy as np
 from textsignal.kernels.compiling import compiling
 
 compile_loop = compiling()
+
+
+@compile_loop
+def spell_out(pieces, ends, tokens, indptr, negates, scope):  # type: ignore[no-untyped-def]
+    """Words of sentences that are given by their pieces, and which of them stand under a negation.
+
+    pieces : numbers of pieces; ends : (sentences + 1,) where each sentence begins among them.
+    tokens : words of the pieces, -1 for a pause; indptr : (pieces + 1,) where each piece begins among them.
+    negates : (words,) whether a word negates up to `scope` words behind it, as far as the next pause.
+
+    Returns codes (all words,), where each sentence begins among them, and whether each stands under a negation.
+    """
+    n_words = 0
+    for piece in pieces:
+        for q in range(indptr[piece], indptr[piece + 1]):
+            n_words += tokens[q] >= 0
+    codes, word_ends = np.empty(n_words, np.int32), np.zeros(len(ends), np.int64)
+    under = np.zeros(n_words, np.bool_)
+    place = 0
+    for sentence in range(len(ends) - 1):
+        left = 0
+        for p in range(ends[sentence], ends[sentence + 1]):
+            for q in range(indptr[pieces[p]], indptr[pieces[p] + 1]):
+                token = tokens[q]
+                if token < 0:
+                    left = 0
+                    continue
+                codes[place], under[place] = token, left > 0
+                left = scope if negates[token] else max(0, left - 1)
+                place += 1
+        word_ends[sentence + 1] = place
+    return codes, word_ends, under
 
 
 @compile_loop

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.kernels.counting import spell_out
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.sentences import sentence_spans
 from textsignal.text.tokenise import TOKEN, normalise, stop_words
@@ -123,13 +124,16 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
             pieces.extend(map(numbers.__getitem__, text[start:end].split()))
             ends.append(len(pieces))
     tokens = _tokens(list(numbers))
-    codes, pauses_before, indptr = tokens.follow(np.array(pieces, np.int32), np.array(ends, np.int64))
     function_words = stop_words(language if language in NEGATIONS else None)
-    negation = np.array([negates(word, language) for word in tokens.words], dtype=bool)[codes]
-    content = np.array([word not in function_words for word in tokens.words], dtype=bool)[codes]
-    # No pause and no end of a sentence within a stretch.
-    stretch = pauses_before + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    under = _under_negation(negation, stretch)
+    content = np.array([word not in function_words for word in tokens.words], dtype=bool)
+    codes, indptr, under = spell_out(
+        np.array(pieces, np.int32),
+        np.array(ends, np.int64),
+        tokens.codes,
+        tokens.indptr,
+        np.array([negates(word, language) for word in tokens.words], dtype=bool),
+        SCOPE,
+    )
     return SentenceTexts(
         texts=cleaned,
         documents=np.repeat(np.arange(len(cleaned)), n_sentences),
@@ -138,17 +142,9 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
         codes=codes,
         indptr=indptr,
         under=under,
-        negated=under & content,
+        negated=under & content[codes],
         n_cleaned=sum(before != after for before, after in zip(given, cleaned, strict=True)),
     )
-
-
-def _under_negation(negation: NDArray[np.bool_], stretch: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(all words,) whether one of the `SCOPE` words before is a negation of the same stretch."""
-    under = np.zeros(len(negation), dtype=bool)
-    for distance in range(1, SCOPE + 1):
-        under[distance:] |= negation[:-distance] & (stretch[distance:] == stretch[:-distance])
-    return under
 
 
 @dataclass(frozen=True)
@@ -162,20 +158,6 @@ class _Tokens:
     words: Sequence[str]
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
-
-    def follow(
-        self, pieces: NDArray[np.int32], ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """Words of a text of these pieces: codes, pauses before each, and where sentences begin among them.
-
-        pieces : (all pieces,) their numbers; ends : (sentences + 1,) where each sentence begins among them.
-        """
-        tokens = self.codes[_ranges(self.indptr[pieces], self.indptr[pieces + 1])]
-        n_tokens = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[pieces])])[ends]
-        is_word = tokens >= 0
-        n_words = np.concatenate([[0], np.cumsum(is_word)])
-        places = np.flatnonzero(is_word)
-        return tokens[places], places - np.arange(len(places)), n_words[n_tokens]
 
 
 def _tokens(pieces: Sequence[str]) -> _Tokens:
