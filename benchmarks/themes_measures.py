@@ -66,7 +66,6 @@ def fit_values(method: Method, folder: Path, name: str, n_topics: int, seed: int
     reach = fitted.reach()
     values = {
         "r2": skill(fitted, test),
-        "training_r2": skill(fitted, train),
         "npmi": npmi(fitted.profiles, train.texts),
         "reach": [float(reach.min()), float(reach.max())],
         "additivity": additivity(fitted, test.texts[:ADDED]),

@@ -167,9 +167,8 @@ def compared(columns: Sequence[Measure]) -> str:
     """Methods by measures, the best of a column bold."""
 
     def best(column: Measure) -> str | None:
-        texts = [column.text(method.name) for method in METHODS]
-        known = [float(text) for text in texts if text != "–"]
-        return format(column.best(known), column.form) if column.best and known and column.form[-1] != "d" else None
+        known = [value for method in METHODS if (value := column.of(method.name)) is not None]
+        return format(column.best(known), column.form) if column.best and known else None
 
     leaders = [best(column) for column in columns]
 
@@ -189,15 +188,19 @@ def ahead(groups: dict[str, list[Measure]]) -> str:
     lines = []
     for title, columns in groups.items():
         for column in columns:
-            ours = column.of(OURS.name)
-            if ours is None or column.best is None:
-                continue
-            known = {m.label: value for m in METHODS if m is not OURS and (value := column.of(m.name)) is not None}
-            better = {label: value for label, value in known.items() if column.best([value, ours]) != ours}
+            better = [m for m in METHODS if is_ahead(column, m.name)]
             if better:
-                others = ", ".join(f"{label} {value:{column.form}}" for label, value in better.items())
-                lines.append(f"- {title}, {column.name}: themes {ours:{column.form}}; {others}")
+                others = ", ".join(f"{m.label} {column.text(m.name)}" for m in better)
+                lines.append(f"- {title}, {column.name}: themes {column.text(OURS.name)}; {others}")
     return "\n".join(["Where others are ahead of themes:\n", *lines, ""]) if lines else ""
+
+
+def is_ahead(column: Measure, method: str) -> bool:
+    """Whether a method is better than themes, in the digits that are shown."""
+    ours, theirs = column.of(OURS.name), column.of(method)
+    if column.best is None or ours is None or theirs is None or column.text(method) == column.text(OURS.name):
+        return False
+    return column.best([ours, theirs]) == theirs
 
 
 def reach_table(results: Results) -> str:
