@@ -106,13 +106,13 @@ class FittedThemes:
         by_sentence = [self.model.sentences(text)["contribution"].sum() for text in texts]
         return constant + np.array([parts.sum(axis=1), by_sentence])
 
-    def drivers(self, column: str, n: int = 10) -> pd.Series:
+    def drivers(self, column: str) -> pd.Series:
         """A column of the table of drivers, in the order of contributions."""
         labels = self.model.contributions([""]).columns.drop("constant")
-        return self.model.drivers(n_terms=n).set_index("label")[column].loc[labels]
+        return self.model.drivers().set_index("label")[column].loc[labels]
 
     def leading(self, n: int) -> list[list[str]]:
-        return self.drivers("terms", n).tolist()
+        return [terms[:n] for terms in self.drivers("terms")]
 
     def reach(self) -> np.ndarray:
         return self.drivers("reach").to_numpy()
@@ -351,5 +351,11 @@ METHODS = (
     Method("lda", "LDA, documents", partial(Peer, topics=TomotopyLDA, sentences=False), TOMOTOPY),
     Method("lda-sentences", "LDA, sentences", partial(Peer, topics=TomotopyLDA, sentences=True), TOMOTOPY),
     Method("slda", "sLDA", partial(Peer, topics=TomotopySLDA, sentences=False), TOMOTOPY),
+    Method(
+        "bertopic-documents",
+        "BERTopic, documents",
+        partial(Peer, topics=BertopicClusters, sentences=False),
+        BERTOPIC,
+    ),
     Method("bertopic", "BERTopic, sentences", partial(Peer, topics=BertopicClusters, sentences=True), BERTOPIC),
 )

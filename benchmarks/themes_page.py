@@ -49,7 +49,9 @@ NOTES = """## How it was measured
   all pairs.
 - **Permuted responses**: R2 on a test side that is permuted too. Lift is how much the mean rating would rise if what
   a topic costs were gone; for topic models what it costs is share times effect against the average text, so a large
-  topic has a lift even where its share hardly varies.
+  topic has a lift even where its share hardly varies. Five permutations for themes, predictive and joint, of which the
+  largest lift counts; one for the others.
+- **Other numbers of topics** are left out for sLDA, and stability there for all but ours: too slow.
 - **Adding up**: largest difference between the linear predictor and the sum of constant and contributions, over
   {added:,} test documents; for themes also over sentences.
 - **Seconds** of the table are processor time of one fit from raw text in one thread, beside other work on the
@@ -60,15 +62,15 @@ NOTES = """## How it was measured
   [skill](skill.md). On sentences, a document's shares are the mean of its sentences', by number of terms.
 - **BERTopic**: its own classes without any download: TF-IDF (scikit-learn's English stop list) and {embedded}
   singular vectors, scaled to length 1, for the embedding; no UMAP; k-means for a given number of topics; c-TF-IDF. A
-  sentence has one topic.
+  document, or a sentence, has one topic.
 
 ## What was chosen by looking at which numbers
 
 - Themes: term weights (frequency^.25, tone at half weight), five iterations of NMF and the softness of the start, by
   the labelled sentences of hotels. Penalties, phrases and halves of documents in tone, by cross-fit on the training
   sides, with the test sides in view. Expect less elsewhere.
-- BERTopic: the best of twelve settings by NMI with the labelled sentences (documents or sentences, three stop lists,
-  embeddings scaled or not; seed 0); the others had .07 to .20 on documents and .14 to .30 on sentences.
+- BERTopic: stop list and scaling of embeddings, the best of six settings by NMI with the labelled sentences (seed 0);
+  the others had .07 to .16 on documents and .14 to .30 on sentences.
 - LDA: sweeps, by the same NMI: 500 gave .157 on documents and .324 on sentences, 200 gave .153 and .335 (seed 0).
 - sLDA: nothing. Predictive and joint: nothing here, but their defaults were developed on these sets, test sides
   included.
@@ -232,7 +234,7 @@ def time_table(results: Results) -> str:
 
 
 def topics_table(results: Results, name: str, topics: Sequence[int]) -> str:
-    """Methods and numbers of topics by measures."""
+    """Methods and numbers of topics by measures; rows of which nothing is known are left out."""
 
     def text(value: float | None) -> str:
         return "–" if value is None else f"{value:.3f}"
@@ -243,4 +245,5 @@ def topics_table(results: Results, name: str, topics: Sequence[int]) -> str:
         return [label, str(n_topics), *map(text, [*numbers, results.steady(method, name, n_topics)])]
 
     head = ["method", "topics", "R2", "NPMI", *(("NMI", "accuracy") if name == "hotel" else ()), "stability"]
-    return table(head, [row(m.name, m.label, n) for m in METHODS for n in sorted(topics)])
+    rows = [row(m.name, m.label, n) for m in METHODS for n in sorted(topics)]
+    return table(head, [row for row in rows if set(row[2:]) != {"–"}])
