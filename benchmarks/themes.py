@@ -1,249 +1,188 @@
-"""Themes and tone, judged: skill, people's labels, guests' own ratings of aspects, coherence, stability, noise.
+"""Themes and tone beside other topic models, judged: the numbers of `docs/themes.md`.
 
-    python benchmarks/themes.py --data FOLDER            everything, printed as a page in Markdown
-    python benchmarks/themes.py --data FOLDER --page docs/themes.md
+    python benchmarks/themes.py --data FOLDER --page docs/themes.md      what is not finished yet, then the page
+    python benchmarks/themes.py --data FOLDER --ours                     themes again, peers as they were
+    python benchmarks/themes.py --data FOLDER --quick                    everything, small, on 1,000 rows
+    python benchmarks/themes.py --render --page docs/themes.md           the page alone
 
-The review sets are not part of this repository; `hotel_sentences_labelled` is for judging only and is never trained on.
+A cell is one question to one method. Each is written to the results file as soon as it is finished, and a finished cell
+is not computed again unless `--ours` or `--quick` asks for it. The review sets are not part of this repository;
+`hotel_sentences_labelled` is for judging only and is never trained on.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+import platform
+import sys
+import time
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import normalized_mutual_info_score, roc_auc_score
-
-import textsignal as ts
-from textsignal.evaluate import coherence, r2_score
-from textsignal.families import Binomial
-from textsignal.themes import ThemeModel
-from textsignal.topics.drivers import plain_profiles
-
-N_THEMES, SEEDS = 14, (0, 1, 2)
-STARS = Binomial(n=4, lowest=1)
-#: File, text and response columns, rows and scale; and the R2 that is asked for.
-SETS = {
-    "hotel": ("hotel_reviews_10k", "text", "rating", None, STARS, 0.690),
-    "short": ("short_reviews_10k", "text", "rating", None, STARS, 0.627),
-    "clothing": ("clothing_reviews_22k", "text", "rating", 10_000, STARS, 0.560),
-    "kaggle": ("tripadvisor_kaggle_2k", "Review", "Rating", None, STARS, 0.58),
-    "long": ("hotel_reviews_long_10k", "text", "rating", None, STARS, 0.60),
-    "google": ("google_local_4k", "text", "rating", None, STARS, 0.54),
-    "wine": ("wine_reviews_13k", "text", "points", None, Binomial(n=20, lowest=80), None),
-}
-#: Aspects of hotel_aspect_ratings_6k, and words one of which the right theme leads with.
-ASPECTS = {
-    "rooms": {"room", "rooms", "bathroom", "bed"},
-    "service": {"staff", "service", "desk"},
-    "location": {"location", "walk", "walking", "beach", "station", "close"},
-    "cleanliness": {"clean", "rooms", "room", "bathroom"},
-    "front_desk": {"staff", "desk", "service", "check"},
-    "value": {"price", "value", "hotel", "rate"},
-}
-#: Each against its twin without the negation, and whether it must be above it.
-NEGATIONS = (
-    ("not good", "good", False),
-    ("not dirty", "dirty", True),
-    ("not rude", "rude", True),
-    ("never again", "again", False),
-    ("nothing to complain about", "something to complain about", True),
-    ("no problems at all", "problems", True),
-    ("I would not stay again", "I would stay again", False),
-    ("definitely not come back", "definitely come back", False),
+from themes_data import SETS
+from themes_measures import (
+    Values,
+    aspect_values,
+    fit_values,
+    noise_values,
+    stability_values,
+    time_values,
 )
+from themes_methods import METHODS, OURS, Method
+from themes_page import page
+from themes_results import Result
+from threadpoolctl import threadpool_limits
+
+from textsignal.studies.cells import keep_line, kept_lines
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", "tomotopy", "bertopic")
+#: Not in the extra `bench`: BERTopic asks for a language model's package that is not needed here.
+INSTALL = "pip install tomotopy umap-learn hdbscan pyyaml plotly && pip install --no-deps bertopic"
+BY_NAME = {method.name: method for method in METHODS}
+#: Methods whose fits are cheap enough for five permutations of the responses, and for stability at all numbers.
+CHEAP = ("themes", "predictive", "joint")
+#: Methods that are left out for other numbers of topics: too slow.
+SLOW = ("slda",)
 
 
-def read(folder: Path, name: str) -> tuple[list[str], np.ndarray, Binomial]:
-    file, text, response, rows, scale, _ = SETS[name]
-    table = pd.read_csv(folder / f"{file}.csv.gz", usecols=[text, response])[:rows].dropna()
-    return table[text].tolist(), table[response].to_numpy(dtype=float), scale
+@dataclass(frozen=True)
+class Plan:
+    """What is measured: on which sets, with which seeds, numbers of topics and sizes."""
+
+    rows: int | None = None
+    sets: tuple[str, ...] = tuple(SETS)
+    steady_sets: tuple[str, ...] = ("hotel", "short", "clothing")
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    topics: tuple[int, ...] = (14, 8, 20, 30)
+    noise: tuple[int, ...] = (400, 2000, 8000)
+    draws: int = 5
 
 
-def halves(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The documented split."""
-    order = np.random.default_rng(0).permutation(n)
-    return order[: int(0.8 * n)], order[int(0.8 * n) :]
+FULL = Plan()
+QUICK = Plan(1000, ("hotel", "short"), ("hotel",), (0, 1), (14, 8), (200, 400), 2)
 
 
-def skill(folder: Path) -> Iterator[str]:
-    yield "| set | R2 asked for | R2 | training R2 | mean NPMI | least and greatest reach |"
-    yield "|---|---:|---:|---:|---:|---:|"
-    for name in SETS:
-        texts, y, scale = read(folder, name)
-        train, test = halves(len(y))
-        model = ThemeModel(N_THEMES, family=scale).fit([texts[i] for i in train], y[train])
-        reading = model.read([texts[i] for i in train])
-        document = sp.csr_array(
-            (np.ones(len(reading.texts.documents)), (reading.texts.documents, np.arange(len(reading.texts.documents)))),
-            shape=(len(train), len(reading.texts.documents)),
-        )
-        npmi = coherence(sp.csr_array(document @ reading.units), plain_profiles(model.fitted_)).mean()
-        reach = model.drivers()["reach"]
-        asked = SETS[name][5]
-        fitted = r2_score(y[train], scale.mean(model.fitted_.effects.linear_predictor(reading.tone, reading.shares)))
-        held = model.score([texts[i] for i in test], y[test])
-        yield (
-            f"| {name} | {'–' if asked is None else f'{asked:.3f}'} | {held:.3f} | {fitted:.3f} | {npmi:.3f} "
-            f"| {reach.min():.0%}, {reach.max():.0%} |"
-        )
+@dataclass(frozen=True)
+class Cell:
+    """A question to a method. size : number of training documents, where the question has one."""
+
+    question: str
+    method: str
+    set: str
+    n_topics: int
+    seed: int = 0
+    size: int | None = None
 
 
-def labelled(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Sentences with one labelled entity of 20 or more, and sentences with one polarity."""
-    table = pd.read_csv(folder / "hotel_sentences_labelled.csv.gz")
-    table["entity"] = table["category"].str.split("#").str[0]
-    text = "text" if "text" in table.columns else "sentence"
-    one = (
-        table[table["entity"] != "NONE"]
-        .groupby("id")
-        .agg(text=(text, "first"), n=("entity", "nunique"), label=("entity", "first"))
+def all_cells(plan: Plan) -> list[Cell]:
+    """Every cell in the order they are computed: what matters most first."""
+    names, usual = list(BY_NAME), plan.topics[0]
+    cells = [Cell("fit", name, set_name, usual) for name in names for set_name in plan.sets]
+    cells += [Cell("aspects", name, "aspects", usual) for name in names]
+    cells += [Cell("fit", name, "hotel", usual, seed) for name in names for seed in plan.seeds[1:]]
+    cells += [
+        Cell("noise", name, "hotel", usual, draw, size)
+        for name in names
+        for size in plan.noise
+        for draw in range(plan.draws if name in CHEAP else 1)
+    ]
+    cells += [Cell("stability", name, set_name, usual) for name in names for set_name in plan.steady_sets]
+    cells += [Cell("time", OURS.name, "hotel", usual)]
+    others = [(set_name, n) for set_name in ("hotel", "short") for n in plan.topics[1:]]
+    cells += [Cell("fit", name, set_name, n) for name in names if name not in SLOW for set_name, n in others]
+    cells += [Cell("stability", name, set_name, n) for name in CHEAP for set_name, n in others]
+    return cells
+
+
+def compute(cell: Cell, folder: Path, rows: int | None) -> Values:
+    method: Method = BY_NAME[cell.method]
+    if cell.question == "time":
+        return time_values(folder, cell.n_topics, rows)
+    with threadpool_limits(1):
+        match cell.question:
+            case "fit":
+                return fit_values(method, folder, cell.set, cell.n_topics, cell.seed, rows)
+            case "aspects":
+                return aspect_values(method, folder, cell.n_topics, cell.seed, rows)
+            case "noise":
+                assert cell.size is not None
+                return noise_values(method, folder, cell.n_topics, cell.size, cell.seed, rows)
+            case _:
+                return stability_values(method, folder, cell.set, cell.n_topics, rows)
+
+
+def read_results(path: Path) -> dict[Cell, Result]:
+    """Finished cells; of a cell that was computed again, the last."""
+    found = (Result(**line) for line in kept_lines(path))
+    return {Cell(r.question, r.method, r.set, r.n_topics, r.seed, r.size): r for r in found}
+
+
+def machine() -> str:
+    return f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, " + ", ".join(
+        f"{name} {installed(name)}" for name in PACKAGES
     )
-    one = one[one["n"] == 1]
-    often = one["label"].value_counts()
-    polar = (
-        table[table["polarity"].isin(["positive", "negative"])]
-        .groupby("id")
-        .agg(text=(text, "first"), n=("polarity", "nunique"), label=("polarity", "first"))
-    )
-    return one[one["label"].isin(often[often >= 20].index)], polar[polar["n"] == 1]
 
 
-def accuracy(main: np.ndarray, labels: np.ndarray) -> float:
-    """Each theme takes its commonest label in one half; tested on the other."""
-    first = np.random.default_rng(0).random(len(main)) < 0.5
-    commonest = pd.Series(labels[first]).mode()[0]
-    taken = pd.Series(labels[first]).groupby(main[first]).agg(lambda found: found.mode()[0])
-    guessed = np.array([taken.get(k, commonest) for k in main[~first]])
-    return float(np.mean(guessed == labels[~first]))
+def installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"
 
 
-def judged(folder: Path) -> Iterator[str]:
-    sentences, polar = labelled(folder)
-    texts, y, _ = read(folder, "hotel")
-    train, test = halves(len(y))
-    yield "| training | seed | NMI | accuracy | AUC of polarity | R2 |"
-    yield "|---|---:|---:|---:|---:|---:|"
-    models = [("themes", seed, ThemeModel(N_THEMES, random_state=seed)) for seed in SEEDS]
-    models.append(("predictive", 0, ts.TextResponseModel(N_THEMES)))
-    for name, seed, model in models:
-        model.fit([texts[i] for i in train], y[train])
-        main = np.asarray(model.transform(sentences["text"])).argmax(axis=1)
-        labels = sentences["label"].to_numpy()
-        auc = roc_auc_score(polar["label"] == "positive", model.predictions(polar["text"]).eta)
-        score = model.score([texts[i] for i in test], y[test])
-        nmi = normalized_mutual_info_score(labels, main)
-        yield f"| {name} | {seed} | {nmi:.3f} | {accuracy(main, labels):.3f} | {auc:.3f} | {score:.3f} |"
-    yield ""
-    yield "| negated | its rating | twin | its rating | right side |"
-    yield "|---|---:|---|---:|---|"
-    model = models[0][2]
-    for negated, twin, above in NEGATIONS:
-        one, two = model.predict([negated, twin])
-        yield f"| {negated} | {one:.2f} | {twin} | {two:.2f} | {'yes' if (one > two) == above else '**no**'} |"
+def run(options: argparse.Namespace, plan: Plan) -> None:
+    wanted = [cell for cell in all_cells(plan) if any(fnmatch(cell.method, pattern) for pattern in options.methods)]
+    finished = read_results(options.results)
+    todo = [c for c in wanted if c not in finished or options.quick or (options.ours and c.method == OURS.name)]
+    absent = {package for cell in todo for package in BY_NAME[cell.method].absent}
+    if absent:
+        sys.exit(f"{' and '.join(sorted(absent))} not installed: {INSTALL}")
+    print(f"{len(todo)} of {len(wanted)} cells to compute", flush=True)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    for number, cell in enumerate(todo, 1):
+        before = time.perf_counter()
+        values = compute(cell, options.data, plan.rows)
+        keep_line(asdict(Result(**asdict(cell), values=values, machine=machine())), options.results)
+        print(f"{number}/{len(todo)} {cell}: {time.perf_counter() - before:.1f} s", flush=True)
 
 
-def aspects(folder: Path) -> Iterator[str]:
-    table = pd.read_csv(folder / "hotel_aspect_ratings_6k.csv.gz")
-    text = "text" if "text" in table.columns else "review"
-    order = np.random.default_rng(0).permutation(len(table))
-    train, test = order[:4500], order[4500:]
-    texts = table[text].fillna("").tolist()
-    overall = table["overall"].to_numpy(dtype=float)
-    model = ThemeModel(N_THEMES).fit([texts[i] for i in train], overall[train])
-    found = model.contributions([texts[i] for i in test]).drop(columns="constant")
-    terms = model.drivers(8).set_index("label")["terms"]
-    yield "| aspect | theme of the largest partial correlation | partial r | right |"
-    yield "|---|---|---:|---|"
-    for aspect, words in ASPECTS.items():
-        rated = table[aspect].to_numpy(dtype=float)[test]
-        known = ~np.isnan(rated) & ~np.isnan(overall[test])
-        partial = {
-            label: partial_correlation(found[label].to_numpy()[known], rated[known], overall[test][known])
-            for label in found.columns
-        }
-        best = max(partial, key=lambda label: partial[label])
-        right = bool(words & set(terms[best]))
-        yield f"| {aspect} | {best} | {partial[best]:.3f} | {'yes' if right else '**no**'} |"
-
-
-def partial_correlation(a: np.ndarray, b: np.ndarray, given: np.ndarray) -> float:
-    columns = np.column_stack([given, np.ones(len(given))])
-    left = [values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0] for values in (a, b)]
-    return float(np.corrcoef(*left)[0, 1])
-
-
-def stability(folder: Path, n_samples: int = 5) -> Iterator[str]:
-    yield "| set | mean cosine of themes of 80% subsamples |"
-    yield "|---|---:|"
-    for name in ("hotel", "short", "clothing"):
-        texts, y, _ = read(folder, name)
-        train, _ = halves(len(y))
-        profiles = []
-        for sample in range(n_samples):
-            rows = np.random.default_rng(sample).permutation(train)[: int(0.8 * len(train))]
-            model = ThemeModel(N_THEMES).fit([texts[i] for i in rows], y[rows])
-            profiles.append(pd.DataFrame(plain_profiles(model.fitted_).T, index=list(model.fitted_.terms)))
-        pairs = [(a, b) for a in range(n_samples) for b in range(a)]
-        yield f"| {name} | {np.mean([matched_cosine(profiles[a], profiles[b]) for a, b in pairs]):.3f} |"
-
-
-def matched_cosine(one: pd.DataFrame, two: pd.DataFrame) -> float:
-    terms = one.index.union(two.index)
-    left, right = (found.reindex(terms, fill_value=0.0).to_numpy() for found in (one, two))
-    cosine = (left / np.linalg.norm(left, axis=0)).T @ (right / np.linalg.norm(right, axis=0))
-    return float(cosine[linear_sum_assignment(-cosine)].mean())
-
-
-def noise(folder: Path) -> Iterator[str]:
-    texts, y, _ = read(folder, "hotel")
-    train, test = halves(len(y))
-    yield "| documents | held-out R2 | largest lift |"
-    yield "|---:|---:|---:|"
-    for n in (400, 2000, 8000):
-        permuted = np.random.default_rng(n).permutation(y)
-        rows = train[:n]
-        model = ThemeModel(N_THEMES).fit([texts[i] for i in rows], permuted[rows])
-        score = model.score([texts[i] for i in test], permuted[test])
-        yield f"| {n:,} | {score:.3f} | {model.drivers()['lift'].max():.4f} |"
-
-
-PARTS = {
-    "Skill on the documented split, 14 themes": skill,
-    "Trained on hotel_reviews_10k, judged by people's labels of sentences": judged,
-    "Guests' own ratings of aspects, trained on the overall rating alone": aspects,
-    "Stability": stability,
-    "Permuted responses": noise,
-}
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder of the review sets")
+    parser.add_argument("--results", type=Path, help="file of finished cells")
+    parser.add_argument("--page", type=Path, help="file to write; default the screen")
+    parser.add_argument("--methods", nargs="+", default=["*"], metavar="PATTERN", help=f"of {', '.join(BY_NAME)}")
+    parser.add_argument("--ours", action="store_true", help="compute themes again")
+    parser.add_argument("--quick", action="store_true", help="a small run on 1,000 rows, kept apart, all of it anew")
+    parser.add_argument("--render", action="store_true", help="write the page from finished cells and stop")
+    options = parser.parse_args(arguments)
+    if options.data is None and not options.render:
+        parser.error("give the folder of the review sets with --data")
+    for pattern in options.methods:
+        if not any(fnmatch(name, pattern) for name in BY_NAME):
+            parser.error(f"no method matches {pattern!r}; there are {', '.join(BY_NAME)}")
+    options.results = options.results or RESULTS / ("themes-quick.jsonl" if options.quick else "themes.jsonl")
+    return options
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the review sets")
-    parser.add_argument("--page", type=Path, help="file to write; default the screen")
-    options = parser.parse_args()
-    lines = [
-        "# Themes and tone",
-        "",
-        "Made by `python benchmarks/themes.py --data FOLDER --page docs/themes.md`; do not edit by hand. What was",
-        "chosen by looking at these numbers: term weights (frequency^.25, tone at half weight), five iterations of",
-        "NMF and the softness of the start, by the labelled sentences of hotels; penalties, phrases and halves of",
-        "documents in tone, by cross-fit on the training sides, with the test sides in view. Expect less elsewhere.",
-        "Peers (LDA on documents and sentences, sLDA) and other numbers of themes are still to come.",
-        "",
-    ]
-    for title, part in PARTS.items():
-        print(title, flush=True)
-        lines += [f"## {title}", "", *part(options.data), ""]
-    page = "\n".join(lines)
+    options = parse(sys.argv[1:])
+    plan = QUICK if options.quick else FULL
+    if not options.render:
+        run(options, plan)
+    wanted, finished = all_cells(plan), read_results(options.results)
+    found = [finished[cell] for cell in wanted if cell in finished]
+    text = page(found, len(wanted), plan.noise, plan.topics)
     if options.page is None:
-        print(page)
+        print(text)
     else:
-        options.page.write_text(page, encoding="utf-8")
+        options.page.parent.mkdir(parents=True, exist_ok=True)
+        options.page.write_text(text, encoding="utf-8")
+        print(f"wrote {options.page}")
 
 
 if __name__ == "__main__":
