@@ -28,8 +28,6 @@ import textsignal as ts
 from textsignal.families import Binomial
 from textsignal.parts import MAX_RAW_TERMS
 from textsignal.text.tokenise import words
-from textsignal.themes import ThemeModel
-from textsignal.topics.drivers import plain_profiles
 from textsignal.topics.table import relevance
 
 #: Sweeps of LDA; 500 gave no better themes.
@@ -77,7 +75,7 @@ class Method:
 
 def themes_model(n_topics: int, scale: Binomial, seed: int, n_jobs: int = 1) -> Any:
     """The model that this benchmark is about."""
-    return ThemeModel(n_topics, family=scale, random_state=seed, n_jobs=n_jobs)
+    return ts.TextResponseModel(n_topics, training="themes", family=scale, random_state=seed, n_jobs=n_jobs)
 
 
 def topics_model(n_topics: int, scale: Binomial, seed: int, training: str, n_jobs: int = 1) -> ts.TextResponseModel:
@@ -89,7 +87,7 @@ class FittedThemes:
 
     def __init__(self, train: Documents, n_topics: int, seed: int) -> None:
         self.model = themes_model(n_topics, train.scale, seed).fit(train.texts, train.y)
-        self.profiles = pd.DataFrame(plain_profiles(self.model.fitted_).T, index=list(self.model.fitted_.terms))
+        self.profiles = pd.DataFrame(self.model.components_.T, index=list(self.model.terms_))
 
     def eta(self, texts: Sequence[str]) -> np.ndarray:
         return self.model.predictions(texts).eta
