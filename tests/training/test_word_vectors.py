@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
 
@@ -20,6 +21,9 @@ def units():
     return sp.csr_array(rows)
 
 
+ENGINE = LocalEngine(1)
+
+
 def test_words_of_one_group_are_near_and_others_far(units):
     cosine = word_vectors(units) @ word_vectors(units).T
     same = np.arange(24)[:, None] // 8 == np.arange(24) // 8
@@ -30,21 +34,21 @@ def test_words_of_one_group_are_near_and_others_far(units):
 @pytest.mark.parametrize("seed", range(4))
 def test_clusters_are_the_groups_whatever_the_seed(units, seed):
     frequency = np.asarray(units.sum(axis=0))
-    topics = clustered_topics(word_vectors(units), frequency, 3, seed)
+    topics = clustered_topics(word_vectors(units), frequency, 3, seed, ENGINE)
     assert np.allclose(topics.sum(axis=1), 1)
     assert sorted(topics[:, start : start + 8].sum(axis=1).argmax() for start in (0, 8, 16)) == [0, 1, 2]
 
 
 def test_a_seeded_topic_is_about_its_words(units):
     frequency = np.asarray(units.sum(axis=0))
-    topics = clustered_topics(word_vectors(units), frequency, 3, 0, [np.array([17, 18])])
+    topics = clustered_topics(word_vectors(units), frequency, 3, 0, ENGINE, [np.array([17, 18])])
     assert topics[0, 16:].sum() > 0.5
     assert topics[0, 17] > 2 * topics[1:, 17].max()
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 30])
 def test_any_number_of_topics_can_be_asked_for(units, n_topics):
-    topics = clustered_topics(word_vectors(units), np.asarray(units.sum(axis=0)), n_topics, 0)
+    topics = clustered_topics(word_vectors(units), np.asarray(units.sum(axis=0)), n_topics, 0, ENGINE)
     assert topics.shape == (n_topics, 24)
     assert np.all(np.isfinite(topics))
 
@@ -70,5 +74,5 @@ def test_seed_words_that_are_no_terms_are_left_out_unless_all_are():
 
 def test_terms_that_never_meet_are_dealt_out_to_the_topics():
     units = sp.csr_array(np.eye(4))
-    topics = clustered_topics(word_vectors(units), np.array([4.0, 1.0, 3.0, 2.0]), 2, 0)
+    topics = clustered_topics(word_vectors(units), np.array([4.0, 1.0, 3.0, 2.0]), 2, 0, ENGINE)
     assert topics.argmax(axis=0).tolist() == [0, 1, 1, 0]

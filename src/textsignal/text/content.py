@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from textsignal.kernels.counting import count_documents
@@ -27,6 +29,18 @@ _GENERAL = {
     "dutch": "echt gewoon ook gaan gaat ging komt kwam maakt gemaakt dag dagen ding dingen zei",
     "portuguese": "fazer fez ir vai dia dias coisa coisas realmente também tambem então entao pode disse",
 }
+
+# Words that say how a thing is, not which it is.
+_DESCRIBING = {
+    "english": """
+        good great nice bad best better worse worst excellent amazing awesome wonderful perfect perfectly fantastic
+        lovely beautiful terrible horrible awful poor fine decent favorite favourite special happy sad love loved loves
+        enjoy enjoyed hate hated big bigger large larger small smaller huge tiny long longer short new old high low
+        easy hard different extra overall felt feel
+    """,
+}
+#: Content terms that no label is made of, by language.
+DESCRIBING: Mapping[str, frozenset[str]] = {name: frozenset(listed.split()) for name, listed in _DESCRIBING.items()}
 
 
 def content_terms(

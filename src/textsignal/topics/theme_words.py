@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.arrays import Vector
+from textsignal.text.content import DESCRIBING
 from textsignal.text.features import NOT, PHRASE, WORD
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.table import relevance, unique_labels
@@ -22,6 +23,8 @@ LABEL_ENTRIES, LABEL_CHOICE = 3, 12
 STEM = 4
 #: A term whose tone is so many times the usual one counts less in a label: "great" is what many themes are.
 STRONG = 3.0
+#: What is taken off the relevance of a term that only describes: more than terms differ by.
+LAST = 1e3
 #: Two terms are named as a phrase where so large a share of the rarer one's occurrences is in it.
 PHRASE_SHARE = 0.25
 #: Words that are listed as raising and lowering a theme.
@@ -77,13 +80,19 @@ def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
 
 
 def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
-    """What themes are called: their most relevant terms, less those that carry tone; neighbours as a phrase."""
+    """What themes are called: their most relevant terms that say which thing it is; neighbours as a phrase.
+
+    Terms that carry tone count less, and those that only describe do not count unless there are no others.
+    """
     tone = _tone_of_terms(model)
     size = STRONG * np.sqrt(np.mean(tone**2)) or 1.0
     scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p((tone / size) ** 2)
+    describing = DESCRIBING.get(model.language or "", frozenset())
+    scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]
-    phrases = _phrases(model, reading)
-    return unique_labels([", ".join(_entries([model.terms[j] for j in row], phrases)) for row in ranked])
+    leading = [[model.terms[j] for j in row] for row in ranked]
+    phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})
+    return unique_labels([", ".join(_entries(row, phrases)) for row in leading])
 
 
 def _tone_of_terms(model: FittedThemes) -> Vector:
@@ -91,17 +100,13 @@ def _tone_of_terms(model: FittedThemes) -> Vector:
     return np.array([model.tone[number[term]] if term in number else 0.0 for term in model.terms])
 
 
-def _phrases(model: FittedThemes, reading: ThemeReading) -> dict[tuple[str, str], float]:
-    """Phrases of two terms: share of the rarer term's occurrences that are in the phrase."""
+def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
+    """Phrases of these names: share of the rarer term's occurrences that are in the phrase."""
+    found = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
     counts = np.bincount(reading.occurrences.features, minlength=len(model.features))
     of_term = dict(zip(model.terms, np.asarray(reading.units.sum(axis=0)).ravel().tolist(), strict=True))
-    found = {}
-    for j in np.flatnonzero((model.features.kinds == PHRASE) & (counts > 0)).tolist():
-        first, _, second = model.features.names[j].partition(" ")
-        rarer = min(of_term.get(first, 0), of_term.get(second, 0))
-        if rarer > 0:
-            found[first, second] = float(counts[j] / rarer)
-    return found
+    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(found).tolist()}
+    return {(a, b): float(counts[j] / max(1, min(of_term[a], of_term[b]))) for j, (a, b) in pairs.items()}
 
 
 def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from textsignal.training.theme_reading import (
 )
 from textsignal.training.themes import Themes, fit_themes
 from textsignal.training.tone import fit_tone
+from textsignal.training.word_vectors import word_vectors
 
 #: Features and content terms are in at least so many documents.
 LEAST_FEATURE, LEAST_TERM = 2, 3
@@ -58,11 +60,17 @@ def fit_theme_model(
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
     read = read_features(texts, features)
-    tone = fit_tone(read.weighed.counts, features.sizes, y, weight, family, compute.kernels)
+    units = count_units(texts, terms)
+    # Neither needs the other.
+    tasks: list[Callable[[], Any]] = [
+        lambda: fit_tone(read.weighed.counts, features.sizes, y, weight, family, compute.kernels),
+        lambda: word_vectors(units),
+    ]
+    tone, vectors = compute.engine.map(lambda task: task(), tasks)
     words = {features.names[j]: float(tone.effects[j]) for j in np.flatnonzero(features.kinds == WORD).tolist()}
     of_terms = np.array([words.get(term, 0.0) for term in terms])
-    units = count_units(texts, terms)
-    themes = fit_themes(units, terms, weight[texts.documents], of_terms, n_themes, seed, family, compute, seed_words)
+    by_sentence = weight[texts.documents]
+    themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)
     unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
     effects, training = _level_two(reading, themes, unseen, responses, weight, family, compute)

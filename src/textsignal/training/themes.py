@@ -23,12 +23,12 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.glm import NoStep
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
 from textsignal.training.start import weights_for
-from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
+from textsignal.training.word_vectors import clustered_topics, seed_terms
 
 #: How much more frequent terms count, and how much less those with tone.
 FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
-#: Iterations of KL-NMF from the clusters. More of them let themes drift to what is frequent.
-ITERATIONS = 5
+#: Iterations of KL-NMF from the clusters. More of them let themes drift to what is frequent, and apart.
+ITERATIONS = 3
 #: How near the best weights of a sentence must come.
 SENTENCE_TOL = 1e-3
 
@@ -92,6 +92,7 @@ def term_weights(frequency: Vector, tone: Vector) -> Vector:
 
 def fit_themes(
     units: sp.csr_array,
+    vectors: Vector,
     terms: Sequence[str],
     weight: Vector,
     tone: Vector,
@@ -103,13 +104,13 @@ def fit_themes(
 ) -> Themes:
     """Learn themes.
 
-    units : (sentences, terms) counts; weight : (sentences,) how often each counts; tone : (terms,) effects of the
-    terms; family : of the response, which this training does not look at.
+    units : (sentences, terms) counts; vectors : (terms, dimensions) of the terms; weight : (sentences,) how often each
+    sentence counts; tone : (terms,) effects of the terms; family : of the response, which is not looked at.
     """
     frequency = np.asarray(units.T @ weight, dtype=float)
     each = term_weights(frequency, tone)
     seeds = seed_terms(seed_words or {}, terms)
-    start = clustered_topics(word_vectors(units), frequency * each, n_themes, seed, seeds)
+    start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds)
     text = np.diff(units.indptr) > 0
     corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), ITERATIONS, 0.0)

@@ -18,6 +18,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
+from textsignal.engines import Engine
 from textsignal.errors import InputError
 
 #: Length of a vector, and the power of context counts.
@@ -25,8 +26,10 @@ DIMENSIONS, CONTEXT_POWER = 20, 0.75
 #: Up to this many terms all eigenvectors are found at once; of more terms as exactly as this.
 SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
-#: and power .5, themes of parts of a corpus had less in common.
-TRIES, CLUSTER_POWER = 30, 0.5
+#: themes of parts of a corpus had less in common; with a larger power rare themes are lost.
+TRIES, CLUSTER_POWER = 60, 0.5
+#: Parts of the tries that threads share.
+PARTS = 4
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -82,7 +85,12 @@ def _positive_information(units: sp.csr_array) -> sp.csr_array:
 
 
 def clustered_topics(
-    vectors: Vector, frequency: Vector, n_topics: int, seed: int, seeds: Sequence[NDArray[np.int64]] = ()
+    vectors: Vector,
+    frequency: Vector,
+    n_topics: int,
+    seed: int,
+    engine: Engine,
+    seeds: Sequence[NDArray[np.int64]] = (),
 ) -> Vector:
     """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
 
@@ -90,7 +98,9 @@ def clustered_topics(
 
     frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around.
     """
-    centres = _centres(vectors, frequency**CLUSTER_POWER, n_topics, seed, seeds)
+    n_clusters = min(n_topics, len(np.unique(vectors.round(9), axis=0)))
+    centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine)
+    centres = _centres(vectors, centres, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS
     if not vectors.any():
         ranked = np.argsort(-frequency, kind="stable")
@@ -101,12 +111,24 @@ def clustered_topics(
     return topics / topics.sum(axis=1, keepdims=True)
 
 
-def _centres(vectors: Vector, weight: Vector, n_topics: int, seed: int, seeds: Sequence[NDArray[np.int64]]) -> Vector:
-    """(topics, dimensions) centres of length 1: those of k-means, the first of them where seeds are."""
-    n_clusters = min(n_topics, len(np.unique(vectors.round(9), axis=0)))
+def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine) -> Vector:
+    """(clusters, dimensions) centres of the best of `TRIES` clusterings; weight : (terms,)."""
+
+    def best(part: int) -> KMeans:
+        # Each thread has a limit of its own: sums over several would depend on their order.
+        with threadpool_limits(1, user_api="openmp"):
+            return KMeans(n_clusters, n_init=TRIES // PARTS, random_state=seed + part).fit(
+                vectors, sample_weight=weight
+            )
+
     with threadpool_limits(1):
-        found = KMeans(n_clusters, n_init=TRIES, random_state=seed).fit(vectors, sample_weight=weight)
-    centres = found.cluster_centers_
+        found = engine.map(best, range(PARTS))
+    return np.asarray(min(found, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
+
+
+def _centres(vectors: Vector, centres: Vector, n_topics: int, seed: int, seeds: Sequence[NDArray[np.int64]]) -> Vector:
+    """(topics, dimensions) centres of length 1: those of clusters, the first of them where seeds are."""
+    n_clusters = len(centres)
     if seeds:
         first = np.array([vectors[terms].mean(axis=0) for terms in seeds])
         far = np.argsort(np.max(centres @ first.T, axis=1), kind="stable")
