@@ -64,6 +64,18 @@ NOTES = """## How it was measured
   singular vectors, scaled to length 1, for the embedding; no UMAP; k-means for a given number of topics; c-TF-IDF. A
   document, or a sentence, has one topic.
 
+## What contradicts expectations, among the peers
+
+- Units decide more than the model: topics of sentences agree with people's labels far better than topics of documents,
+  and predict far worse, for LDA and for BERTopic alike.
+- The most coherent topics by NPMI are not those that people see: sLDA leads on most sets, and its NMI is among the
+  lowest. Its responses bring its topics hardly nearer to the labels than those of LDA on documents.
+- Clusters of documents by BERTopic are the steadiest and predict little. Cosines of its c-TF-IDF, which counts common
+  words less, are not quite those of shares of terms.
+- The rule for the right theme is easy for mixed topics: LDA's "not, hotel, star, but, more, rooms" is right for rooms
+  and for cleanliness. Read it beside the correlation.
+- With permuted responses joint training predicts worse than the mean, and predictive training still reports lifts.
+
 ## What was chosen by looking at which numbers
 
 - Themes: term weights (frequency^.25, tone at half weight), five iterations of NMF and the softness of the start, by
