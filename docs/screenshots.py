@@ -25,7 +25,7 @@ TRIED = "The staff were friendly and helpful, but the room was dirty and very no
 #: Name -> width, height and colours of the screen, and the section it shows.
 PICTURES = {
     "report-desktop": (1280, 1440, "light", "top"),
-    "report-map": (1280, 900, "light", "map"),
+    "report-drivers": (1280, 900, "light", "what"),
     "report-try": (1280, 1080, "light", "try"),
     "report-dark": (1280, 1440, "dark", "top"),
     "report-phone": (390, 1700, "light", "top"),
@@ -39,7 +39,7 @@ def write_report(data: Path, file: Path) -> None:
     training = np.random.default_rng(0).permutation(len(table))[: round(0.8 * len(table))]
     held_out = np.ones(len(table), dtype=bool)
     held_out[training] = False
-    model = ts.TextResponseModel(14, training="predictive")
+    model = ts.TextResponseModel(14)
     model.fit([texts[i] for i in np.flatnonzero(~held_out)], ratings[~held_out])
     model.report(
         file,

@@ -139,8 +139,7 @@ def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> 
         return None
     return (
         f"R2 is {training_r2:.2f} on training texts, but only {held_out_r2:.2f} on held-out ones: much of what was "
-        "learnt holds for the training texts alone. Believe the held-out number; more texts raise it, and fewer terms "
-        "or less supervision bring the two closer"
+        "learnt holds for the training texts alone. Believe the held-out number; more texts raise it"
     )
 
 

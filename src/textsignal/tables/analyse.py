@@ -43,6 +43,7 @@ class Summary:
     with_markup : rows whose text held HTML, which was taken out.
     copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
     made_of : name and value of what made the model.
+    train, held_out : skill; that of themes on training rows is by tone of fits that left them out.
     """
 
     rows: int
@@ -146,6 +147,7 @@ def analyse(
     model.fit(tokens.at(np.flatnonzero(~held_out)), responses[~held_out])
     reading = model.read(tokens)
     predictions = reading.predictions
+    unseen = model.reader_.family.mean(model.reader_.spoken(reading, responses, None).eta)
     summary = Summary(
         rows=len(rows),
         dropped=bad.describe() if len(bad) else "",
@@ -158,8 +160,8 @@ def analyse(
         topics=len(model.components_),
         levels=(int(model.levels_[0]), int(model.levels_[-1])),
         made_of=model.reader_.described,
-        train=_skill(responses, predictions.mean, ~held_out, ~held_out),
-        held_out=_skill(responses, predictions.mean, held_out, ~held_out) if held_out.any() else None,
+        train=_skill(responses, unseen, ~held_out, ~held_out),
+        held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
     documents = _documents(rows, responses, held_out, predictions)
     if groups is None:

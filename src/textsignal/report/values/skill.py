@@ -21,6 +21,8 @@ NOTES = {
     "linear": "every term its own coefficient, not penalised",
     "mean": "the mean response of training, whatever the text says",
 }
+#: The same of themes.
+OUT_OF_FOLD = "themes and tone; training texts by tone of fits that left them out"
 
 
 def prediction_of(documents: Documents, family: Family) -> Prediction | None:
@@ -32,11 +34,12 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
     measured = np.flatnonzero(answered & (documents.held_out == held_out))
     measured = measured[:: -(-measured.size // MOST_MEASURED)]
     predictions = documents.reading.predictions
-    responses, eta = documents.responses[measured], predictions.eta[measured]
+    unseen = documents.spoken.eta
+    responses, eta = documents.responses[measured], unseen[measured]
     happened = (responses[:, None] == family.levels[None, :]).astype(float)
     meant, held = coverage(family, responses, eta)
-    ways = {"this model": predictions.eta}
-    notes = NOTES
+    ways = {"this model": unseen}
+    notes = NOTES if documents.reading.sentences is None else NOTES | {"this model": OUT_OF_FOLD}
     if predictions.beyond.any():
         ways["its topics alone"] = predictions.by_topics.eta
         notes = NOTES | {"this model": "topics, and what single words add beyond them"}
@@ -53,8 +56,8 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
             )
             for name in ways
         ),
-        agreement=agreement(responses, documents.mean[measured], family),
-        means=mean_agreement(responses, documents.mean[measured]),
+        agreement=agreement(responses, family.mean(eta), family),
+        means=mean_agreement(responses, family.mean(eta)),
         reliability=reliability(level_probabilities(family, eta), happened),
         pit=pit(family, responses, eta),
         interval_meant=meant,
