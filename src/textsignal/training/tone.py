@@ -28,7 +28,7 @@ from textsignal.training.draws import Keys, document_keys, drawn, unit_halves
 #: Fits that each leave out a part of the documents, for tone that has not seen its response.
 TONE_FOLDS = 5
 #: Passes over the documents; and the size of steps, in units of the linear predictor's scale.
-PASSES, STEP = 20, 0.18
+PASSES, STEP = 25, 0.18
 #: Documents whose slopes are taken together.
 BATCH = 100
 
