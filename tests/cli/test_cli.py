@@ -233,7 +233,10 @@ def test_fit_writes_model_topics_documents_and_summary(results):
     numbers = ["reach", "share", "mean_response", "well", "badly", "raises", "lowers", "lift", "worth", "coherence"]
     assert list(topics.columns) == ["topic", "label", *numbers, "terms"]
     weights = [f"topic_{k}" for k in range(4)]
-    assert list(documents.columns) == ["row", "response", "prediction", "held_out", "unknown", *weights]
+    assert list(documents.columns) == [
+        *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
+        *weights,
+    ]
     assert documents["held_out"].sum() == N // 5
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["held_out"].keys() == {"documents", "r2", "rmse", "mean_baseline_rmse"}

@@ -98,7 +98,7 @@ def test_the_model_has_seen_the_training_rows_alone(analysis):
 def test_documents_hold_a_row_each(analysis):
     documents = analysis.documents
     assert list(documents.columns) == [
-        *("row", "response", "prediction", "held_out", "unknown"),
+        *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
         *("topic_0", "topic_1", "topic_2"),
     ]
     assert documents["row"].tolist() == list(range(1, N + 1))
@@ -117,7 +117,8 @@ def test_weights_are_those_of_the_model(analysis):
 def test_the_summary_equals_numbers_recomputed_from_the_documents(analysis):
     documents, summary = analysis.documents, analysis.summary
     held_out = documents["held_out"].to_numpy()
-    y, predicted = documents["response"].to_numpy(), documents["prediction"].to_numpy()
+    y, predicted = documents["response"].to_numpy(), documents["unseen_prediction"].to_numpy()
+    assert np.array_equal(predicted[held_out], documents["prediction"][held_out])
     assert asdict(summary.train) == pytest.approx(skill(y, predicted, ~held_out, ~held_out))
     assert asdict(summary.held_out) == pytest.approx(skill(y, predicted, held_out, ~held_out))
     assert summary.train.documents + summary.held_out.documents == N - 3

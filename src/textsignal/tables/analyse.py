@@ -163,7 +163,7 @@ def analyse(
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
-    documents = _documents(rows, responses, held_out, predictions)
+    documents = _documents(rows, responses, held_out, predictions, unseen)
     if groups is None:
         return Analysis(model, summary, documents, reading, response)
     drivers = model.drivers(groups.iloc[rows], texts=tokens, responses=responses)
@@ -364,12 +364,15 @@ def _documents(
     responses: NDArray[np.float64],
     held_out: NDArray[np.bool_],
     predictions: Predictions,
+    unseen: NDArray[np.float64],
 ) -> pd.DataFrame:
+    """One row per document. unseen : (documents,) predictions by what has not seen the document, as far as there is."""
     frame = pd.DataFrame(
         {
             "row": rows + 1,
             "response": responses,
             "prediction": predictions.mean,
+            "unseen_prediction": unseen,
             "held_out": held_out,
             "unknown": predictions.unknown,
         }

@@ -138,7 +138,7 @@ def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool)
     >>> from textsignal.text.units import read_sentences
     >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])
     >>> learn_features(texts, 2, phrases=True).names
-    ['desk', 'front', 'not clean', 'front desk', 'not clean']
+    ['desk', 'front', 'not', 'not clean', 'front desk', 'not clean']
     """
     words, places = texts.words, _places(texts)
 
