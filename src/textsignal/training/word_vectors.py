@@ -22,7 +22,7 @@ from textsignal.engines import Engine
 from textsignal.errors import InputError
 
 #: Length of a vector, and the power of context counts.
-DIMENSIONS, CONTEXT_POWER = 20, 0.75
+DIMENSIONS, CONTEXT_POWER = 23, 0.75
 #: Up to this many terms all eigenvectors are found at once; of more terms as exactly as this.
 SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
