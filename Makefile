@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-generic chromium check bench skill reproduction screenshots clean
+.PHONY: demo test test-generic chromium check bench skill themes reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -38,6 +38,10 @@ bench: $(READY)
 # Our skill beside other packages' on review sets that are not in this repository: make skill SKILL="--data FOLDER"
 skill: $(VENV)/.bench
 	$(BIN)/python benchmarks/skill.py $(SKILL)
+
+# Themes and tone beside other topic models, on the same sets: make themes THEMES="--data FOLDER"
+themes: $(VENV)/.bench
+	$(BIN)/python benchmarks/themes.py $(THEMES)
 
 # The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
 DATA ?= ../shared/data

@@ -62,7 +62,7 @@ def test_themes_are_things_that_differ_in_reach(model):
     assert table["reach"].max() >= 3 * table["reach"].min()
     words = {word for label in table["label"] for word in label.replace(",", "").split()}
     assert not words & {"not", "very", "just", "good", "great", "nice"}
-    assert {"staff", "location", "room", "parking"} <= words
+    assert {"staff", "location", "room", "breakfast"} <= words
 
 
 def test_new_reviews_are_predicted(model, sides):
