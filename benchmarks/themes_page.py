@@ -43,8 +43,8 @@ NOTES = """## How it was measured
   whose contribution correlates most with a guest's rating of an aspect, given the overall rating. It is the right one
   if one of its eight leading terms names the aspect (list in `benchmarks/themes_measures.py`). Value is not part of
   the mean.
-- **Reach**: share of training documents that have a sentence at least half about a topic (others: mostly); for these in the
-  first {reach:,} documents.
+- **Reach**: share of training documents that have a sentence at least half of which is about a theme; for others, a
+  sentence mostly about a topic, in the first {reach:,} documents.
 - **Stability**: {samples} subsamples of 80% of the training side; cosines of matched topics (Hungarian), mean over
   all pairs.
 - **Permuted responses**: R2 on a test side that is permuted too. Lift is how much the mean rating would rise if what
@@ -78,15 +78,15 @@ NOTES = """## How it was measured
 
 ## What was chosen by looking at which numbers
 
-- Themes, by the labelled sentences of hotels: term weights (frequency^.25, tone at half weight) and the softness of the
-  start. By the stability, reach, NPMI and labels of this page, about 40 settings in all: pairs of terms that met n times
-  counting n / (n + 1), 23 dimensions, 60 clusterings, terms in them by the root of their frequency, three iterations of
-  NMF. That a document speaks of a theme from half of a sentence on was chosen with reach in view. Expect less elsewhere:
-  stability of short texts lies between .80 and .86 over seeds.
-- Tone: steps, passes (25), halves, phrases, and what is negated, by out-of-fold R2 on the training sides of these seven
-  sets, among about 50 settings; the test sides were in view. On google_local, the smallest set but one, R2 moves by
-  .004 with the luck of the draw of halves: .54 is not safely reached. Three standard errors below which tone counts as
-  nothing: by permuted responses of hotels.
+- Themes, by the labelled sentences of hotels: term weights (frequency^.25, tone at half weight) and the softness of
+  the start. By the stability, reach, NPMI and labels of this page, about 40 settings in all: pairs of terms that met
+  n times counting n / (n + 1), 23 dimensions, 60 clusterings, terms in them by the root of their frequency, three
+  iterations of NMF. That a document speaks of a theme from half of a sentence on was chosen with reach in view.
+  Expect less elsewhere: stability of short texts lies between .80 and .86 over seeds.
+- Tone: steps, passes (25), halves, phrases, and what is negated, by out-of-fold R2 on the training sides of these
+  seven sets, among about 50 settings; the test sides were in view. On google_local, the smallest set but one, R2
+  moves by .004 with the luck of the draw of halves: .54 is not safely reached. Three standard errors below which tone
+  counts as nothing: by permuted responses of hotels.
 - BERTopic: stop list and scaling of embeddings, the best of six settings by NMI with the labelled sentences (seed 0);
   the others had .07 to .16 on documents and .14 to .30 on sentences.
 - LDA: sweeps, by the same NMI: 500 gave .157 on documents and .324 on sentences, 200 gave .153 and .335 (seed 0).
