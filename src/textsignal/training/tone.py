@@ -29,6 +29,8 @@ from textsignal.training.draws import Keys, document_keys, drawn, unit_halves
 TONE_FOLDS = 5
 #: Passes over the documents; and the size of steps, in units of the linear predictor's scale.
 PASSES, STEP = 25, 0.18
+#: Up to so many documents; more of them need fewer passes, though not fewer than the least.
+MANY, LEAST_PASSES = 10_000, 5
 #: Documents whose slopes are taken together.
 BATCH = 100
 
@@ -92,6 +94,14 @@ def _visits(corpus: Corpus) -> _Visits:
     return _Visits(rows, keys, (times / often)[rows])
 
 
+def _n_passes(n_visits: int) -> int:
+    """Passes over so many documents: visits in all grow by the cube root of what is more than `MANY`.
+
+    With 18,000 reviews 15 passes predicted as well as 25.
+    """
+    return max(LEAST_PASSES, round(PASSES * min(1.0, MANY / n_visits) ** (2 / 3)))
+
+
 @dataclass(frozen=True)
 class _Scale:
     """What is large for this response: the best constant, and the size of slopes there and of linear predictors."""
@@ -134,7 +144,7 @@ def _descend(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Fa
     effects[-1], squares[:] = scale.constant, 1.0
     sees = np.arange(n_fits) != folds[visits.rows, None]
     counting = sees * visits.part[:, None] / scale.slope
-    for number in range(PASSES):
+    for number in range(_n_passes(len(visits.rows))):
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
         half = unit_halves(roots, visits.rows[order], visits.keys[order], number)
         for start in range(0, len(order), BATCH):
