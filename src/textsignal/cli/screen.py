@@ -92,7 +92,7 @@ def _words(row: Any) -> Text:
     if not hasattr(row, "raises"):
         return Text(", ".join(row.terms))
     lowers, raises = (", ".join(words[:SHOWN_WORDS]) for words in (row.lowers, row.raises))
-    return Text(lowers, style="red") + Text(" / ") + Text(raises, style="green")
+    return Text(lowers or "–", style="red") + Text(" / ") + Text(raises or "–", style="green")
 
 
 def _table(title: str, caption: str) -> Table:

@@ -29,6 +29,8 @@ LAST = 1e3
 PHRASE_SHARE = 0.25
 #: Words that are listed as raising and lowering a theme.
 LISTED = 6
+#: They add at least this part of what the strongest word of the theme adds or takes.
+LEAST_PART = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,7 @@ def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
 
 
 def _strongest(sums: Vector, texts: SentenceTexts) -> list[str]:
-    """The words of the largest sums."""
+    """The words of the largest sums, as far as they count beside the largest of either sign."""
     order = np.argsort(-sums, kind="stable")[:LISTED]
-    return [shown_word(texts.words[j // 2], bool(j % 2)) for j in order.tolist() if sums[j] > 0]
+    least = LEAST_PART * np.abs(sums).max(initial=0.0)
+    return [shown_word(texts.words[j // 2], bool(j % 2)) for j in order.tolist() if sums[j] > least]
