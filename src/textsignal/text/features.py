@@ -17,7 +17,7 @@ from textsignal.text.units import SentenceTexts
 #: How a negated word is written, among features and for people.
 NOT = "not "
 #: What a phrase counts beside a word: most phrases say little that their words do not.
-PHRASE_SIZE = 0.7
+PHRASE_SIZE = 0.5
 WORD, NEGATED, PHRASE, NEGATED_PHRASE = range(4)
 
 

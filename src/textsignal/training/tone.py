@@ -31,6 +31,8 @@ TONE_FOLDS = 5
 PASSES, STEP = 25, 0.18
 #: Up to so many documents; more of them need fewer passes, though not fewer than the least.
 MANY, LEAST_PASSES = 10_000, 5
+#: Few documents have effects that are the mean of several runs, at most so many: they depend less on the draws.
+MOST_RUNS = 4
 #: Documents whose slopes are taken together.
 BATCH = 100
 
@@ -68,7 +70,9 @@ def fit_tone(counts: sp.csr_array, sizes: Vector, y: Vector, weight: Vector, fam
         distinct = distinct_documents(Corpus(counts[observed], y[observed], weight[observed]))
         left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
         left_out[distinct.places] = folds[observed]
-        effects = _descend(distinct.corpus, left_out, sizes, family, kernels)
+        n_runs = max(1, min(MOST_RUNS, MANY // len(distinct.corpus.y)))
+        runs = [_descend(distinct.corpus, left_out, sizes, family, kernels, run) for run in range(n_runs)]
+        effects = np.mean(runs, axis=0)
     return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
 
 
@@ -84,13 +88,13 @@ class _Visits:
     part: Vector
 
 
-def _visits(corpus: Corpus) -> _Visits:
+def _visits(corpus: Corpus, run: int) -> _Visits:
     """A document of w times the mean weight is visited w times, rounded up: no step is longer than others."""
     times = corpus.weight / corpus.weight.mean()
     often = np.ceil(times).astype(np.int64)
     rows = np.repeat(np.arange(len(often)), often)
     turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
-    keys = drawn(document_keys(corpus.X)[rows] + turn.astype(np.uint64), PASSES)
+    keys = drawn(document_keys(corpus.X)[rows] + turn.astype(np.uint64), PASSES, run)
     return _Visits(rows, keys, (times / often)[rows])
 
 
@@ -129,14 +133,16 @@ def _scale(corpus: Corpus, family: Family) -> _Scale:
     return _Scale(constant, square**0.5, eta)
 
 
-def _descend(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels) -> Vector:
+def _descend(
+    corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels, run: int
+) -> Vector:
     """(features, TONE_FOLDS + 1) effects: without the documents of each fold, and of all documents.
 
-    corpus : counts, responses that are all there, and weights; folds : (documents,).
+    corpus : counts, responses that are all there, and weights; folds : (documents,); run : draws are others in each.
     """
     roots = sp.csr_array(corpus.X, dtype=float)
     roots.data = sizes[roots.indices] * np.sqrt(roots.data)
-    visits = _visits(corpus)
+    visits = _visits(corpus, run)
     y = corpus.y[visits.rows]
     scale = _scale(corpus, family)
     n_fits = -(-(TONE_FOLDS + 1) // kernels.lanes(np.float64)) * kernels.lanes(np.float64)
