@@ -16,7 +16,7 @@ from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family
 from textsignal.readers.base import Reader
-from textsignal.readers.matrix import MatrixReader
+from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
@@ -88,9 +88,7 @@ def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
     """Texts with their words, as the training that is asked for takes them."""
     if training_of(options) == "themes":
         return theme_tokens(texts, _language(options))
-    if isinstance(texts, SentenceTexts):
-        raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
-    return new_vectorizer(options).tokenise(texts)
+    return matrix_tokens(texts, new_vectorizer(options))
 
 
 def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:

@@ -34,8 +34,9 @@ def drivers(
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
     from textsignal.model import load
-    from textsignal.tables.analyse import drivers_table, with_lists_as_text
+    from textsignal.tables.analyse import drivers_table
     from textsignal.tables.read import read_file
+    from textsignal.topics.table import with_lists_as_text
 
     if file is None and (by is not None or text is not None or response is not None):
         raise InputError("--text, --response and --by name columns of a table; give the table too")

@@ -23,7 +23,7 @@ def topics(
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
     from textsignal.model import load
-    from textsignal.tables.analyse import with_lists_as_text
+    from textsignal.topics.table import with_lists_as_text
 
     if output is None:
         out.print(topic_table(load(model), terms))

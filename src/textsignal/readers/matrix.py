@@ -90,9 +90,7 @@ class MatrixReader:
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> TokenisedTexts:
         """Texts with their words."""
-        if isinstance(texts, SentenceTexts):
-            raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
-        return self.vectorizer.tokenise(texts)
+        return matrix_tokens(texts, self.vectorizer)
 
     def read(self, texts: Iterable[str] | Tokens) -> Reading:
         """Counts of terms, and everything the estimator says of them."""
@@ -173,3 +171,10 @@ class MatrixReader:
     def with_jobs(self, n_jobs: int | None) -> MatrixReader:
         """The same with another number of threads."""
         return replace(self, estimator=copy(self.estimator).set_params(n_jobs=n_jobs))
+
+
+def matrix_tokens(texts: Iterable[str] | Tokens, vectorizer: TextVectorizer) -> TokenisedTexts:
+    """Texts with their words, as a vectorizer takes them."""
+    if isinstance(texts, SentenceTexts):
+        raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
+    return vectorizer.tokenise(texts)

@@ -20,6 +20,7 @@ from textsignal.report.values.data import ReportSettings
 from textsignal.tables.read import column, kept_columns
 from textsignal.tables.rows import BadRows, check_rows, parse_response
 from textsignal.topics.reading import Reading
+from textsignal.topics.table import with_lists_as_text
 
 
 @dataclass(frozen=True)
@@ -176,9 +177,10 @@ def _groups(table: pd.DataFrame, by: str) -> pd.Series:
     return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
 
 
-def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose lists of words are written with commas."""
-    return table.map(lambda value: ", ".join(value) if isinstance(value, list) else value)
+def _texts(table: pd.DataFrame, text: str) -> list[str]:
+    """The text of every row; "" where there is none."""
+    cells = column(table, text, "text")
+    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
 
 
 def drivers_table(
@@ -205,8 +207,7 @@ def drivers_table(
         return model.drivers()
     if text is None:
         raise InputError("a table was given, but not which column holds the texts; give text='...'")
-    cells = column(table, text, "text")
-    texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+    texts = _texts(table, text)
     responses = None if response is None else parse_response(column(table, response, "response")).values
     groups = None if by is None else _groups(table, by)
     return model.drivers(groups, texts=texts, responses=responses)
@@ -229,8 +230,7 @@ def predict_table(
     >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
     [False, True]
     """
-    cells = column(table, text, "text")
-    texts = ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+    texts = _texts(table, text)
     predictions = model.predictions(texts)
     frame = pd.DataFrame(
         {

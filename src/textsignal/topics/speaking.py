@@ -18,7 +18,7 @@ from textsignal.topics.drivers import grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
-from textsignal.topics.table import unique_labels
+from textsignal.topics.table import unique_labels, with_lists_as_text
 from textsignal.topics.theme_sentences import find_sentences, sentence_table
 from textsignal.training.theme_reading import ThemeReading
 
@@ -36,7 +36,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     columns = {
         name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
     }
-    return pd.DataFrame(columns).map(lambda value: ", ".join(value) if isinstance(value, list) else value)
+    return with_lists_as_text(pd.DataFrame(columns))
 
 
 class Speaking:

@@ -46,6 +46,11 @@ def unique_labels(labels: Sequence[str]) -> list[str]:
     return [f"{label} ({k})" if labels.count(label) > 1 else label for k, label in enumerate(labels)]
 
 
+def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose lists of words are written with commas."""
+    return table.map(lambda value: ", ".join(value) if isinstance(value, list) else value)
+
+
 def topic_table(
     *,
     topics: Array,

@@ -22,7 +22,7 @@ from textsignal.text.features import NEGATED_PHRASE, Features, Occurrences, Weig
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
-from textsignal.training.themes import Themes
+from textsignal.training.themes import Themes, shares_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,9 +243,7 @@ def by_document(values: Vector | sp.csr_array, texts: SentenceTexts) -> Any:
 def _shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vector:
     """(documents, themes) share of each text, by words; the prevalence for a text without words."""
     words = np.diff(texts.indptr).astype(float)
-    in_theme = by_document(places * words[:, None], texts)
-    total = in_theme.sum(axis=1, keepdims=True)
-    return np.where(total > 0, in_theme / np.where(total > 0, total, 1), prevalence)
+    return shares_of(by_document(places * words[:, None], texts), prevalence)
 
 
 def read_themes(model: FittedThemes, texts: SentenceTexts, compute: Compute) -> ThemeReading:

@@ -62,15 +62,16 @@ class Themes:
         weights = self.weights(units, compute)
         in_document = np.zeros((n_documents, weights.shape[1]))
         np.add.at(in_document, documents, weights)
-        document = _shares(in_document, self.prevalence)
-        return _shares(weights, document[documents])
+        document = shares_of(in_document, self.prevalence)
+        return shares_of(weights, document[documents])
 
     def weights(self, units: sp.csr_array, compute: Compute) -> Vector:
         """(sentences, themes) weights; 0 for a sentence without a content term."""
         return np.asarray(self.inference.weights(weighted(units, self.term_weights), compute).weights, dtype=float)
 
 
-def _shares(weights: Vector, otherwise: Vector) -> Vector:
+def shares_of(weights: Vector, otherwise: Vector) -> Vector:
+    """Rows of weights brought to a sum of 1; `otherwise` where a row has none."""
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 0, weights / np.where(total > 0, total, 1), otherwise)
 
