@@ -50,8 +50,12 @@ class Reader(Protocol):
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """One row per topic."""
 
-    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """What texts say about topics, by numbers that have not seen their responses; None: the training texts."""
+    @property
+    def trained(self) -> Spoken | None:
+        """What the training texts say about topics, where that is kept."""
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about topics, by numbers that have not seen their responses."""
 
     def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """A table of drivers with labels, words and terms."""

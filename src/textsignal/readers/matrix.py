@@ -36,14 +36,12 @@ NOT_STORED = (
 class MatrixReader:
     """A fitted vectorizer and a fitted estimator.
 
-    coherence : (topics,) in the training texts; training : what drivers know of the training texts; a stored model
-    does not hold it.
+    coherence : (topics,) in the training texts.
     """
 
     vectorizer: TextVectorizer
     estimator: TopicEstimator
     coherence: Vector
-    training: Spoken | None = None
 
     @classmethod
     def fit(cls, vectorizer: TextVectorizer, estimator: TopicEstimator, observed: Observed) -> MatrixReader:
@@ -51,11 +49,7 @@ class MatrixReader:
         assert isinstance(observed.tokens, TokenisedTexts)
         X = sp.csr_array(vectorizer.fit_transform(observed.tokens))
         estimator.fit(X, observed.responses, observed.sample_weight)
-        return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))._trained(X, observed)
-
-    def _trained(self, X: sp.csr_array, observed: Observed) -> MatrixReader:
-        reading = self._reading(observed.tokens.texts, X, self.estimator.text_weights_)
-        return replace(self, training=self.spoken(reading, observed.responses, observed.weight))
+        return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))
 
     @property
     def family(self) -> Family:
@@ -95,14 +89,12 @@ class MatrixReader:
     def read(self, texts: Iterable[str] | Tokens) -> Reading:
         """Counts of terms, and everything the estimator says of them."""
         tokens = self.tokenise(texts)
-        return self._reading(tokens.texts, sp.csr_array(self.vectorizer.transform(tokens)), None)
-
-    def _reading(self, texts: Sequence[str], X: sp.csr_array, weights: Array | None) -> Reading:
-        predictions = self.estimator.predictions(X, weights)
+        X = sp.csr_array(self.vectorizer.transform(tokens))
+        predictions = self.estimator.predictions(X)
         centred = self.estimator.centred_effects
         return Reading(
-            texts=texts,
-            n_words=np.array([len(text.split()) for text in texts], dtype=np.int64),
+            texts=tokens.texts,
+            n_words=np.array([len(text.split()) for text in tokens.texts], dtype=np.int64),
             X=X,
             predictions=predictions,
             contributions=np.asarray(predictions.weights * centred.size * centred.effects, dtype=float),
@@ -122,12 +114,12 @@ class MatrixReader:
             n_terms=n_terms,
         )
 
-    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
+    @property
+    def trained(self) -> None:
+        """Nothing is kept of what the training texts say."""
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What texts say about topics; tone is a topic's contribution against the average text."""
-        if reading is None:
-            if self.training is None:
-                raise InputError(NOT_STORED)
-            return self.training
         n_texts = len(reading.texts)
         return Spoken(
             family=self.family,
@@ -166,7 +158,7 @@ class MatrixReader:
         X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
         estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight)
         coherence = evaluate.coherence(X, estimator.components_)
-        return MatrixReader(self.vectorizer, estimator, coherence)._trained(X, observed)
+        return MatrixReader(self.vectorizer, estimator, coherence)
 
     def with_jobs(self, n_jobs: int | None) -> MatrixReader:
         """The same with another number of threads."""

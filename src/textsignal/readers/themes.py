@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
 from textsignal.engines.local import local_compute
@@ -105,25 +106,33 @@ class ThemeReader:
 
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """One row per theme, the largest lift first."""
-        table = driver_table(self.spoken(None, None, None))
+        table = driver_table(self.trained)
         shown = self.drivers(table, labels, n_terms)
         shown.insert(len(shown.columns) - 1, "coherence", self.coherence)
         return shown.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
 
-    def spoken(self, reading: Reading | None, responses: Vector | None, weight: Vector | None) -> Spoken:
+    @property
+    def trained(self) -> Spoken:
+        """What the training texts say about themes."""
+        found = self.fitted.training
+        return self._spoken(found.tone, found.shares, found.spoken, found.responses, found.weight)
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What texts say about themes, by tone that has not seen their responses."""
-        training, effects = self.fitted.training, self.fitted.effects
-        if reading is None:
-            tone, shares, spoken = training.tone, training.shares, training.spoken
-            responses, weight = training.responses, training.weight
-        else:
-            assert reading.sentences is not None
-            tone = reading.sentences.tone_by_theme(training.unseen_tone(reading.sentences))
-            shares, spoken, n_texts = reading.predictions.shares, reading.spoken, len(reading.texts)
-            responses = np.full(n_texts, np.nan) if responses is None else responses
-            weight = np.ones(n_texts) if weight is None else weight
-        assert responses is not None
-        assert weight is not None
+        assert reading.sentences is not None
+        n_texts = len(reading.texts)
+        return self._spoken(
+            reading.sentences.tone_by_theme(self.fitted.training.unseen_tone(reading.sentences)),
+            reading.predictions.shares,
+            reading.spoken,
+            np.full(n_texts, np.nan) if responses is None else responses,
+            np.ones(n_texts) if weight is None else weight,
+        )
+
+    def _spoken(
+        self, tone: Vector, shares: Vector, spoken: NDArray[np.bool_], responses: Vector, weight: Vector
+    ) -> Spoken:
+        effects = self.fitted.effects
         eta = effects.linear_predictor(tone, shares)
         return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
 

@@ -19,6 +19,7 @@ from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.read import column, kept_columns
 from textsignal.tables.rows import BadRows, check_rows, parse_response
+from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
 
@@ -148,7 +149,8 @@ def analyse(
     model.fit(tokens.at(np.flatnonzero(~held_out)), responses[~held_out])
     reading = model.read(tokens)
     predictions = reading.predictions
-    unseen = model.reader_.family.mean(model.reader_.spoken(reading, responses, None).eta)
+    spoken = model.reader_.spoken(reading, responses, None)
+    unseen = spoken.family.mean(spoken.eta)
     summary = Summary(
         rows=len(rows),
         dropped=bad.describe() if len(bad) else "",
@@ -167,7 +169,7 @@ def analyse(
     documents = _documents(rows, responses, held_out, predictions, unseen)
     if groups is None:
         return Analysis(model, summary, documents, reading, response)
-    drivers = model.drivers(groups.iloc[rows], texts=tokens, responses=responses)
+    drivers = model.reader_.drivers(grouped_drivers(spoken, groups.iloc[rows]), model.labels_, DRIVER_TERMS)
     return Analysis(model, summary, documents, reading, response, by, drivers)
 
 

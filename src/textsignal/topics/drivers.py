@@ -15,6 +15,9 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families import Family
 
+#: Terms of a topic that are listed beside its numbers.
+DRIVER_TERMS = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Spoken:

@@ -14,7 +14,7 @@ from textsignal.checks import check_choice, check_number
 from textsignal.errors import InputError
 from textsignal.readers.base import Reader
 from textsignal.readers.themes import ThemeReader
-from textsignal.topics.drivers import grouped_drivers
+from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
@@ -66,7 +66,7 @@ class Speaking:
         texts: Iterable[str] | Tokens | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        n_terms: int = 10,
+        n_terms: int = DRIVER_TERMS,
     ) -> pd.DataFrame:
         """What to fix first and what to keep: one row per topic, the largest lift first.
 
@@ -98,9 +98,8 @@ class Speaking:
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        if texts is None and responses is None and sample_weight is None:
-            spoken = self.reader_.spoken(None, None, None)
-        else:
+        spoken = self.reader_.trained if texts is None and responses is None and sample_weight is None else None
+        if spoken is None:
             observed = self._observed(texts, responses, sample_weight)
             self.reader_.family.encode(observed.responses)
             spoken = self.reader_.spoken(self.reader_.read(observed.tokens), observed.responses, observed.weight)
