@@ -21,6 +21,7 @@ from textsignal.families import Family
 from textsignal.readers.matrix import NOT_STORED, MatrixReader
 from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.topics.beside import name_of
 from textsignal.topics.explanation import Explanation
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
@@ -281,7 +282,10 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
         held_out: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
         with_texts: bool = True,
+        n_documents: int = 1000,
         title: str = "",
         response_name: str = "response",
         unit: str = "points",
@@ -296,7 +300,10 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
             hold these.
         held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
             for none of them.
+        by : (documents,) the group of each document, such as its hotel, to compare groups.
+        over : (documents,) the date of each document, to see what changes.
         with_texts : whether documents are shown; if not, the file is checked to hold none.
+        n_documents : documents to put into the file, to be looked through there; a sample where there are more.
         title : of the page.
         response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars".
         force : replace a file that is there.
@@ -322,9 +329,13 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
             response_name=response_name,
             unit=unit,
             with_texts=with_texts,
+            n_documents=n_documents,
+            group_name=name_of(by, "group"),
+            time_name=name_of(over, "date"),
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
         )
-        write_report(self, path, self.read(observed.tokens), observed.responses, held_out, settings, force=force)
+        reading = self.read(observed.tokens)
+        write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reader_")

@@ -14,7 +14,8 @@ from textsignal.errors import InputError, OutputError
 from textsignal.inference import Inference
 from textsignal.readers import themes
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.analyse import analyse, predict_table
+from textsignal.tables.analyse import analyse
+from textsignal.tables.apply import predict_table
 from textsignal.tables.read import read_table
 from textsignal.training.predictive import FINAL_TOL
 

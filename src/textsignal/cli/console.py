@@ -6,12 +6,14 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textsignal.model import TextResponseModel
     from textsignal.report.values.data import ReportSettings
 
@@ -55,12 +57,13 @@ def busy(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def report_settings(unit: str, *, title: str = "", with_texts: bool = True) -> Iterator[ReportSettings]:
+def report_settings(unit: str, *, file: Path | None = None, **settings: Any) -> Iterator[ReportSettings]:
     """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
     from textsignal.report.values.data import ReportSettings
 
     with busy("Report"):
-        yield ReportSettings(title=title, unit=unit, with_texts=with_texts, command=this_command())
+        source = "" if file is None else file.name
+        yield ReportSettings(unit=unit, source=source, command=this_command(), **settings)
 
 
 @contextmanager

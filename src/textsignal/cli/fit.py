@@ -12,12 +12,14 @@ from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
+    DocumentsOption,
     EncodingOption,
     FileArgument,
     ForceOption,
     JobsOption,
     NoTextsOption,
     OnBadRows,
+    OverOption,
     ResponseOption,
     SeedOption,
     SepOption,
@@ -38,6 +40,7 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
     by: ByOption = None,
+    over: OverOption = None,
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
@@ -81,6 +84,7 @@ def fit(
     on_bad_rows: BadRowsOption = OnBadRows.error,
     unit: UnitOption = "points",
     no_texts: NoTextsOption = False,
+    documents: DocumentsOption = 1000,
     encoding: EncodingOption = None,
     sep: SepOption = None,
     sheet: SheetOption = None,
@@ -124,8 +128,10 @@ def fit(
                 seed=seed,
                 on_bad_rows=on_bad_rows.value,
                 by=by,
+                over=over,
             )
-        with report_settings(unit, with_texts=not no_texts) as settings:
+        options = {"with_texts": not no_texts, "n_documents": documents}
+        with report_settings(unit, file=file, **options) as settings:
             analysis.write(folder, settings)
     show_analysis(analysis)
     say_results(output, by)

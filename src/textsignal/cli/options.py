@@ -32,6 +32,13 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is ther
 ByOption = Annotated[
     str | None, typer.Option("--by", help="Column whose groups get drivers of their own, such as a hotel.")
 ]
+OverOption = Annotated[
+    str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
+]
+DocumentsOption = Annotated[
+    int,
+    typer.Option("--documents", min=0, max=5000, help="Documents to put into the report; a sample if there are more."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]

@@ -44,7 +44,7 @@ def predict(
 ) -> None:
     """Predict the response of new texts."""
     from textsignal.model import load
-    from textsignal.tables.analyse import predict_table
+    from textsignal.tables.apply import predict_table
     from textsignal.tables.read import read_file
 
     if output is not None:

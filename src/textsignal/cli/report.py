@@ -10,12 +10,15 @@ import typer
 from textsignal.cli.console import report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
+    ByOption,
+    DocumentsOption,
     EncodingOption,
     FileArgument,
     ForceOption,
     ModelArgument,
     NoTextsOption,
     OnBadRows,
+    OverOption,
     ResponseOption,
     SepOption,
     SheetOption,
@@ -32,9 +35,12 @@ def report(
     text: TextOption,
     response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    by: ByOption = None,
+    over: OverOption = None,
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
     unit: UnitOption = "points",
     no_texts: NoTextsOption = False,
+    documents: DocumentsOption = 1000,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
@@ -46,7 +52,7 @@ def report(
     import pandas as pd
 
     from textsignal.model import load
-    from textsignal.tables.analyse import report_table
+    from textsignal.tables.apply import report_table
     from textsignal.tables.read import read_file
 
     check_not_input(output, [file, *model.glob("*")])
@@ -54,7 +60,8 @@ def report(
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     if read.choice:
         say(what_was_read(file, read))
-    with report_settings(unit, title=title, with_texts=not no_texts) as settings:
+    options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
+    with report_settings(unit, file=file, **options) as settings:
         held_out = report_table(
             load(model),
             read.table,
@@ -63,6 +70,8 @@ def report(
             response=response,
             split=pd.read_csv(split) if split.is_file() else None,
             new=new,
+            by=by,
+            over=over,
             settings=settings,
             on_bad_rows=on_bad_rows.value,
             force=force,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.read import column, kept_columns
+from textsignal.tables.read import column, groups_of
 from textsignal.tables.rows import BadRows, check_rows, parse_response
+from textsignal.topics.beside import Times, as_times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
@@ -76,6 +76,8 @@ class Analysis:
 
     reading : what the model reads in the documents; response_name : the response's column.
     by, drivers : the column of groups and what moves the response in each; None where none was asked for.
+    groups, times : (documents,) the group and the day of each; None where none was asked for.
+    over : the column of dates.
     """
 
     model: TextResponseModel
@@ -85,6 +87,9 @@ class Analysis:
     response_name: str
     by: str | None = None
     drivers: pd.DataFrame | None = None
+    groups: pd.Series | None = None
+    over: str | None = None
+    times: Times | None = None
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
@@ -97,9 +102,18 @@ class Analysis:
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         from textsignal.report.page.render import write_report  # charts are slow to import
 
-        settings = replace(report or ReportSettings(), response_name=self.response_name, dropped=self.summary.dropped)
+        settings = filled_settings(report, self.response_name, self.summary.dropped, self.by, self.over)
         responses, held_out = self.documents["response"], self.documents["held_out"]
-        write_report(self.model, folder / "report.html", self.reading, responses, held_out, settings)
+        write_report(
+            self.model,
+            folder / "report.html",
+            self.reading,
+            responses,
+            held_out,
+            settings,
+            groups=self.groups,
+            times=self.times,
+        )
 
 
 def analyse(
@@ -113,6 +127,7 @@ def analyse(
     seed: int = 0,
     on_bad_rows: str = "error",
     by: str | None = None,
+    over: str | None = None,
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
@@ -126,6 +141,7 @@ def analyse(
     seed : of the split.
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
     by : column whose groups get drivers of their own.
+    over : column of dates, for what changes.
 
     Examples
     --------
@@ -139,9 +155,10 @@ def analyse(
         raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
-    groups = None if by is None else _groups(table, by)
+    groups = None if by is None else groups_of(table, by)
+    times = None if over is None else as_times(column(table, over, "over"), len(table))
     bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
-    rows = _usable(bad, on_bad_rows)
+    rows = usable_rows(bad, on_bad_rows)
     tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
     responses = parsed.values[rows]
     first_copies = tokens.first_copies()
@@ -167,144 +184,23 @@ def analyse(
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
     documents = _documents(rows, responses, held_out, predictions, unseen)
-    if groups is None:
-        return Analysis(model, summary, documents, reading, response)
-    drivers = model.reader_.drivers(grouped_drivers(spoken, groups.iloc[rows]), model.labels_, DRIVER_TERMS)
-    return Analysis(model, summary, documents, reading, response, by, drivers)
-
-
-def _groups(table: pd.DataFrame, by: str) -> pd.Series:
-    """The group of every row; an empty cell is none."""
-    cells = column(table, by, "by")
-    return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
-
-
-def _texts(table: pd.DataFrame, text: str) -> list[str]:
-    """The text of every row; "" where there is none."""
-    cells = column(table, text, "text")
-    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
-
-
-def drivers_table(
-    model: TextResponseModel,
-    table: pd.DataFrame | None,
-    *,
-    text: str | None = None,
-    response: str | None = None,
-    by: str | None = None,
-) -> pd.DataFrame:
-    """What moves the response in a table's texts, or in those of training where there is no table.
-
-    text, response, by : names of the columns; without a response there are no means.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
-    >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
-    True
-    """
-    if table is None:
-        return model.drivers()
-    if text is None:
-        raise InputError("a table was given, but not which column holds the texts; give text='...'")
-    texts = _texts(table, text)
-    responses = None if response is None else parse_response(column(table, response, "response")).values
-    groups = None if by is None else _groups(table, by)
-    return model.drivers(groups, texts=texts, responses=responses)
-
-
-def predict_table(
-    model: TextResponseModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
-) -> pd.DataFrame:
-    """Predictions for a table's texts, one row per text: nothing is dropped.
-
-    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
-    rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
-    level.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
-    >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
-    [False, True]
-    """
-    texts = _texts(table, text)
-    predictions = model.predictions(texts)
-    frame = pd.DataFrame(
-        {
-            "row": np.arange(1, len(texts) + 1),
-            "prediction": predictions.mean,
-            "level": predictions.level(),
-            "unknown": predictions.unknown,
-        }
+    analysis = Analysis(
+        model, summary, documents, reading, response, over=over, times=None if times is None else times[rows]
     )
-    names = [f"p_{level}" for level in model.levels_]
-    made = pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
-    kept = kept_columns(table, keep).reset_index(drop=True)
-    if twice := [name for name in kept.columns if name in made.columns]:
-        raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
-    return pd.concat([made[["row"]], kept, made.drop(columns="row")], axis=1)
+    if groups is None:
+        return analysis
+    groups = groups.iloc[rows]
+    drivers = model.reader_.drivers(grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
+    return replace(analysis, by=by, drivers=drivers, groups=groups)
 
 
-def report_table(
-    model: TextResponseModel,
-    table: pd.DataFrame,
-    path: Path,
-    *,
-    text: str,
-    response: str,
-    split: pd.DataFrame | None = None,
-    new: bool = False,
-    settings: ReportSettings | None = None,
-    on_bad_rows: str = "error",
-    force: bool = False,
-) -> int:
-    """Write a model's report on a table, and give the number of rows that are known to be held out.
-
-    Parameters
-    ----------
-    split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
-        the same.
-    new : whether training has seen none of the rows.
-    settings : of the report; the response's name and what was left out are filled in.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "report.html")
-    ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)
-    60
-    """
-    from textsignal.report.page.render import write_report  # charts are slow to import
-
-    parsed = parse_response(column(table, response, "response"))
-    texts = column(table, text, "text")
-    bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
-    rows = _usable(bad, on_bad_rows)
-    reading, responses = model.read(texts.to_numpy(dtype=object)[rows].tolist()), parsed.values[rows]
-    held_out = np.full(len(rows), new)
-    if split is not None and not new and _is_of(split, rows, responses):
-        held_out = split["held_out"].to_numpy(dtype=bool)
-    dropped = bad.describe() if len(bad) else ""
-    filled = replace(settings or ReportSettings(), response_name=response, dropped=dropped)
-    write_report(model, path, reading, responses, held_out, filled, force=force)
-    return int(held_out.sum())
-
-
-def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
-    """Whether a fit's documents are these rows with these responses."""
-    if not {"row", "response", "held_out"} <= set(split.columns):
-        return False
-    same_rows = np.array_equal(split["row"], rows + 1)
-    return same_rows and np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True)
+def filled_settings(
+    report: ReportSettings | None, response: str, dropped: str, by: str | None, over: str | None
+) -> ReportSettings:
+    """A report's settings with what a table tells."""
+    settings = replace(report or ReportSettings(), response_name=response, dropped=dropped)
+    settings = settings if by is None else replace(settings, group_name=by)
+    return settings if over is None else replace(settings, time_name=over)
 
 
 def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:
@@ -314,7 +210,8 @@ def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:
     return int(np.floor(np.nanmin(responses))), int(np.ceil(np.nanmax(responses)))
 
 
-def _usable(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+    """The rows that can be used; an error where bad ones may not be left out, or none is left."""
     if on_bad_rows not in ("error", "drop"):
         raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
     if len(bad) and on_bad_rows == "error":

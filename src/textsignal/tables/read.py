@@ -142,6 +142,18 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
 
 
+def groups_of(table: pd.DataFrame, by: str) -> pd.Series:
+    """The group of every row; an empty cell is none."""
+    cells = column(table, by, "by")
+    return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
+
+
+def texts_of(table: pd.DataFrame, text: str) -> list[str]:
+    """The text of every row; "" where there is none."""
+    cells = column(table, text, "text")
+    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+
+
 def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
     """Give the columns of a table that are to be kept: those named, or every one for "all".
 

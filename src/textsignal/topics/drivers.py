@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families import Family
+from textsignal.topics.beside import as_groups
 
 #: Terms of a topic that are listed beside its numbers.
 DRIVER_TERMS = 10
@@ -100,13 +101,7 @@ def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.Data
     """
     if by is None:
         return _by_lift(driver_table(spoken))
-    given = by.to_numpy() if isinstance(by, pd.Series) else np.atleast_1d(np.asarray(by, dtype=object))
-    if given.shape != spoken.eta.shape:
-        found = f"{len(given)} groups" if given.ndim == 1 else f"the shape {given.shape}"
-        raise InputError(f"{len(spoken.eta)} texts, but by has {found}; give one group for each text")
-    groups = pd.Series(given)
-    if groups.isna().all():
-        raise InputError("by names no group: all its values are missing")
+    groups = as_groups(by, len(spoken.eta))
     tables = []
     for name, rows in groups.groupby(groups, sort=False).indices.items():
         part = spoken.at(np.asarray(rows, dtype=np.int64))

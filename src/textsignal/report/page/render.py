@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import ArrayLike
@@ -51,11 +52,13 @@ def write_report(
     held_out: ArrayLike | None = None,
     settings: ReportSettings | None = None,
     *,
+    groups: ArrayLike | pd.Series | None = None,
+    times: ArrayLike | pd.Series | None = None,
     force: bool = False,
 ) -> None:
     """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
     with whole_file(Path(path), force=force) as file:
-        report = prepare(model, reading, responses, held_out, settings)
+        report = prepare(model, reading, responses, held_out, settings, groups=groups, times=times)
         page = render(report)
         if not report.with_texts:
             check_no_texts(page, reading.texts)

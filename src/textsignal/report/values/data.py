@@ -30,6 +30,9 @@ class ReportSettings:
     response_name : what the response is called, such as "Rating".
     unit : what one step of the response is called, such as "stars".
     with_texts : whether documents are shown.
+    n_documents : how many of the documents are put into the page, to be looked through.
+    group_name, time_name : what groups and times are called, where there are some.
+    source : where the documents come from, such as a file's name; "" where nobody knows.
     dropped : what was left out before fitting, and why.
     command : how to make the report again; "" where nobody knows.
     """
@@ -38,6 +41,10 @@ class ReportSettings:
     response_name: str = "response"
     unit: str = "points"
     with_texts: bool = True
+    n_documents: int = 1000
+    group_name: str = "group"
+    time_name: str = "date"
+    source: str = ""
     dropped: str = ""
     command: str = ""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.baselines import fit_baselines
 from textsignal.inference import unit_rows
 from textsignal.report.values.data import FittedModel, Floats
+from textsignal.topics.beside import Times
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.reading import Reading
 
@@ -30,6 +32,7 @@ class Documents:
     shares : (documents, topics) share of each topic in the text.
     spoken : what they say about topics, by numbers that have not seen their responses.
     baselines : name -> (documents,) predictions; NaN for documents that they are not compared on.
+    groups, times : (documents,) the group of each, missing where it has none, and its day; None where none are known.
     """
 
     reading: Reading
@@ -39,6 +42,8 @@ class Documents:
     shares: Floats
     spoken: Spoken
     baselines: dict[str, Floats]
+    groups: pd.Series | None = None
+    times: Times | None = None
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
@@ -57,7 +62,12 @@ class Documents:
 
 
 def describe_documents(
-    model: FittedModel, reading: Reading, responses: Floats, held_out: NDArray[np.bool_]
+    model: FittedModel,
+    reading: Reading,
+    responses: Floats,
+    held_out: NDArray[np.bool_],
+    groups: pd.Series | None = None,
+    times: Times | None = None,
 ) -> Documents:
     """Put together what is known of every document; nothing is read or inferred again."""
     return Documents(
@@ -68,6 +78,8 @@ def describe_documents(
         shares=reading.predictions.shares,
         spoken=model.reader_.spoken(reading, responses, None),
         baselines=_baselines(reading, responses, held_out),
+        groups=groups,
+        times=times,
     )
 
 

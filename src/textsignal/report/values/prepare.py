@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
@@ -19,6 +20,7 @@ from textsignal.report.values.findings import findings
 from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.summary import examples_of, summary_of
 from textsignal.report.values.wording import one_line, visible
+from textsignal.topics.beside import as_groups, as_times
 from textsignal.topics.reading import Reading
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
@@ -30,6 +32,9 @@ def prepare(
     responses: ArrayLike,
     held_out: ArrayLike | None = None,
     settings: ReportSettings | None = None,
+    *,
+    groups: ArrayLike | pd.Series | None = None,
+    times: ArrayLike | pd.Series | None = None,
 ) -> ReportData:
     """Compute all that a report says.
 
@@ -40,6 +45,7 @@ def prepare(
     responses : (documents,) NaN where there is no response.
     held_out : (documents,) which of them training has not seen; None where it has seen all.
     settings : title, names and what to leave out.
+    groups, times : (documents,) the group and the date of each.
 
     Examples
     --------
@@ -53,7 +59,14 @@ def prepare(
     """
     settings = _plain(settings or ReportSettings())
     answers, unseen = _checked(model, reading, responses, held_out)
-    documents = describe_documents(model, reading, answers, unseen)
+    documents = describe_documents(
+        model,
+        reading,
+        answers,
+        unseen,
+        None if groups is None else as_groups(groups, len(answers)),
+        None if times is None else as_times(times, len(answers)),
+    )
     topics = topic_cards(model, documents, settings)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
@@ -86,6 +99,9 @@ def _plain(settings: ReportSettings) -> ReportSettings:
         title=one_line(settings.title),
         response_name=one_line(settings.response_name),
         unit=one_line(settings.unit),
+        group_name=one_line(settings.group_name),
+        time_name=one_line(settings.time_name),
+        source=one_line(settings.source),
         dropped=one_line(settings.dropped),
         command=visible(settings.command),
     )

@@ -1,0 +1,146 @@
+"""What a fitted model says of a table: drivers, predictions, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from textsignal.errors import InputError
+from textsignal.model import TextResponseModel
+from textsignal.report.values.data import ReportSettings
+from textsignal.tables.analyse import filled_settings, usable_rows
+from textsignal.tables.read import column, groups_of, kept_columns, texts_of
+from textsignal.tables.rows import check_rows, parse_response
+from textsignal.topics.beside import as_times
+
+
+def drivers_table(
+    model: TextResponseModel,
+    table: pd.DataFrame | None,
+    *,
+    text: str | None = None,
+    response: str | None = None,
+    by: str | None = None,
+) -> pd.DataFrame:
+    """What moves the response in a table's texts, or in those of training where there is no table.
+
+    text, response, by : names of the columns; without a response there are no means.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
+    True
+    """
+    if table is None:
+        return model.drivers()
+    if text is None:
+        raise InputError("a table was given, but not which column holds the texts; give text='...'")
+    texts = texts_of(table, text)
+    responses = None if response is None else parse_response(column(table, response, "response")).values
+    groups = None if by is None else groups_of(table, by)
+    return model.drivers(groups, texts=texts, responses=responses)
+
+
+def predict_table(
+    model: TextResponseModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
+) -> pd.DataFrame:
+    """Predictions for a table's texts, one row per text: nothing is dropped.
+
+    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
+    rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
+    level.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
+    [False, True]
+    """
+    texts = texts_of(table, text)
+    predictions = model.predictions(texts)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(1, len(texts) + 1),
+            "prediction": predictions.mean,
+            "level": predictions.level(),
+            "unknown": predictions.unknown,
+        }
+    )
+    names = [f"p_{level}" for level in model.levels_]
+    made = pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
+    kept = kept_columns(table, keep).reset_index(drop=True)
+    if twice := [name for name in kept.columns if name in made.columns]:
+        raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
+    return pd.concat([made[["row"]], kept, made.drop(columns="row")], axis=1)
+
+
+def report_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    path: Path,
+    *,
+    text: str,
+    response: str,
+    split: pd.DataFrame | None = None,
+    new: bool = False,
+    by: str | None = None,
+    over: str | None = None,
+    settings: ReportSettings | None = None,
+    on_bad_rows: str = "error",
+    force: bool = False,
+) -> int:
+    """Write a model's report on a table, and give the number of rows that are known to be held out.
+
+    Parameters
+    ----------
+    split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
+        the same.
+    new : whether training has seen none of the rows.
+    by, over : columns of groups and of dates.
+    settings : of the report; the response's name and what was left out are filled in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> from textsignal.tables.analyse import analyse
+    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "report.html")
+    ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)
+    60
+    """
+    from textsignal.report.page.render import write_report  # charts are slow to import
+
+    parsed = parse_response(column(table, response, "response"))
+    texts = column(table, text, "text")
+    bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
+    rows = usable_rows(bad, on_bad_rows)
+    reading, responses = model.read(texts.to_numpy(dtype=object)[rows].tolist()), parsed.values[rows]
+    held_out = np.full(len(rows), new)
+    if split is not None and not new and _is_of(split, rows, responses):
+        held_out = split["held_out"].to_numpy(dtype=bool)
+    dropped = bad.describe() if len(bad) else ""
+    filled = filled_settings(settings, response, dropped, by, over)
+    groups = None if by is None else groups_of(table, by).iloc[rows]
+    times = None if over is None else as_times(column(table, over, "over"), len(table))[rows]
+    write_report(model, path, reading, responses, held_out, filled, groups=groups, times=times, force=force)
+    return int(held_out.sum())
+
+
+def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
+    """Whether a fit's documents are these rows with these responses."""
+    if not {"row", "response", "held_out"} <= set(split.columns):
+        return False
+    same_rows = np.array_equal(split["row"], rows + 1)
+    return same_rows and np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True)
