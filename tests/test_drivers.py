@@ -12,7 +12,8 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(60, seed=5)
 RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
 WEIGHT = np.where(np.arange(300) % 3 == 0, 2.0, 1.0)
-COLUMNS = ["topic", "label", "reach", "share", "mean_response", "well", "badly", "lift", "worth", "terms"]
+MEASURES = ["reach", "share", "mean_response", "mean_elsewhere", "well", "badly"]
+COLUMNS = ["topic", "label", *MEASURES, "lift", "worth", "terms"]
 HOTELS = np.array(["Astoria", "Bellevue", "Central"], dtype=object)[np.minimum(np.arange(300) // 60, 2)]
 
 
@@ -33,7 +34,7 @@ def by_topic(table):
 def test_there_is_a_row_for_each_topic_the_largest_lift_first(model):
     table = model.drivers()
     words = ["raises", "lowers"] if model.training == "themes" else []
-    assert list(table.columns) == [*COLUMNS[:7], *words, *COLUMNS[7:]]
+    assert list(table.columns) == [*COLUMNS[:8], *words, *COLUMNS[8:]]
     assert sorted(table["topic"]) == list(range(5))
     assert table["lift"].is_monotonic_decreasing
     labels, terms = (by_topic(model.topics())[name] for name in ("label", "terms"))
@@ -56,6 +57,7 @@ def test_everything_is_by_its_definition(model):
         assert row["share"] == pytest.approx(np.average(reading.predictions.shares[:, k], weights=weight))
         here = weight * spoken
         assert row["mean_response"] == pytest.approx(np.average(NEW.ratings, weights=here))
+        assert row["mean_elsewhere"] == pytest.approx(np.average(NEW.ratings, weights=weight * ~spoken))
         assert row["well"] == pytest.approx(np.average(tone[:, k] > 0, weights=here))
         assert row["badly"] == pytest.approx(np.average(tone[:, k] < 0, weights=here))
         without_bad = np.average(family.mean(eta - np.minimum(tone[:, k], 0)), weights=weight)
@@ -115,7 +117,11 @@ def test_a_group_has_the_drivers_of_its_documents(model):
         rows = np.flatnonzero(groups == name)
         alone = model.drivers(texts=[NEW.texts[i] for i in rows], responses=NEW.ratings[rows])
         pd.testing.assert_frame_equal(
-            part.drop(columns=["group", "documents"]).reset_index(drop=True), alone, check_exact=False, rtol=1e-10
+            part.drop(columns=["group", "documents"]).reset_index(drop=True),
+            alone,
+            check_exact=False,
+            rtol=1e-10,
+            check_frame_type=False,
         )
 
 
@@ -179,7 +185,7 @@ def test_groups_without_weight_are_left_out_unless_all_are(model):
 
 def test_topics_of_themes_are_their_drivers(themes):
     table = themes.topics().drop(columns="coherence")
-    pd.testing.assert_frame_equal(table, themes.drivers(), check_exact=True)
+    pd.testing.assert_frame_equal(table, themes.drivers(), check_exact=True, check_frame_type=False)
 
 
 def test_a_loaded_model_of_topics_asks_for_texts(tmp_path):
@@ -189,3 +195,27 @@ def test_a_loaded_model_of_topics_asks_for_texts(tmp_path):
         load(tmp_path / "model").drivers()
     again = load(tmp_path / "model").drivers(texts=REVIEWS.texts, responses=RATINGS)
     np.testing.assert_allclose(by_topic(again)["lift"], by_topic(model.drivers())["lift"], rtol=1e-4)
+
+
+def test_drivers_say_themselves_in_words_and_in_a_notebook(themes):
+    table = themes.name_response("overall_rating", "stars").drivers()
+    found = table.findings()
+    assert found.to_fix or found.to_keep
+    page = table._repr_html_()
+    for sentence in (*found.to_fix, *found.to_keep):
+        assert sentence in page
+        assert "stars" in sentence
+    assert page.count("<tr") == 1 + len(table)
+    grouped = themes.drivers(by=HOTELS)
+    assert grouped.findings() == ((), ())
+    assert "Astoria" in grouped._repr_html_()
+    assert type(table[table["lift"] > 0]) is pd.DataFrame
+
+
+def test_names_of_the_response_are_kept(themes, tmp_path):
+    named = themes.name_response("severity", "grades")
+    named.save(tmp_path / "model")
+    assert load(tmp_path / "model").naming_ == named.naming_
+    assert themes.naming_.response == "response"
+    fitted = TextResponseModel(3).fit(REVIEWS.texts, pd.Series(REVIEWS.ratings, name="Rating"))
+    assert fitted.naming_.response == "Rating"

@@ -19,17 +19,19 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.readers.matrix import NOT_STORED, MatrixReader
+from textsignal.report.reporting import Reporting
 from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.beside import name_of
 from textsignal.topics.explanation import Explanation
+from textsignal.topics.findings import Drivers, Naming
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
-from textsignal.topics.speaking import Speaking, shown
+from textsignal.topics.speaking import Speaking
 from textsignal.topics.table import unique_labels
 
 
-class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseEstimator):
+class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerMixin, BaseEstimator):
     """Themes, or topics, that explain texts and the number beside each of them.
 
     Themes say what people speak of, tone how they speak of it, and a GLM on both what it is worth:
@@ -65,7 +67,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
     labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
-    n_documents_ : number of training texts.
+    n_documents_ : number of training texts; naming_ : what the response is called.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
         self.n_documents_ = len(tokens)
+        self.naming_ = Naming(name_of(responses, "response"))
         self._training = observed
         return self
 
@@ -275,68 +278,6 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         with whole_folder(Path(path), force=force) as folder:
             storage.write_model(self._stored(), folder)
 
-    def report(
-        self,
-        path: str | Path,
-        *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
-        held_out: ArrayLike | None = None,
-        by: ArrayLike | pd.Series | None = None,
-        over: ArrayLike | pd.Series | None = None,
-        with_texts: bool = True,
-        n_documents: int = 1000,
-        title: str = "",
-        response_name: str = "response",
-        unit: str = "points",
-        force: bool = False,
-    ) -> None:
-        """Write a report on the model to one HTML file that needs nothing else.
-
-        Parameters
-        ----------
-        path : the file, such as "report.html".
-        texts, responses : the documents that it is about; those of training if not given. A loaded model does not
-            hold these.
-        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
-            for none of them.
-        by : (documents,) the group of each document, such as its hotel, to compare groups.
-        over : (documents,) the date of each document, to see what changes.
-        with_texts : whether documents are shown; if not, the file is checked to hold none.
-        n_documents : documents to put into the file, to be looked through there; a sample where there are more.
-        title : of the page.
-        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars".
-        force : replace a file that is there.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from textsignal.datasets import synthetic_reviews
-        >>> reviews = synthetic_reviews(400, seed=1)
-        >>> training, new = slice(300), np.arange(400) >= 300
-        >>> model = TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
-        """
-        # Charts are slow to import, and few calls need them.
-        from textsignal.report.page.render import write_report
-        from textsignal.report.values.data import ReportSettings
-
-        check_is_fitted(self)
-        observed = self._observed(texts, responses)
-        settings = ReportSettings(
-            title=title,
-            response_name=response_name,
-            unit=unit,
-            with_texts=with_texts,
-            n_documents=n_documents,
-            group_name=name_of(by, "group"),
-            time_name=name_of(over, "date"),
-            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
-        )
-        reading = self.read(observed.tokens)
-        write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reader_")
 
@@ -344,13 +285,13 @@ class TextResponseModel(Predicting, Revisable, Speaking, TransformerMixin, BaseE
         """What a folder holds of this model."""
         options = self.get_params(deep=False)
         given = [name for name in parts.PARTS if options.pop(name) is not None]
-        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_)
+        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_, self.naming_)
 
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""
         if not self.__sklearn_is_fitted__():
             return str(super()._html_repr())
-        return str(shown(self.topics(8)).to_html(index=False, border=0))
+        return Drivers.of(self.topics(8), self.naming_)._repr_html_()
 
     def _observed(
         self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -396,5 +337,5 @@ def load(
     options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
     model = TextResponseModel(**options, **given)
     model.reader_ = stored.reader.with_jobs(options["n_jobs"] if n_jobs is None else n_jobs)
-    model.labels_, model.n_documents_ = stored.labels, stored.n_documents
+    model.labels_, model.n_documents_, model.naming_ = stored.labels, stored.n_documents, stored.naming
     return model

@@ -29,11 +29,12 @@ from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
 from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.topics.findings import Naming
 from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"
-#: 3: topics on a matrix, or themes.
-FORMAT_VERSION = 3
+#: 4: names of the response, and documents that were shown after the fit.
+FORMAT_VERSION = 4
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: More training documents than anybody has: a larger number is damage.
@@ -57,6 +58,7 @@ class Parts:
     reader: Reader
     labels: list[str | None]
     n_documents: int
+    naming: Naming
 
 
 def write_model(model: Parts, folder: Path) -> None:
@@ -98,6 +100,7 @@ def _settings(model: Parts) -> dict[str, Any]:
         "textsignal_version": version("textsignal"),
         "n_documents": model.n_documents,
         "labels": list(model.labels),
+        "naming": _plain_part(model.naming),
         "options": {name: _plain_option(value) for name, value in model.options.items()},
         "given": model.given,
         "reader": {"themes": _plain_part(reader)} if isinstance(reader, ThemeReader) else _matrix_settings(reader),
@@ -241,7 +244,7 @@ def _rebuild(
     n_documents, given = _checked_count(settings["n_documents"]), _checked_list("given", settings["given"], 1)
     if given and "themes" in stored:
         raise ValueError(f"a model of themes is not given {' or '.join(given)}")
-    return Parts(options, given, reader, labels, n_documents)
+    return Parts(options, given, reader, labels, n_documents, _rebuild_value(Naming, settings["naming"], {}, "naming"))
 
 
 def _rebuild_themes(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader:

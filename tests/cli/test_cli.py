@@ -230,8 +230,9 @@ def test_fit_writes_model_topics_documents_and_summary(results):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
     topics, documents = pd.read_csv(folder / "topics.csv"), pd.read_csv(folder / "documents.csv")
-    numbers = ["reach", "share", "mean_response", "well", "badly", "raises", "lowers", "lift", "worth", "coherence"]
-    assert list(topics.columns) == ["topic", "label", *numbers, "terms"]
+    means = ["mean_response", "mean_elsewhere"]
+    numbers = ["reach", "share", *means, "well", "badly", "raises", "lowers", "lift", "worth", "coherence"]
+    assert list(topics.columns) == ["topic", "label", *numbers, "terms", "finding"]
     weights = [f"topic_{k}" for k in range(4)]
     assert list(documents.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),

@@ -42,7 +42,7 @@ def test_cards_are_the_drivers_of_all_documents_the_largest_lift_first(report, m
         assert (topic.label, list(topic.terms)) == (row.label, row.terms)
         for name in ("reach", "share", "well", "badly", "lift", "worth"):
             assert getattr(topic, name) == pytest.approx(np.nan_to_num(getattr(row, name)))
-        assert topic.mean_spoken == pytest.approx(row.mean_response, nan_ok=True)
+        assert topic.mean_response == pytest.approx(row.mean_response, nan_ok=True)
         assert list(topic.raises) == list(getattr(row, "raises", []))
         assert list(topic.lowers) == list(getattr(row, "lowers", []))
         assert topic.coherence == model.coherence_[topic.number]
@@ -62,7 +62,7 @@ def test_documents_that_speak_of_a_topic(report, model):
         assert topic.spoken == here.sum()
         assert topic.reach == pytest.approx(here.mean())
         for rows, mean, bars in (
-            (here, topic.mean_spoken, topic.spoken_responses),
+            (here, topic.mean_response, topic.spoken_responses),
             (~here, topic.mean_elsewhere, topic.elsewhere_responses),
         ):
             ratings = REVIEWS.ratings[rows]
@@ -217,7 +217,7 @@ def test_responses_may_be_missing_and_texts_unknown(model):
 def test_without_any_response_there_is_no_skill(model):
     report = prepare(model, model.read(REVIEWS.texts), np.full(N, np.nan))
     assert report.prediction is None
-    assert all(topic.mean_spoken is None for topic in report.topics)
+    assert all(topic.mean_response is None for topic in report.topics)
 
 
 def test_without_held_out_documents_skill_is_that_of_training(model):

@@ -143,6 +143,10 @@ def test_what_is_written_is_what_was_found(analysis, tmp_path):
     pd.testing.assert_frame_equal(documents, analysis.documents, check_exact=False, rtol=1e-7)
     topics = pd.read_csv(tmp_path / "topics.csv")
     expected = analysis.model.topics()
+    said = topics.pop("finding")
+    assert all(line.startswith(f"“{label}”: ") for line, label in zip(said, topics["label"], strict=True))
+    found = analysis.overall.findings()
+    assert {*found.to_fix, *found.to_keep} & set(said)
     lists = [name for name in ("raises", "lowers", "terms") if name in expected]
     for name in lists:
         assert topics[name].fillna("").tolist() == expected[name].map(", ".join).tolist()

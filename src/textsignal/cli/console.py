@@ -57,13 +57,13 @@ def busy(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def report_settings(unit: str, *, file: Path | None = None, **settings: Any) -> Iterator[ReportSettings]:
+def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[ReportSettings]:
     """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
     from textsignal.report.values.data import ReportSettings
 
     with busy("Report"):
         source = "" if file is None else file.name
-        yield ReportSettings(unit=unit, source=source, command=this_command(), **settings)
+        yield ReportSettings(source=source, command=this_command(), **settings)
 
 
 @contextmanager

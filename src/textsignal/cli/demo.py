@@ -32,9 +32,9 @@ def demo(
     model = TextResponseModel(n_topics=DEMO_TOPICS, training="themes", n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         with progress(model) as fitting:
-            analysis = analyse(table, text="review", response="rating", model=fitting, levels=(1, 5))
+            analysis = analyse(table, text="review", response="rating", model=fitting, levels=(1, 5), unit="stars")
         if folder is not None:
-            with report_settings("stars") as settings:
+            with report_settings() as settings:
                 analysis.write(folder, settings)
     show_analysis(analysis)
     if output is not None:

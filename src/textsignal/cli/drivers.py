@@ -9,7 +9,7 @@ import typer
 
 from textsignal.cli.console import count, out, say
 from textsignal.cli.options import ByOption, EncodingOption, ForceOption, ModelArgument, SepOption, SheetOption
-from textsignal.cli.screen import driver_table, what_was_read
+from textsignal.cli.screen import driver_table, show_findings, what_was_read
 from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_table
 
@@ -49,6 +49,7 @@ def drivers(
             say(what_was_read(file, read))
     if output is None:
         found = drivers_table(fitted, table, text=text, response=response, by=by)
+        show_findings(found)
         out.print(driver_table(found, "What moves the response" + (f", by {by}, the largest groups" if by else "")))
         return
     check_not_input(output, [*model.glob("*"), *([] if file is None else [file])])

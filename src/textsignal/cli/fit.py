@@ -82,7 +82,7 @@ def fit(
     ] = 1,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
     on_bad_rows: BadRowsOption = OnBadRows.error,
-    unit: UnitOption = "points",
+    unit: UnitOption = None,
     no_texts: NoTextsOption = False,
     documents: DocumentsOption = 1000,
     encoding: EncodingOption = None,
@@ -129,9 +129,10 @@ def fit(
                 on_bad_rows=on_bad_rows.value,
                 by=by,
                 over=over,
+                unit=unit or "points",
             )
         options = {"with_texts": not no_texts, "n_documents": documents}
-        with report_settings(unit, file=file, **options) as settings:
+        with report_settings(file=file, **options) as settings:
             analysis.write(folder, settings)
     show_analysis(analysis)
     say_results(output, by)

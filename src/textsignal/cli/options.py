@@ -43,7 +43,10 @@ SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the spli
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
 NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
-UnitOption = Annotated[str, typer.Option("--unit", help="What one step of the response is called, such as stars.")]
+UnitOption = Annotated[
+    str | None,
+    typer.Option("--unit", help="What one step of the response is called, such as stars.", show_default="points"),
+]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
 SepOption = Annotated[
     str | None,

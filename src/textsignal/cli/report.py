@@ -38,7 +38,7 @@ def report(
     by: ByOption = None,
     over: OverOption = None,
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
-    unit: UnitOption = "points",
+    unit: UnitOption = None,
     no_texts: NoTextsOption = False,
     documents: DocumentsOption = 1000,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
@@ -61,7 +61,7 @@ def report(
     if read.choice:
         say(what_was_read(file, read))
     options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
-    with report_settings(unit, file=file, **options) as settings:
+    with report_settings(file=file, **options) as settings:
         held_out = report_table(
             load(model),
             read.table,
@@ -72,6 +72,7 @@ def report(
             new=new,
             by=by,
             over=over,
+            unit=unit,
             settings=settings,
             on_bad_rows=on_bad_rows.value,
             force=force,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from textsignal.model import TextResponseModel
     from textsignal.tables.analyse import Analysis, Skill
     from textsignal.tables.read import TableFile
+    from textsignal.topics.findings import Drivers
 
 #: What a fit writes.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
@@ -144,9 +146,21 @@ def show_analysis(analysis: Analysis) -> None:
         say("No row is held out, so nothing says how well new texts are predicted.\n")
     if summary.warning:
         say(f"Warning: {summary.warning}.\n")
+    show_findings(analysis.overall)
     out.print(topic_table(analysis.model, 8))
     if analysis.drivers is not None:
         out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups"))
+
+
+def show_findings(drivers: Drivers) -> None:
+    """What to fix first and what to keep, in the words of the report."""
+    found = drivers.findings()
+    for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep)):
+        if sentences:
+            out.print(Text(title, style="bold"))
+            for number, sentence in enumerate(sentences, 1):
+                out.print(Padding(Text(f"{number}. {sentence}"), (0, 0, 0, 2)))
+            out.print()
 
 
 def what_was_read(file: Path, read: TableFile) -> str:

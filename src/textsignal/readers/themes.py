@@ -25,7 +25,7 @@ from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.theme_explanation import explain_themes
 from textsignal.topics.theme_words import ThemeWords, plain_profiles, ranked_terms, theme_words
 from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, read_themes
+from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_themes
 from textsignal.training.themes import Themes
 
 
@@ -113,7 +113,7 @@ class ThemeReader:
 
     @property
     def trained(self) -> Spoken:
-        """What the training texts say about themes."""
+        """What the documents that the model knows say about themes."""
         found = self.fitted.training
         return self._spoken(found.tone, found.shares, found.spoken, found.responses, found.weight)
 
@@ -164,6 +164,11 @@ class ThemeReader:
         with local_compute(self.n_jobs) as compute:
             fitted, reading = with_themes(self.fitted, themes, tokens, observed.responses, observed.weight, compute)
         return ThemeReader(fitted, theme_words(fitted, reading), self.n_jobs)
+
+    def knowing(self, reading: Reading, responses: Vector) -> ThemeReader:
+        """The same, knowing these documents, in this order, in place of those of training alone."""
+        assert reading.sentences is not None
+        return replace(self, fitted=knowing(self.fitted, reading.sentences, responses))
 
     def with_jobs(self, n_jobs: int | None) -> ThemeReader:
         """The same with another number of threads."""

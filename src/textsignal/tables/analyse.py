@@ -15,11 +15,13 @@ from textsignal import evaluate
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.model import TextResponseModel
+from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.read import column, groups_of
 from textsignal.tables.rows import BadRows, check_rows, parse_response
 from textsignal.topics.beside import Times, as_times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
+from textsignal.topics.findings import Drivers, Naming, finding_of
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
 
@@ -74,7 +76,7 @@ class Summary:
 class Analysis:
     """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
 
-    reading : what the model reads in the documents; response_name : the response's column.
+    reading : what the model reads in the documents; overall : what moves the response in all of them.
     by, drivers : the column of groups and what moves the response in each; None where none was asked for.
     groups, times : (documents,) the group and the day of each; None where none was asked for.
     over : the column of dates.
@@ -84,7 +86,7 @@ class Analysis:
     summary: Summary
     documents: pd.DataFrame
     reading: Reading
-    response_name: str
+    overall: Drivers
     by: str | None = None
     drivers: pd.DataFrame | None = None
     groups: pd.Series | None = None
@@ -94,7 +96,7 @@ class Analysis:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        with_lists_as_text(self.model.topics()).to_csv(folder / "topics.csv", index=False)
+        self._topics().to_csv(folder / "topics.csv", index=False)
         if self.drivers is not None:
             with_lists_as_text(self.drivers).to_csv(folder / "drivers.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
@@ -102,7 +104,7 @@ class Analysis:
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         from textsignal.report.page.render import write_report  # charts are slow to import
 
-        settings = filled_settings(report, self.response_name, self.summary.dropped, self.by, self.over)
+        settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over)
         responses, held_out = self.documents["response"], self.documents["held_out"]
         write_report(
             self.model,
@@ -114,6 +116,13 @@ class Analysis:
             groups=self.groups,
             times=self.times,
         )
+
+    def _topics(self) -> pd.DataFrame:
+        """The table of topics, with a finding on each."""
+        rows: list[Any] = list(self.overall.itertuples(index=False))
+        said = {row.topic: finding_of(row, self.model.naming_) for row in rows}
+        table = with_lists_as_text(self.model.topics())
+        return table.assign(finding=table["topic"].map(said))
 
 
 def analyse(
@@ -128,6 +137,7 @@ def analyse(
     on_bad_rows: str = "error",
     by: str | None = None,
     over: str | None = None,
+    unit: str = "points",
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
@@ -142,6 +152,10 @@ def analyse(
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
     by : column whose groups get drivers of their own.
     over : column of dates, for what changes.
+    unit : what one step of the response is called, such as "stars".
+
+    The model then knows all rows that were used, held back or not: its `drivers` are those of all, by tone that has not
+    seen their responses.
 
     Examples
     --------
@@ -164,7 +178,10 @@ def analyse(
     first_copies = tokens.first_copies()
     held_out = _held_out(first_copies, holdout, seed)
     model.fit(tokens.at(np.flatnonzero(~held_out)), responses[~held_out])
+    model.naming_ = Naming(response, unit)
     reading = model.read(tokens)
+    if isinstance(model.reader_, ThemeReader):
+        model.reader_ = model.reader_.knowing(reading, responses)
     predictions = reading.predictions
     spoken = model.reader_.spoken(reading, responses, None)
     unseen = spoken.family.mean(spoken.eta)
@@ -184,8 +201,15 @@ def analyse(
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
     documents = _documents(rows, responses, held_out, predictions, unseen)
+    overall = model.reader_.drivers(grouped_drivers(spoken, None), model.labels_, DRIVER_TERMS)
     analysis = Analysis(
-        model, summary, documents, reading, response, over=over, times=None if times is None else times[rows]
+        model,
+        summary,
+        documents,
+        reading,
+        Drivers.of(overall, model.naming_),
+        over=over,
+        times=None if times is None else times[rows],
     )
     if groups is None:
         return analysis
@@ -195,10 +219,10 @@ def analyse(
 
 
 def filled_settings(
-    report: ReportSettings | None, response: str, dropped: str, by: str | None, over: str | None
+    report: ReportSettings | None, naming: Naming, dropped: str, by: str | None, over: str | None
 ) -> ReportSettings:
     """A report's settings with what a table tells."""
-    settings = replace(report or ReportSettings(), response_name=response, dropped=dropped)
+    settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
     settings = settings if by is None else replace(settings, group_name=by)
     return settings if over is None else replace(settings, time_name=over)
 

@@ -16,6 +16,7 @@ from textsignal.tables.analyse import filled_settings, usable_rows
 from textsignal.tables.read import column, groups_of, kept_columns, texts_of
 from textsignal.tables.rows import check_rows, parse_response
 from textsignal.topics.beside import as_times
+from textsignal.topics.findings import Drivers, Naming
 
 
 def drivers_table(
@@ -25,7 +26,7 @@ def drivers_table(
     text: str | None = None,
     response: str | None = None,
     by: str | None = None,
-) -> pd.DataFrame:
+) -> Drivers:
     """What moves the response in a table's texts, or in those of training where there is no table.
 
     text, response, by : names of the columns; without a response there are no means.
@@ -94,6 +95,7 @@ def report_table(
     new: bool = False,
     by: str | None = None,
     over: str | None = None,
+    unit: str | None = None,
     settings: ReportSettings | None = None,
     on_bad_rows: str = "error",
     force: bool = False,
@@ -106,6 +108,7 @@ def report_table(
         the same.
     new : whether training has seen none of the rows.
     by, over : columns of groups and of dates.
+    unit : what one step of the response is called; None for what it was called when the model was fitted.
     settings : of the report; the response's name and what was left out are filled in.
 
     Examples
@@ -131,7 +134,8 @@ def report_table(
     if split is not None and not new and _is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
-    filled = filled_settings(settings, response, dropped, by, over)
+    naming = Naming(response, unit or model.naming_.unit)
+    filled = filled_settings(settings, naming, dropped, by, over)
     groups = None if by is None else groups_of(table, by).iloc[rows]
     times = None if over is None else as_times(column(table, over, "over"), len(table))[rows]
     write_report(model, path, reading, responses, held_out, filled, groups=groups, times=times, force=force)

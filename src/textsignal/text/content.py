@@ -30,17 +30,37 @@ _GENERAL = {
     "portuguese": "fazer fez ir vai dia dias coisa coisas realmente também tambem então entao pode disse",
 }
 
-# Words that say how a thing is, not which it is.
-_DESCRIBING = {
+# Words that judge a thing, and say nothing about it.
+_JUDGING = {
     "english": """
         good great nice bad best better worse worst excellent amazing awesome wonderful perfect perfectly fantastic
         lovely beautiful terrible horrible awful poor fine decent favorite favourite special happy sad love loved loves
-        enjoy enjoyed hate hated big bigger large larger small smaller huge tiny long longer short new old high low
-        easy hard different extra overall felt feel
+        enjoy enjoyed hate hated outstanding superb fabulous incredible exceptional disappointing disappointed impressed
+        unacceptable ridiculous disgusting horrendous mediocre average overall recommend recommended highly thank thanks
+        appreciate appreciated pleased satisfied
     """,
 }
-#: Content terms that no label is made of, by language.
-DESCRIBING: Mapping[str, frozenset[str]] = {name: frozenset(listed.split()) for name, listed in _DESCRIBING.items()}
+# Words that say how a thing is, not which it is.
+_DESCRIBING = {
+    "english": """
+        big bigger large larger small smaller huge tiny long longer short new old high low easy hard different extra
+        felt feel friendly helpful polite rude professional courteous attentive welcoming pleasant clean cleaner dirty
+        filthy nasty gross fresh stale tasty delicious yummy cute pretty gorgeous flattering unflattering comfortable
+        comfy uncomfortable cozy cosy soft rough modern dated outdated spacious cramped quiet noisy loud cold cool warm
+        hot fast slow quick cheap expensive overpriced affordable reasonable convenient typical usual regular real true
+        whole full empty light heavy tight loose wide narrow thin thick young kind sweet fun interesting broken wrong
+        right worth
+    """,
+}
+
+
+def _sets(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(listed.split()) for name, listed in lists.items()}
+
+
+#: Words that judge, by language; and content terms that no label is made of: those, and words that describe.
+JUDGING: Mapping[str, frozenset[str]] = _sets(_JUDGING)
+DESCRIBING: Mapping[str, frozenset[str]] = {name: JUDGING[name] | words for name, words in _sets(_DESCRIBING).items()}
 
 
 def content_terms(

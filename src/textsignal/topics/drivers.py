@@ -55,8 +55,9 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
     """One row per topic, in the order of their numbers.
 
     Columns: topic; reach (share of documents that speak of it), share (of all text), mean_response (where it is spoken
-    of), well and badly (shares of these documents in which it raises and lowers the linear predictor), lift and worth
-    (by how much the mean response would rise if nothing bad were said of it, and fall if nothing good were).
+    of), mean_elsewhere (in the other documents), well and badly (shares of the documents that speak of it in which it
+    raises and lowers the linear predictor), lift and worth (by how much the mean response would rise if nothing bad
+    were said of it, and fall if nothing good were).
 
     Examples
     --------
@@ -67,14 +68,17 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
     [1.0, 3.0, 0.5, 0.24]
     """
     counted = spoken.spoken * spoken.weight[:, None]
-    known = counted * ~np.isnan(spoken.responses)[:, None]
+    answered = spoken.weight * ~np.isnan(spoken.responses)
+    here, elsewhere = (answered[:, None] * part for part in (spoken.spoken, ~spoken.spoken))
+    responses = np.nan_to_num(spoken.responses)
     total = spoken.weight.sum()
     return pd.DataFrame(
         {
             "topic": np.arange(spoken.tone.shape[1]),
             "reach": counted.sum(axis=0) / total,
             "share": spoken.weight @ spoken.shares / total,
-            "mean_response": _ratio(np.nan_to_num(spoken.responses) @ known, known.sum(axis=0)),
+            "mean_response": _ratio(responses @ here, here.sum(axis=0)),
+            "mean_elsewhere": _ratio(responses @ elsewhere, elsewhere.sum(axis=0)),
             "well": _ratio((counted * (spoken.tone > 0)).sum(axis=0), counted.sum(axis=0)),
             "badly": _ratio((counted * (spoken.tone < 0)).sum(axis=0), counted.sum(axis=0)),
             "lift": _change(spoken, np.minimum(spoken.tone, 0)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from copy import copy
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -16,27 +18,12 @@ from textsignal.readers.base import Reader
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
+from textsignal.topics.findings import Drivers, Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
-from textsignal.topics.table import unique_labels, with_lists_as_text
+from textsignal.topics.table import unique_labels
 from textsignal.topics.theme_sentences import find_sentences, sentence_table
 from textsignal.training.theme_reading import ThemeReading
-
-#: How people are shown the columns of tables.
-FORMATS = {
-    **dict.fromkeys(("effect", "lift", "worth"), "{:+.2f}"),
-    **dict.fromkeys(("reach", "share", "well", "badly"), "{:.0%}"),
-    **dict.fromkeys(("coherence", "mean_response"), "{:.2f}"),
-    "prevalence": "{:.1%}",
-}
-
-
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of topics as people are shown it: rounded, and with lists as text."""
-    columns = {
-        name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
-    }
-    return with_lists_as_text(pd.DataFrame(columns))
 
 
 class Speaking:
@@ -44,6 +31,7 @@ class Speaking:
 
     reader_: Reader
     labels_: Labels
+    naming_: Naming
 
     @abstractmethod
     def read(self, texts: Iterable[str] | Tokens) -> Reading:
@@ -67,14 +55,16 @@ class Speaking:
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         n_terms: int = DRIVER_TERMS,
-    ) -> pd.DataFrame:
+    ) -> Drivers:
         """What to fix first and what to keep: one row per topic, the largest lift first.
 
         Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text),
-        mean_response (where it is spoken of), well and badly (shares of these documents in which it raises and lowers
-        the linear predictor), raises and lowers (for themes: the words that do so most), lift and worth (by how much
-        the mean response would rise if nothing bad were said of it, and fall if nothing good were), terms. With `by`
-        also group and documents (how many it has), the largest group first.
+        mean_response (where it is spoken of), mean_elsewhere (in the other documents), well and badly (shares of the
+        documents that speak of it in which it raises and lowers the linear predictor), raises and lowers (for themes:
+        the words that do so most), lift and worth (by how much the mean response would rise if nothing bad were said
+        of it, and fall if nothing good were), terms. With `by` also group and documents (how many it has), the largest
+        group first. `findings()` of the table says in sentences what to fix first and what to keep, and a notebook
+        shows them.
 
         Lift and worth are what-ifs on the fitted model, not causal claims: what a topic takes off the mean response,
         or adds to it, against its being spoken of neutrally. For themes, texts that were in training count by tone
@@ -103,7 +93,24 @@ class Speaking:
             observed = self._observed(texts, responses, sample_weight)
             self.reader_.family.encode(observed.responses)
             spoken = self.reader_.spoken(self.reader_.read(observed.tokens), observed.responses, observed.weight)
-        return self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
+        table = self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
+        return Drivers.of(table, self.naming_)
+
+    def name_response(self, name: str, unit: str = "points") -> Self:
+        """The model with names for the response and one step of it, wherever sentences name them.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> "stars higher" in model.name_response("rating", "stars").drivers().findings().to_fix[0]
+        True
+        """
+        check_is_fitted(self)
+        model = copy(self)
+        model.naming_ = Naming(name, unit)
+        return model
 
     def contributions(self, texts: Iterable[str], *, scale: str = "linear predictor") -> pd.DataFrame:
         """(documents x topics) what each topic adds, by its label; the column "constant" is the rest.

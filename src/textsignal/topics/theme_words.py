@@ -21,14 +21,15 @@ from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_doc
 LABEL_ENTRIES, LABEL_CHOICE = 3, 12
 #: Of two words with a common beginning only one is in a label: "room" and "rooms".
 STEM = 4
-#: A term whose tone is so many times the usual one counts less in a label: "great" is what many themes are.
+#: A term whose tone is so many times the usual one is in no label, and one that is near it counts less: "great" is
+#: what many themes are.
 STRONG = 3.0
-#: What is taken off the relevance of a term that only describes: more than terms differ by.
+#: What is taken off the relevance of a term that only describes or judges: more than terms differ by.
 LAST = 1e3
 #: Two terms are named as a phrase where so large a share of the rarer one's occurrences is in it.
 PHRASE_SHARE = 0.25
 #: Words that are listed as raising and lowering a theme.
-LISTED = 6
+LISTED = 8
 #: They add at least this part of what the strongest word of the theme adds or takes.
 LEAST_PART = 0.05
 
@@ -84,13 +85,14 @@ def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
 def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
     """What themes are called: their most relevant terms that say which thing it is; neighbours as a phrase.
 
-    Terms that carry tone count less, and those that only describe do not count unless there are no others.
+    Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
     """
     tone = _tone_of_terms(model)
     size = STRONG * np.sqrt(np.mean(tone**2)) or 1.0
     scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p((tone / size) ** 2)
     describing = DESCRIBING.get(model.language or "", frozenset())
-    scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
+    judging = np.array([term in describing for term in model.terms], dtype=bool) | (np.abs(tone) > size)
+    scores = np.where(judging, scores - LAST, scores)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]
     leading = [[model.terms[j] for j in row] for row in ranked]
     phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})

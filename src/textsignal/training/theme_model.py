@@ -105,4 +105,6 @@ def _level_two(
     effects = fit_theme_effects(tone, reading.shares, themes.prevalence, y, weight, family, compute)
     keys, ends = text_keys(texts.texts), sentence_ends(texts)
     spoken = reading.spoken
-    return effects, ThemeTraining(keys, ends, unseen, tone, reading.shares, spoken, responses, weight)
+    return effects, ThemeTraining(
+        keys, ends, unseen, tone, reading.shares, spoken, responses, weight, np.zeros(len(keys), dtype=bool)
+    )

@@ -6,7 +6,7 @@ Level 1 is the text: themes of sentences, tone of words. Level 2 is a GLM of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -27,12 +27,15 @@ from textsignal.training.themes import Themes, shares_of
 
 @dataclass(frozen=True, eq=False)
 class ThemeTraining:
-    """What level 2 was fitted to: tone out of fold, which has not seen its response.
+    """Documents that a model knows: those that level 2 was fitted to, and others that it was shown after that.
+
+    Tone has not seen its response: it is out of fold for documents of training.
 
     keys : (documents,) of the texts, by which a text is known again.
     ends : (documents + 1,) where each document's sentences begin; sentence_tone : (sentences,) of each.
     tone, shares : (documents, themes); spoken : (documents, themes) whether a document speaks of a theme.
     responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    later : (documents,) whether it was shown after the fit.
     """
 
     keys: Keys
@@ -43,6 +46,7 @@ class ThemeTraining:
     spoken: NDArray[np.bool_]
     responses: Vector
     weight: Vector
+    later: NDArray[np.bool_]
 
     def check(self, family: Family) -> None:
         """Raise ValueError where the numbers cannot be, shapes aside."""
@@ -110,6 +114,7 @@ class FittedThemes:
             "spoken of in training": (self.training.spoken.shape, (n_documents, n_themes)),
             "responses": (self.training.responses.shape, (n_documents,)),
             "weights of documents": (self.training.weight.shape, (n_documents,)),
+            "later documents": (self.training.later.shape, (n_documents,)),
             "ends of documents": (self.training.ends.shape, (n_documents + 1,)),
         }
         for name, (found, expected) in shapes.items():
@@ -186,6 +191,24 @@ class ThemeReading:
     def spoken(self) -> NDArray[np.bool_]:
         """(documents, themes) whether a document speaks of a theme."""
         return spoken_of(self.places, self.has_terms, self.texts.documents, len(self.texts))
+
+
+def knowing(model: FittedThemes, reading: ThemeReading, responses: Vector) -> FittedThemes:
+    """The model with these documents, in this order, as those that it knows; each counts once."""
+    keys, unseen = text_keys(reading.texts.texts), model.training.unseen_tone(reading)
+    of_training = set(model.training.keys[~model.training.later].tolist())
+    known = ThemeTraining(
+        keys=keys,
+        ends=sentence_ends(reading.texts),
+        sentence_tone=unseen,
+        tone=reading.tone_by_theme(unseen),
+        shares=reading.shares,
+        spoken=reading.spoken,
+        responses=responses,
+        weight=np.ones(len(keys)),
+        later=np.array([key not in of_training for key in keys.tolist()], dtype=bool),
+    )
+    return replace(model, training=known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
     ("badly", "badly", "share of these in which it lowers the prediction"),
     ("well", "well", "share of these in which it raises the prediction"),
-    ("mean_spoken", "average", "average response where it is spoken of"),
+    ("mean_response", "average", "average response where it is spoken of"),
     ("lift", "costs", "by how much the average would rise if all that is bad were said neutrally"),
     ("worth", "brings", "by how much the average would fall if all that is good were said neutrally"),
 )
@@ -151,7 +151,7 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
-    names = ("number", "label", "reach", "share", "well", "badly", "mean_spoken", "lift", "worth")
+    names = ("number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth")
     topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
     data = {
         "response": report.response_name,

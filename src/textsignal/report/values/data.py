@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.readers.base import Reader
+from textsignal.topics.findings import Naming
 from textsignal.topics.revise import Labels
 
 Floats = NDArray[np.float64]
@@ -49,9 +50,9 @@ class ReportSettings:
     command: str = ""
 
     @property
-    def subject(self) -> str:
-        """The response as sentences name it."""
-        return f"the {self.response_name}"
+    def naming(self) -> Naming:
+        """What sentences call the response."""
+        return Naming(self.response_name, self.unit)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class TopicCard:
 
     number : its column of `transform`; terms : most relevant first.
     reach : share of documents that speak of it; share : of all text; spoken : how many documents speak of it.
-    mean_spoken, mean_elsewhere : mean response where it is spoken of, and in the others; None without one.
+    mean_response, mean_elsewhere : mean response where it is spoken of, and in the others; None without one.
     well, badly : shares of the documents that speak of it in which it raises and lowers the prediction.
     raises, lowers : words that do so most; empty where the model has no tone.
     lift, worth : by how much the mean response would rise if nothing bad were said of it, and fall if nothing good
@@ -134,7 +135,7 @@ class TopicCard:
     reach: float
     share: float
     spoken: int
-    mean_spoken: float | None
+    mean_response: float | None
     mean_elsewhere: float | None
     well: float
     badly: float
@@ -148,6 +149,11 @@ class TopicCard:
     spoken_responses: tuple[Bar, ...]
     elsewhere_responses: tuple[Bar, ...]
     evidence: tuple[QuoteGroup, ...] | None
+
+    @property
+    def topic(self) -> int:
+        """Its number, as findings name it."""
+        return self.number
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,8 @@ from textsignal.report.values.data import (
     Sentence,
     TopicCard,
 )
-from textsignal.report.values.wording import NOTHING
+from textsignal.topics.findings import NOTHING, cost_of, to_fix, to_keep, worth_of
 
-#: Findings at most, and words that one names.
-TO_FIX, TO_KEEP, WORDS = 3, 2, 4
 #: Fewer training texts than this are few; a share of copies above this is much.
 FEW_TEXTS, MANY_COPIES = 300, 0.05
 #: Intervals that hold this much less or more of the responses than they should are not to be believed.
@@ -34,15 +32,14 @@ def findings(
     settings: ReportSettings,
     noun: str,
 ) -> Findings:
-    """The report in a few sentences; topics : the largest lift first."""
-    costly = [topic for topic in topics if topic.lift >= NOTHING][:TO_FIX]
-    valued = sorted((topic for topic in topics if topic.worth >= NOTHING), key=lambda topic: -topic.worth)
-    kept = [topic for topic in valued if topic not in costly][:TO_KEEP]
+    """The report in a few sentences."""
+    fixed = to_fix(topics)
+    kept = to_keep(topics, fixed)
     return Findings(
         lead=_lead(topics, documents, noun),
-        to_fix=tuple(_to_fix(topic, settings) for topic in costly),
-        to_keep=tuple(_to_keep(topic, settings) for topic in kept),
-        conclusion=_conclusion(costly, valued, settings, noun),
+        to_fix=tuple(Sentence((_named(topic), cost_of(topic, settings.naming))) for topic in fixed),
+        to_keep=tuple(Sentence((_named(topic), worth_of(topic, settings.naming))) for topic in kept),
+        conclusion=_conclusion(topics, settings, noun),
         trust=_trust(documents, prediction, settings),
         warnings=tuple(_warnings(documents, prediction)),
     )
@@ -54,56 +51,20 @@ def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -
     return Sentence((f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth.",))
 
 
-def _to_fix(topic: TopicCard, settings: ReportSettings) -> Sentence:
-    change = f" If all that is bad were said neutrally, the average would be {topic.lift:.2f} {settings.unit} higher."
-    said = _said(topic, topic.badly, "badly", topic.lowers, settings)
-    return Sentence((Named(topic.number, topic.label), said, change))
+def _named(topic: TopicCard) -> Named:
+    return Named(topic.number, topic.label)
 
 
-def _to_keep(topic: TopicCard, settings: ReportSettings) -> Sentence:
-    change = f" Without the good that is said of it, the average would be {topic.worth:.2f} {settings.unit} lower."
-    said = _said(topic, topic.well, "well", topic.raises, settings)
-    return Sentence((Named(topic.number, topic.label), said, change))
-
-
-def _said(topic: TopicCard, share: float, how: str, words: Sequence[str], settings: ReportSettings) -> str:
-    """How many speak of a topic, how, and what the response is where they do."""
-    named = set(topic.label.replace(",", " ").split())
-    telling = [word for word in words if not named & set(word.split())][:WORDS]
-    behind = f" ({', '.join(telling)})" if telling else ""
-    said = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
-    if topic.mean_spoken is None or topic.mean_elsewhere is None:
-        return said
-    here, elsewhere = _apart(topic.mean_spoken, topic.mean_elsewhere)
-    return f"{said} Average {settings.response_name} where they do: {here}, elsewhere {elsewhere}."
-
-
-def _apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers with as few digits as tell them apart, two at most.
-
-    Examples
-    --------
-    >>> _apart(3.14, 4.0), _apart(4.02, 4.04)
-    (('3.1', '4.0'), ('4.02', '4.04'))
-    """
-    digits = 1 if f"{first:.1f}" != f"{second:.1f}" else 2
-    return f"{first:.{digits}f}", f"{second:.{digits}f}"
-
-
-def _conclusion(
-    costly: Sequence[TopicCard], valued: Sequence[TopicCard], settings: ReportSettings, noun: str
-) -> Sentence:
+def _conclusion(topics: Sequence[TopicCard], settings: ReportSettings, noun: str) -> Sentence:
     """What the chart of drivers shows."""
-    if not costly and not valued:
-        return Sentence((f"No {noun} moves {settings.subject}.",))
+    costly, valued = max(topics, key=lambda topic: topic.lift), max(topics, key=lambda topic: topic.worth)
     parts: list[str | Named] = []
-    if costly:
-        parts += [Named(costly[0].number, costly[0].label), f" costs most: {costly[0].lift:.2f} {settings.unit}"]
-    if costly and valued:
-        parts.append("; ")
-    if valued:
-        parts += [Named(valued[0].number, valued[0].label), f" brings most: {valued[0].worth:.2f} {settings.unit}"]
-    return Sentence(tuple(parts))
+    if costly.lift >= NOTHING:
+        parts += [_named(costly), f" costs most: {costly.lift:.2f} {settings.unit}"]
+    if valued.worth >= NOTHING:
+        parts += ["; "] if parts else []
+        parts += [_named(valued), f" brings most: {valued.worth:.2f} {settings.unit}"]
+    return Sentence(tuple(parts) or (f"No {noun} moves {settings.naming.subject}.",))
 
 
 def _trust(
@@ -118,7 +79,7 @@ def _trust(
     where = f"{ours.documents:,} texts it had not seen" if prediction.held_out else "the very texts it was fitted to"
     much = next(words for least, words in SKILL if not ours.r2 < least)
     said = (
-        f"The text accounts for {much} of the differences in {settings.response_name}: the model explains "
+        f"The text accounts for {much} of the differences in {settings.naming.subject}: the model explains "
         f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit}."
     )
     beside = "" if ridge is None else f" A regression on the counts of its terms explains {_percent(ridge.r2)}."

@@ -72,9 +72,9 @@ def prepare(
     summary = summary_of(model, documents, settings.dropped)
     noun = "topic" if reading.sentences is None else "theme"
     return ReportData(
-        title=settings.title or f"What moves {settings.subject}",
-        response_name=settings.response_name,
-        subject=settings.subject,
+        title=settings.title or f"What moves {settings.naming.subject}",
+        response_name=settings.naming.name,
+        subject=settings.naming.subject,
         unit=settings.unit,
         noun=noun,
         levels=tuple(int(level) for level in model.reader_.family.levels),

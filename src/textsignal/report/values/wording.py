@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-#: Share of a step in the response below which a topic is said to move nothing: no finding is made of it.
-NOTHING = 0.005
+from textsignal.topics.findings import NOTHING
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,99 @@
+"""What a fitted model offers to somebody who wants a page to read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from textsignal.readers.base import Reader
+from textsignal.report.values.data import ReportSettings
+from textsignal.topics.beside import name_of
+from textsignal.topics.findings import Naming
+from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.revise import Labels
+
+
+class Reporting:
+    """One page on a model."""
+
+    reader_: Reader
+    labels_: Labels
+    n_documents_: int
+    naming_: Naming
+
+    @abstractmethod
+    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+        """Everything the model says of texts."""
+
+    @abstractmethod
+    def _observed(
+        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Observed:
+        """What was given, or else what the model was trained on."""
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        held_out: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
+        with_texts: bool = True,
+        n_documents: int = 1000,
+        title: str = "",
+        response_name: str | None = None,
+        unit: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write a report on the model to one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : the file, such as "report.html".
+        texts, responses : the documents that it is about; those of training if not given. A loaded model does not
+            hold these.
+        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
+            for none of them.
+        by : (documents,) the group of each document, such as its hotel, to compare groups.
+        over : (documents,) the date of each document, to see what changes.
+        with_texts : whether documents are shown; if not, the file is checked to hold none.
+        n_documents : documents to put into the file, to be looked through there; a sample where there are more.
+        title : of the page.
+        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars"; None for
+            what `name_response` said, or what the responses' column is called.
+        force : replace a file that is there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> training, new = slice(300), np.arange(400) >= 300
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
+        """
+        from textsignal.report.page.render import write_report  # charts are slow to import
+
+        check_is_fitted(self)
+        observed = self._observed(texts, responses)
+        settings = ReportSettings(
+            title=title,
+            response_name=self.naming_.response if response_name is None else response_name,
+            unit=self.naming_.unit if unit is None else unit,
+            with_texts=with_texts,
+            n_documents=n_documents,
+            group_name=name_of(by, "group"),
+            time_name=name_of(over, "date"),
+            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
+        )
+        reading = self.read(observed.tokens)
+        write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)

@@ -1,0 +1,192 @@
+"""What to fix first and what to keep, in sentences: the same on the page, on the terminal, in notebooks and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from textsignal.text.content import JUDGING
+from textsignal.text.features import NOT
+from textsignal.topics.table import with_lists_as_text
+
+#: Findings at most, and words that one names.
+TO_FIX, TO_KEEP, WORDS = 3, 2, 4
+#: Share of a step in the response below which a topic is said to move nothing: no finding is made of it.
+NOTHING = 0.005
+#: With fewer words that tell something, a topic is only judged.
+LEAST_TELLING = 2
+#: Words with a common beginning of so many letters are one: "room" and "rooms".
+STEM = 4
+_JUDGING = frozenset[str]().union(*JUDGING.values())
+#: How people are shown the columns of tables.
+FORMATS = {
+    **dict.fromkeys(("effect", "lift", "worth"), "{:+.2f}"),
+    **dict.fromkeys(("reach", "share", "well", "badly"), "{:.0%}"),
+    **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
+    "prevalence": "{:.1%}",
+}
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What the response, and one step of it, are called.
+
+    Examples
+    --------
+    >>> Naming("overall_rating", "stars").subject
+    'the overall rating'
+    """
+
+    response: str = "response"
+    unit: str = "points"
+
+    @property
+    def name(self) -> str:
+        """The response's name as words."""
+        return " ".join(self.response.replace("_", " ").split()) or "response"
+
+    @property
+    def subject(self) -> str:
+        """The response as sentences name it."""
+        return f"the {self.name}"
+
+
+#: A topic as findings see it: a row of a table of drivers, or what has its names: label, reach, well, badly, lift,
+#: worth, mean_response and mean_elsewhere (None or NaN without a response), and for themes raises and lowers.
+Topic = Any
+
+
+def to_fix(topics: Sequence[Topic], n: int = TO_FIX) -> list[Topic]:
+    """Topics that cost most; those that bring more, and those that are only judged to be bad, come last."""
+    costly = [topic for topic in topics if topic.lift >= NOTHING]
+
+    def rank(topic: Topic) -> tuple[bool, float]:
+        return topic.worth > topic.lift or _only_judged(topic, "lowers"), -topic.lift
+
+    return sorted(costly, key=rank)[:n]
+
+
+def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], n: int = TO_KEEP) -> list[Topic]:
+    """Topics that bring most, but those to fix; those that are only judged to be good come last."""
+    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in fixed]
+    return sorted(valued, key=lambda topic: (_only_judged(topic, "raises"), -topic.worth))[:n]
+
+
+def _only_judged(topic: Topic, side: str) -> bool:
+    return hasattr(topic, side) and len(_telling(topic, getattr(topic, side))) < LEAST_TELLING
+
+
+def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
+    """Words that say something of a topic: none of its label's, and none that only judges.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> _telling(SimpleNamespace(label="room, bed"), ["rooms", "worst", "not clean", "tiny"])
+    ['not clean', 'tiny']
+    """
+    named = {word[:STEM] for word in topic.label.replace(",", " ").split()}
+    said = {word: word.removeprefix(NOT).split() for word in words}
+    return [word for word in words if not (named & {part[:STEM] for part in said[word]} or _JUDGING & set(said[word]))]
+
+
+def cost_of(topic: Topic, naming: Naming) -> str:
+    """What follows a topic's name where it is to be fixed."""
+    change = f" If nothing bad were said of it, the average would be {topic.lift:.2f} {naming.unit} higher."
+    return _said(topic, topic.badly, "badly", getattr(topic, "lowers", ()), naming) + change
+
+
+def worth_of(topic: Topic, naming: Naming) -> str:
+    """What follows a topic's name where it is to be kept."""
+    change = f" If nothing good were said of it, the average would be {topic.worth:.2f} {naming.unit} lower."
+    return _said(topic, topic.well, "well", getattr(topic, "raises", ()), naming) + change
+
+
+def finding_of(topic: Topic, naming: Naming) -> str:
+    """A topic in one or two sentences: what it costs or what it brings, whichever is more."""
+    if max(topic.lift, topic.worth) < NOTHING:
+        return f"“{topic.label}”: {topic.reach:.0%} of texts speak of it. It does not move {naming.subject}."
+    return f"“{topic.label}”{cost_of(topic, naming) if topic.lift >= topic.worth else worth_of(topic, naming)}"
+
+
+def _said(topic: Topic, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
+    """How many speak of a topic, how, and what the response is where they do."""
+    telling = _telling(topic, words)[:WORDS]
+    behind = f" ({', '.join(telling)})" if telling else ""
+    said = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
+    here, elsewhere = topic.mean_response, topic.mean_elsewhere
+    if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
+        return said
+    first, second = f"{here:.1f}", f"{elsewhere:.1f}"
+    return said if first == second else f"{said} Where they do, {naming.subject} averages {first} instead of {second}."
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of topics as people are shown it: rounded, and with lists as text."""
+    columns = {
+        name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
+    }
+    return with_lists_as_text(pd.DataFrame(columns))
+
+
+class Drivers(pd.DataFrame):
+    """A table of drivers that says in sentences what to fix first and what to keep; a notebook shows both.
+
+    Whatever is made of it, such as a part of its rows, is an ordinary DataFrame.
+
+    Examples
+    --------
+    >>> row = {"topic": 0, "label": "noise", "reach": 0.3, "well": 0.1, "badly": 0.5, "lift": 0.06, "worth": 0.01}
+    >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
+    >>> print(*Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix)
+    “noise”: 30% of texts speak of it, 50% of them badly. Where they do, the rating averages 3.1 instead of 4.0. If \
+nothing bad were said of it, the average would be 0.06 stars higher.
+    """
+
+    _metadata: ClassVar[list[str]] = ["naming"]
+    naming: Naming
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, naming: Naming) -> Drivers:
+        """The table, with what the response is called."""
+        made = cls(table)
+        made.naming = naming
+        return made
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def findings(self) -> Found:
+        """What to fix first, and what to keep; nothing for a table by group, or one without lifts."""
+        if "group" in self.columns or "lift" not in self.columns:
+            return Found((), ())
+        topics: list[Any] = list(self.itertuples(index=False))
+        fixed = to_fix(topics)
+        kept = to_keep(topics, fixed)
+        return Found(
+            tuple(f"“{topic.label}”{cost_of(topic, self.naming)}" for topic in fixed),
+            tuple(f"“{topic.label}”{worth_of(topic, self.naming)}" for topic in kept),
+        )
+
+    def _repr_html_(self) -> str:
+        """Findings, and the table below them."""
+        found = self.findings()
+        lists = [
+            f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(said)}</li>' for said in sentences)}</ul>"
+            for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep))
+            if sentences
+        ]
+        return "".join(lists) + str(shown(self).to_html(index=False, border=0))
+
+
+class Found(NamedTuple):
+    """Findings as sentences."""
+
+    to_fix: tuple[str, ...]
+    to_keep: tuple[str, ...]
