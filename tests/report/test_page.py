@@ -36,7 +36,7 @@ def order_of(page, list_id):
 def bars_of(page, chart):
     """Labels of a chart's bars, from top to bottom."""
     page.evaluate("textsignal.drawn()")
-    return page.evaluate(f"textsignal.views.get('{chart}').view.scale('y').domain()")
+    return page.evaluate(f"textsignal.views.get('{chart}').scale('y').domain()")
 
 
 def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name):

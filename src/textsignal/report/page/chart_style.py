@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import altair as alt
+import vl_convert
 
 Spec = dict[str, Any]
 #: What Altair says that charts laid over each other are.
@@ -52,6 +53,8 @@ def spec_of(chart: alt.Chart | Layers) -> Spec:
         "background": None,
         "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
         "view": {"stroke": None},
+        "aria": False,  # The place of a chart says in words what it shows.
+        "mark": {"invalid": None},
         "axis": axes,
         "axisY": {"labelColor": INK},
         "text": {"fontSize": 12},
@@ -61,3 +64,8 @@ def spec_of(chart: alt.Chart | Layers) -> Spec:
     spec: Spec = chart.to_dict(validate=False)
     # Altair's own defaults for a notebook are not ours.
     return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}
+
+
+def drawable(spec: Spec) -> Spec:
+    """A specification as the page draws it: Vega, so that no browser has to compile Vega-Lite."""
+    return dict(vl_convert.vegalite_to_vega(spec))

@@ -8,12 +8,14 @@ from typing import Any
 import altair as alt
 
 from textsignal.report.page.chart_style import ACCENT, DOWN, INK, MUTED, QUIET, UP, Layers, Spec, axis, rule, spec_of
-from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
+from textsignal.report.page.formats import count, number, percent, signed_number
+from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.numbers import level_ticks
-from textsignal.report.values.wording import NOTHING, signed
 
 #: Pixels of a topic's row.
 ROW = 30
+#: Bars in the order that the page gives them.
+_BY_PLACE = alt.EncodingSortField("place", op="min")
 
 
 def chart_specs(report: ReportData) -> dict[str, Spec]:
@@ -35,65 +37,68 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 
 
 def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
-    """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars."""
+    """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars.
+
+    The page sorts it by `place`.
+    """
     rows = [
-        _about(topic) | {"side": side, "value": value, "words": signed(value, unit), "number": _signed(value)}
-        for topic in topics
+        _about(topic) | {"place": place, "side": side, "value": value, "number": signed_number(value)}
+        for place, topic in enumerate(topics)
         for side, value in (("costs", -topic.lift), ("brings", topic.worth))
     ]
+    for row in rows:
+        row["words"] = f"{row['number']} {unit}"
     most = 1.35 * max(max(abs(topic.lift), abs(topic.worth)) for topic in topics) or 1.0
-    sides = alt.Scale(domain=["costs", "brings"], range=[DOWN, UP])
     base = alt.Chart().encode(
-        y=alt.Y("label:N", sort=[topic.label for topic in topics], axis=axis("", grid=False)),
+        y=alt.Y("label:N", sort=_BY_PLACE, axis=axis("", grid=False)),
         x=alt.X(
             "value:Q",
+            stack=None,
             scale=alt.Scale(domain=[-most, most]),
             axis=axis(f"{unit} of the average", ticks=5),
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
-        color=alt.Color("side:N", scale=sides, legend=None), tooltip=_tooltip()
+        color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)), tooltip=_tooltip()
     )
-    costs, brings = (base.transform_filter(f"datum.side == '{side}'") for side in ("costs", "brings"))
-    ends = [
-        costs.mark_text(align="right", dx=-5, color=INK).encode(text="number:N"),
-        brings.mark_text(align="left", dx=5, color=INK).encode(text="number:N"),
-    ]
+    align, dx = (
+        alt.expr(f"datum.side == 'costs' ? {left} : {right}") for left, right in (("'right'", "'left'"), (-5, 5))
+    )
+    ends = base.mark_text(color=INK, align=align, dx=dx).encode(text="number:N")
     zero = rule(MUTED).encode(x=alt.datum(0))
-    return alt.layer(bars, *ends, zero, data=alt.Data(values=rows)).properties(height=ROW * len(topics))
+    return alt.layer(bars, ends, zero, data=_rows(rows)).properties(height=alt.Step(ROW))
 
 
-def bars_chart(bars: Sequence[Bar], name: str, what: str, number: str) -> alt.Chart:
+def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.Chart:
     """One bar per level."""
-    rows = [{"label": bar.label, "value": bar.value} for bar in bars]
-    labels = [bar.label for bar in bars]
+    rows = [
+        {"label": bar.label, "value": bar.value, "words": percent(bar.value, 1), "place": place}
+        for place, bar in enumerate(bars)
+    ]
     return (
-        alt.Chart(alt.Data(values=rows), height=190)
+        alt.Chart(_rows(rows), height=190)
         .mark_bar(color=ACCENT, cornerRadiusEnd=3)
         .encode(
-            x=alt.X("label:O", sort=labels, axis=axis(name, grid=False) | {"labelOverlap": True}),
-            y=alt.Y("value:Q", axis=axis(what, number)),
-            tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("value:Q", title=what, format=".1%")],
+            x=alt.X("label:O", sort=_BY_PLACE, axis=axis(name, grid=False) | {"labelOverlap": True}),
+            y=alt.Y("value:Q", stack=None, axis=axis(what, numbers)),
+            tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("words:N", title=what)],
         )
     )
 
 
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
     """Histogram of text lengths."""
-    rows = [{"label": bar.label, "low": bar.low, "high": bar.high, "value": bar.value} for bar in bars]
+    rows = [_bar(bar) | {"words": count(bar.value)} for bar in bars]
     return (
-        alt.Chart(alt.Data(values=rows), height=190)
+        alt.Chart(_rows(rows), height=190)
         .mark_bar(color=ACCENT)
         .encode(
             x=alt.X(
                 "low:Q", bin="binned", axis=axis(f"words in a text; last bar: {bars[-1].label}", grid=False, ticks=6)
             ),
             x2="high:Q",
-            y=alt.Y("value:Q", axis=axis("texts")),
-            tooltip=[
-                alt.Tooltip("label:N", title="length"),
-                alt.Tooltip("value:Q", title="texts", format=","),
-            ],
+            y=alt.Y("value:Q", stack=None, axis=axis("texts")),
+            tooltip=[alt.Tooltip("label:N", title="length"), alt.Tooltip("words:N", title="texts")],
         )
     )
 
@@ -103,8 +108,7 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     low, high = report.levels[0], report.levels[-1]
     ticks = level_ticks(report.levels)
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
-    cells = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.agreement]
-    means = [{"predicted": a.predicted, "observed": a.observed, "count": a.count} for a in prediction.means]
+    cells, means = map(_agreements, (prediction.agreement, prediction.means))
     x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", values=ticks))
     y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", values=ticks))
     dots = (
@@ -121,7 +125,11 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 
 def reliability_chart(prediction: Prediction) -> Layers:
     """Predicted probabilities against what happened."""
-    rows = [{"probability": r.probability, "happened": r.happened, "count": r.count} for r in prediction.reliability]
+    rows = [
+        {"probability": r.probability, "happened": r.happened}
+        | {"said": percent(r.probability), "came": percent(r.happened), "cases": count(r.count)}
+        for r in prediction.reliability
+    ]
     x = alt.X("probability:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("predicted probability", "%"))
     y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
     ends = [{"probability": 0, "happened": 0}, {"probability": 1, "happened": 1}]
@@ -129,9 +137,9 @@ def reliability_chart(prediction: Prediction) -> Layers:
     line = alt.Chart(alt.Data(values=rows), height=230).encode(x=x, y=y)
     points = line.mark_circle(color=ACCENT, size=70, opacity=1).encode(
         tooltip=[
-            alt.Tooltip("probability:Q", title="predicted", format=".0%"),
-            alt.Tooltip("happened:Q", title="happened", format=".1%"),
-            alt.Tooltip("count:Q", title="cases", format=","),
+            alt.Tooltip("said:N", title="predicted"),
+            alt.Tooltip("came:N", title="happened"),
+            alt.Tooltip("cases:N", title="cases"),
         ]
     )
     return alt.layer(perfect, line.mark_line(color=ACCENT), points)
@@ -139,15 +147,15 @@ def reliability_chart(prediction: Prediction) -> Layers:
 
 def pit_chart(prediction: Prediction) -> Layers:
     """Where responses fell in their predicted distributions."""
-    rows = [{"low": bar.low, "high": bar.high, "value": bar.value, "label": bar.label} for bar in prediction.pit]
+    rows = [_bar(bar) | {"words": number(bar.value)} for bar in prediction.pit]
     bars = (
         alt.Chart(alt.Data(values=rows), height=230)
         .mark_bar(color=ACCENT)
         .encode(
             x=alt.X("low:Q", bin="binned", axis=axis("place in the predicted distribution", "%", grid=False, ticks=5)),
             x2="high:Q",
-            y=alt.Y("value:Q", axis=axis("frequency, 1 = as predicted")),
-            tooltip=[alt.Tooltip("label:N", title="place"), alt.Tooltip("value:Q", title="frequency", format=".2f")],
+            y=alt.Y("value:Q", stack=None, axis=axis("frequency, 1 = as predicted")),
+            tooltip=[alt.Tooltip("label:N", title="place"), alt.Tooltip("words:N", title="frequency")],
         )
     )
     return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1)))
@@ -163,45 +171,57 @@ def levels_chart(report: ReportData) -> alt.Chart:
 
 def contributions_chart(unit: str, noun: str) -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
-    base = alt.Chart().encode(y=alt.Y("label:N", sort=None, axis=axis("", grid=False)))
+    base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=axis("", grid=False)))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
-        x=alt.X("value:Q", axis=axis(unit, "+.1f", ticks=4)),
+        x=alt.X("value:Q", stack=None, axis=axis(unit, "+.1f", ticks=4)),
         color=alt.condition("datum.value < 0", alt.value(DOWN), alt.value(UP)),
         tooltip=[
             alt.Tooltip("label:N", title=noun),
-            alt.Tooltip("value:Q", title=unit, format="+.2f"),
-            alt.Tooltip("share:Q", title="share of the text", format=".0%"),
+            alt.Tooltip("words:N", title="contributes"),
+            alt.Tooltip("part:N", title="share of the text"),
         ],
     )
     zero = rule(MUTED).encode(x=alt.datum(0))
-    return alt.layer(bars, zero, data=alt.Data(values=[]))
+    return alt.layer(bars, zero, data=_rows([])).properties(height=alt.Step(24))
+
+
+def _rows(rows: list[dict[str, Any]]) -> alt.Data:
+    """Data under the name by which the page changes them."""
+    return alt.Data(values=rows, name="rows")
+
+
+def _bar(bar: Bar) -> dict[str, Any]:
+    return {"label": bar.label, "low": bar.low, "high": bar.high, "value": bar.value}
+
+
+def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
+    return [
+        {"predicted": a.predicted, "observed": a.observed, "count": a.count}
+        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.count)}
+        for a in agreements
+    ]
 
 
 def _about(topic: TopicCard) -> dict[str, Any]:
     terms = ", ".join(topic.terms[:8])
-    numbers = {"reach": topic.reach, "well": topic.well, "badly": topic.badly}
+    numbers = {name: percent(getattr(topic, name)) for name in ("reach", "well", "badly")}
     return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
-
-
-def _signed(value: float) -> str:
-    """A number with its sign, which 0.00 has none of."""
-    return f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "0.00"
 
 
 def _tooltip() -> list[alt.Tooltip]:
     return [
         alt.Tooltip("label:N", title="about"),
         alt.Tooltip("words:N", title="what it does"),
-        alt.Tooltip("reach:Q", title="texts that speak of it", format=".0%"),
-        alt.Tooltip("well:Q", title="of these, well", format=".0%"),
-        alt.Tooltip("badly:Q", title="of these, badly", format=".0%"),
+        alt.Tooltip("reach:N", title="texts that speak of it"),
+        alt.Tooltip("well:N", title="of these, well"),
+        alt.Tooltip("badly:N", title="of these, badly"),
         alt.Tooltip("terms:N", title="terms"),
     ]
 
 
 def _counts() -> list[alt.Tooltip]:
     return [
-        alt.Tooltip("predicted:Q", format=".2f"),
-        alt.Tooltip("observed:Q", format=".2f"),
-        alt.Tooltip("count:Q", title="texts", format=","),
+        alt.Tooltip("said:N", title="predicted"),
+        alt.Tooltip("seen:N", title="observed"),
+        alt.Tooltip("texts:N", title="texts"),
     ]

@@ -3,77 +3,28 @@
 "use strict";
 
 (() => {
-  const original = document.documentElement.outerHTML;
+  // The page as it came, but for its scripts, which never change.
+  const isScript = (part) => part.tagName === "SCRIPT";
+  const original = [...document.body.children].map((part) => (isScript(part) ? part : part.outerHTML));
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const page = json("page-data");
   const names = new Map(page.topics.map((topic) => [topic.number, topic.label]));
-  const views = new Map();
-  const store = `textsignal:${page.id}`;
-  const NARROW = 480; // pixels
-  let tried = null;
-
-  // Charts, each drawn after its last drawing is done, the first one after `first`; null leaves the place empty.
-  const drawings = new Map();
-  function draw(name, spec = page.charts[name], first = Promise.resolve()) {
-    drawings.set(name, (drawings.get(name) ?? first).then(() => drawNow(name, spec)));
-  }
-  const drawn = () => Promise.all(drawings.values());
-
-  // Vega's interpreter takes the place of eval, which the page's security policy forbids.
-  async function drawNow(name, spec) {
-    const place = document.getElementById(`chart-${name}`);
-    if (place === null || spec === undefined) return;
-    views.get(name)?.finalize();
-    views.delete(name);
-    place.replaceChildren();
-    if (spec === null) return;
-    const options = { renderer: "svg", actions: false, ast: true, hover: false, tooltip: { disableDefaultStyle: true } };
-    const drawable = named(structuredClone(spec));
-    if (place.clientWidth < NARROW) narrow(drawable);
-    const { view, finalize } = await vegaEmbed(place, drawable, options);
-    place.querySelector("svg").setAttribute("aria-hidden", "true"); // The place has a name, and numbers beside it.
-    views.set(name, { view, finalize });
-    view.addEventListener("click", (_, item) => {
-      if (item?.datum?.topic !== undefined) openCard(item.datum.topic);
-      else if (item?.datum?.datum?.topic !== undefined) openCard(item.datum.datum.topic);
-    });
-  }
-
-  // A specification with topics under the names that they have now.
-  function named(spec) {
-    if (Array.isArray(spec)) spec.forEach(named);
-    else if (spec !== null && typeof spec === "object") {
-      if (names.has(spec.topic) && "label" in spec) spec.label = names.get(spec.topic);
-      if (Array.isArray(spec.sort)) spec.sort = spec.sort.map(renamed);
-      Object.values(spec).forEach(named);
-    }
-    return spec;
-  }
   const numbers = new Map(page.topics.map((topic) => [topic.label, topic.number]));
-  const renamed = (label) => (numbers.has(label) ? names.get(numbers.get(label)) : label);
-
-  // A specification for little room: shorter labels.
-  function narrow(spec) {
-    if (spec === null || typeof spec !== "object") return;
-    if (typeof spec.labelLimit === "number") spec.labelLimit = 115;
-    if (typeof spec.titleLimit === "number") spec.titleLimit = 200;
-    if (typeof spec.tickCount === "number") spec.tickCount = Math.min(spec.tickCount, 4);
-    Object.values(spec).forEach(narrow);
-  }
+  const charts = chartsOf(page.charts, names, openCard);
+  const store = `textsignal:${page.id}`;
+  let tried = null;
 
   // Chart, table and cards by one measure, the largest first.
   let measure = "lift";
   const ranked = () => [...page.topics].sort((a, b) => (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity));
   function inOrder() {
-    const spec = structuredClone(page.charts.drivers);
-    const labels = ranked().map((topic) => topic.label);
-    for (const layer of spec.layer) if (layer.encoding?.y?.sort) layer.encoding.y.sort = labels;
-    return spec;
+    const places = new Map(ranked().map((topic, place) => [topic.number, place]));
+    return charts.rowsOf("drivers").map((row) => ({ ...row, place: places.get(row.topic) }));
   }
   function rank(by = measure) {
     measure = by;
     const order = ranked();
-    draw("drivers", inOrder());
+    charts.draw("drivers", inOrder());
     for (const [list, prefix] of [["cards", "topic"], ["topic-rows", "row"]]) {
       const parent = document.getElementById(list);
       parent.append(...order.map((topic) => document.getElementById(`${prefix}-${topic.number}`)));
@@ -96,15 +47,8 @@
     link.click();
     URL.revokeObjectURL(link.href);
   }
-  // The chart as it stands, in colours that need no style sheet.
   document.getElementById("picture").addEventListener("click", async () => {
-    const colours = getComputedStyle(document.documentElement);
-    const plain = (text) => text.replaceAll(/var\((--[a-z-]+)\)/g, (_, name) => colours.getPropertyValue(name).trim());
-    const spec = JSON.parse(plain(JSON.stringify(named(inOrder()))));
-    spec.config.background = colours.getPropertyValue("--paper").trim();
-    const { view, finalize } = await vegaEmbed(document.createElement("div"), { ...spec, width: 800 }, { ast: true });
-    (await view.toCanvas(2)).toBlob((picture) => download("drivers.png", "image/png", picture));
-    finalize();
+    download("drivers.png", "image/png", await charts.picture("drivers", inOrder(), 800));
   });
   document.getElementById("download").addEventListener("click", () => {
     const columns = Object.keys(page.topics[0]);
@@ -153,6 +97,7 @@
     keep();
     document.getElementById("save").hidden = false;
     tried?.again();
+    charts.renamed();
     rank();
   }
   const changed = () => Object.fromEntries([...names].filter(([k, name]) => !(numbers.get(name) === k)));
@@ -176,8 +121,9 @@
   document.getElementById("save").addEventListener("click", () => {
     const block = /(<script id="names-data" type="application\/json">)[^<]*(<\/script>)/;
     const text = JSON.stringify(changed()).replaceAll("<", "\\u003c");
-    const copy = `<!doctype html>\n${original.replace(block, (_, before, after) => before + text + after)}`;
-    download("report.html", "text/html", copy);
+    const body = original.map((part) => (isScript(part) ? part.outerHTML : part)).join("\n");
+    const named = body.replace(block, (_, before, after) => before + text + after);
+    download("report.html", "text/html", `<!doctype html>\n<html lang="en">\n${document.head.outerHTML}\n<body>\n${named}\n</body>\n</html>`);
   });
 
   // Begin: names of a saved copy, then those the browser kept, then charts.
@@ -185,17 +131,13 @@
   for (const [number, name] of Object.entries({ ...json("names-data"), ...kept() })) {
     if (names.has(Number(number))) rename(Number(number), String(name), false);
   }
-  draw("drivers");
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { model: null, views, drawn };
-  const ready = textsignalModel(page.browser).then(async (model) => {
+  window.textsignal = { model: null, views: charts.views, drawn: charts.drawn };
+  const ready = Promise.all([textsignalModel(page.browser), charts.draw("drivers")]).then(([model]) => {
     window.textsignal.model = model;
-    tried = model === null ? null : tryTexts(model, page, names, draw);
-    await drawings.get("drivers");
+    tried = model === null ? null : tryTexts(model, page, names, charts.draw);
     document.body.setAttribute("data-ready", "");
+    charts.drawLater();
   });
-  // Charts further down may come a moment later.
-  const later = ready.then(() => new Promise((resolve) => setTimeout(resolve)));
-  for (const name of ["agreement", "reliability", "pit", "responses", "lengths"]) draw(name, page.charts[name], later);
 })();

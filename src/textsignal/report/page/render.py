@@ -18,7 +18,9 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from textsignal.errors import OutputError
+from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
+from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
@@ -28,7 +30,7 @@ from textsignal.text.sentences import sentence_spans
 from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
-SCRIPTS = ("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js", "try.js", "page.js")
+SCRIPTS = ("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js", "try.js", "charts.js", "page.js")
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
 COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
@@ -87,7 +89,7 @@ def render(report: ReportData) -> str:
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
-        data=Markup(_json(_page_data(report, chart_specs(report)))),
+        data=Markup(_json(_page_data(report))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
@@ -113,11 +115,9 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
         n: {tuple(words_on_page[i : i + n]) for i in range(len(words_on_page) - n + 1)}
         for n in range(SHORTEST, RUN + 1)
     }
-    for number, text in enumerate(texts, 1):
+    for i, text in enumerate(texts, 1):
         if any(run in runs[len(run)] for run in _telling(text)):
-            raise OutputError(
-                f"the report holds words of text {number:,}, though it must hold none; it was not written"
-            )
+            raise OutputError(f"the report holds words of text {i:,}, though it must hold none; it was not written")
 
 
 def _telling(text: str) -> Iterator[tuple[str, ...]]:
@@ -150,7 +150,7 @@ def _policy(scripts: Iterable[str]) -> str:
     )
 
 
-def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
+def _page_data(report: ReportData) -> dict[str, Any]:
     names = ("number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth")
     topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
     data = {
@@ -158,7 +158,7 @@ def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
         "unit": report.unit,
         "levels": report.levels,
         "topics": topics,
-        "charts": charts,
+        "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
         "browser": report.browser.model,
         "examples": report.examples,
     }
@@ -183,19 +183,15 @@ def _template() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "count": lambda value: f"{value:,}",
+        "count": count,
         "plain": lambda value: f"{value:g}",
-        "number": _number,
-        "signed_number": lambda value, digits: f"{value:+z.{digits}f}".replace("-", "−"),
-        "percent": lambda value, digits=0: f"{value:.{digits}%}",
+        "number": number,
+        "signed_number": signed_number,
+        "percent": percent,
         "change": signed,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")
-
-
-def _number(value: float, digits: int) -> str:
-    return "–" if value != value else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def _ours(prediction: Prediction | None) -> Any:
@@ -220,17 +216,19 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
 
 
 def _bars_words(bars: Iterable[Bar], what: str) -> str:
-    return ". ".join(f"{bar.label}: {bar.value:.0%} {what}" for bar in bars) + "."
+    return ". ".join(f"{bar.label}: {percent(bar.value, 1)} {what}" for bar in bars) + "."
 
 
 def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
     """Charts of skill for those who cannot see them."""
     if prediction is None:
         return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
-    means = ". ".join(f"{mean.predicted:.1f} predicted: {mean.observed:.1f} observed" for mean in prediction.means)
+    means = ". ".join(
+        f"{number(mean.predicted)} predicted: {number(mean.observed)} observed" for mean in prediction.means
+    )
     points = prediction.reliability
-    odds = ". ".join(f"{point.probability:.0%} predicted: {point.happened:.0%} happened" for point in points)
-    places = ". ".join(f"{bar.label}: {bar.value:.2f}" for bar in prediction.pit)
+    odds = ". ".join(f"{percent(point.probability)} predicted: {percent(point.happened)} happened" for point in points)
+    places = ". ".join(f"{bar.label}: {number(bar.value)}" for bar in prediction.pit)
     return {
         "agreement_words": f"{means}.",
         "reliability_words": f"Predicted probabilities against how often it happened. {odds}.",

@@ -1,7 +1,7 @@
 // "Try a text": what the model says of a text that is typed.
 "use strict";
 
-// names : what topics are called now, by number; draw : draws a chart of the page.
+// names : what topics are called now, by number; draw : draws a chart of the page with other rows.
 function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
@@ -10,6 +10,7 @@ function tryTexts(model, page, names, draw) {
     const written = value.toFixed(digits).replace("-", "−");
     return /[1-9]/.test(written) ? (value > 0 ? "+" : "") + written : (0).toFixed(digits);
   };
+  const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
   const say = (id, text) => (document.getElementById(id).textContent = text);
   const make = (tag, text, attributes = {}) => {
     const element = document.createElement(tag);
@@ -64,15 +65,18 @@ function tryTexts(model, page, names, draw) {
         share: found.shares[topic.number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const contributions = structuredClone(page.charts.contributions);
-    contributions.data.values = order.slice(0, 12);
-    contributions.height = 24 * contributions.data.values.length;
-    draw("contributions", contributions);
+    const bars = order.slice(0, 12).map((topic, place) => ({
+      ...topic,
+      place,
+      words: `${signed(topic.value)} ${page.unit}`,
+      part: percent(topic.share),
+    }));
+    draw("contributions", bars);
     const rows = order.map((topic) => {
       const row = document.createElement("tr");
       const name = make("th", `${topic.label} `, { scope: "row" });
       name.append(make("small", behind(found.terms, (term) => term.byTopic[topic.topic] * found.slope)));
-      row.append(name, make("td", `${(100 * topic.share).toFixed(0)}%`, { class: "number" }), number(topic.value));
+      row.append(name, make("td", percent(topic.share), { class: "number" }), number(topic.value));
       return row;
     });
     document.getElementById("try-rows").replaceChildren(...rows);
@@ -100,8 +104,10 @@ function tryTexts(model, page, names, draw) {
     );
     const unknown = found.unknownWords ?? [];
     say("try-unknown", unknown.length > 0 ? ` Words the model does not know: ${unknown.join(", ")}.` : "");
-    const levels = structuredClone(page.charts.levels);
-    levels.data.values = page.levels.map((level, i) => ({ label: String(level), value: found.probabilities[i] }));
+    const levels = page.levels.map((level, i) => {
+      const value = found.probabilities[i];
+      return { label: String(level), value, words: percent(value, 1), place: i };
+    });
     draw("levels", levels);
     showTopics(found);
     const marked = model.marked(text, found);
