@@ -7,13 +7,29 @@ from typing import Any
 
 import altair as alt
 
-from textsignal.report.page.chart_style import ACCENT, DOWN, INK, MUTED, QUIET, UP, Layers, Spec, axis, rule, spec_of
+from textsignal.report.page.chart_style import (
+    ACCENT,
+    DOWN,
+    INK,
+    LINE,
+    MUTED,
+    QUIET,
+    UP,
+    Layers,
+    Spec,
+    axis,
+    rule,
+    spec_of,
+)
+from textsignal.report.values.beside_data import Line, Timeline
 from textsignal.report.values.data import Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.numbers import level_ticks
-from textsignal.report.values.wording import NOTHING, signed
+from textsignal.report.values.wording import signed, signed_number
 
 #: Pixels of a topic's row.
 ROW = 30
+#: Pixels of a line over time.
+TIME = 110
 
 
 def chart_specs(report: ReportData) -> dict[str, Spec]:
@@ -31,13 +47,17 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
             "reliability": reliability_chart(report.prediction),
             "pit": pit_chart(report.prediction),
         }
+    if report.timeline is not None:
+        charts |= {
+            f"time-{line.number}": time_chart(line, report.timeline, report.unit) for line in report.timeline.lines
+        }
     return {name: spec_of(chart) for name, chart in charts.items()}
 
 
 def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars."""
     rows = [
-        _about(topic) | {"side": side, "value": value, "words": signed(value, unit), "number": _signed(value)}
+        _about(topic) | {"side": side, "value": value, "words": signed(value, unit), "number": signed_number(value)}
         for topic in topics
         for side, value in (("costs", -topic.lift), ("brings", topic.worth))
     ]
@@ -177,15 +197,38 @@ def contributions_chart(unit: str, noun: str) -> Layers:
     return alt.layer(bars, zero, data=alt.Data(values=[]))
 
 
+def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
+    """How one topic is spoken of over time, with its error; the scale is that of all topics."""
+    rows = [vars(point) | {"topic": line.number} for point in line.points]
+    names = [point.when for point in line.points]
+    base = alt.Chart().encode(
+        x=alt.X("when:O", sort=names, scale=alt.Scale(padding=0.1), axis=axis("", grid=False) | {"labelOverlap": True}),
+        y=alt.Y(
+            "tone:Q",
+            scale=alt.Scale(domain=[timeline.low, timeline.high]),
+            axis=axis("", "+.1f", ticks=4),
+        ),
+    )
+    colour = {1: UP, -1: DOWN, 0: MUTED}[line.clear]
+    band = base.mark_area(opacity=0.2, color=colour, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q")
+    path = base.mark_line(color=colour, clip=True)
+    dots = base.mark_point(color=colour, size=30, opacity=1, clip=True, cursor="pointer").encode(
+        fill=alt.condition("datum.few", alt.value("var(--paper)"), alt.value(colour)),
+        tooltip=[
+            alt.Tooltip("when:N"),
+            alt.Tooltip("tone:Q", title=unit, format="+.2f"),
+            alt.Tooltip("reach:Q", title="texts that speak of it", format=".0%"),
+            alt.Tooltip("spoken:Q", title="so many", format=","),
+        ],
+    )
+    zero = rule(LINE).encode(y=alt.datum(0))
+    return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
+
+
 def _about(topic: TopicCard) -> dict[str, Any]:
     terms = ", ".join(topic.terms[:8])
     numbers = {"reach": topic.reach, "well": topic.well, "badly": topic.badly}
     return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
-
-
-def _signed(value: float) -> str:
-    """A number with its sign, which 0.00 has none of."""
-    return f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "0.00"
 
 
 def _tooltip() -> list[alt.Tooltip]:

@@ -197,5 +197,6 @@
   });
   // Charts further down may come a moment later.
   const later = ready.then(() => new Promise((resolve) => setTimeout(resolve)));
-  for (const name of ["agreement", "reliability", "pit", "responses", "lengths"]) draw(name, page.charts[name], later);
+  const overTime = Object.keys(page.charts).filter((name) => name.startsWith("time-"));
+  for (const name of [...overTime, "agreement", "reliability", "pit", "responses", "lengths"]) draw(name, page.charts[name], later);
 })();

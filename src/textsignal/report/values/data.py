@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.readers.base import Reader
 from textsignal.topics.revise import Labels
+
+if TYPE_CHECKING:
+    from textsignal.report.values.beside_data import GroupTable, Timeline
 
 Floats = NDArray[np.float64]
 
@@ -126,6 +129,7 @@ class TopicCard:
     effect, prevalence : of topics on a matrix, its coefficient and share of weight; None for themes.
     spoken_responses, elsewhere_responses : how responses are distributed, in shares.
     evidence : quotes that show it; None where no text may be shown.
+    trend, worst, best : how it changes, and which groups speak worst and best of it; "" where nothing is known.
     """
 
     number: int
@@ -148,6 +152,9 @@ class TopicCard:
     spoken_responses: tuple[Bar, ...]
     elsewhere_responses: tuple[Bar, ...]
     evidence: tuple[QuoteGroup, ...] | None
+    trend: str = ""
+    worst: str = ""
+    best: str = ""
 
 
 @dataclass(frozen=True)
@@ -303,6 +310,7 @@ class ReportData:
     noun : what a topic is called: "topic" or "theme".
     findings : the report in some sentences.
     topics : the largest lift first.
+    groups, timeline : topics by group and over time; None where documents have no groups, no dates.
     examples : texts to try.
     settings : name and value of what makes the model; versions : of what computed it.
     """
@@ -317,6 +325,8 @@ class ReportData:
     text_cap: int
     findings: Findings
     topics: tuple[TopicCard, ...]
+    groups: GroupTable | None
+    timeline: Timeline | None
     prediction: Prediction | None
     browser: Browser
     examples: tuple[str, ...]
