@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,7 +44,8 @@ def unique_labels(labels: Sequence[str]) -> list[str]:
     >>> unique_labels(["room", "staff", "room"])
     ['room (0)', 'staff', 'room (2)']
     """
-    return [f"{label} ({k})" if labels.count(label) > 1 else label for k, label in enumerate(labels)]
+    counts = Counter(labels)
+    return [f"{label} ({k})" if counts[label] > 1 else label for k, label in enumerate(labels)]
 
 
 def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,13 +7,29 @@ from typing import Any
 
 import altair as alt
 
-from textsignal.report.page.chart_style import ACCENT, DOWN, INK, MUTED, QUIET, UP, Layers, Spec, axis, rule, spec_of
+from textsignal.report.page.chart_style import (
+    ACCENT,
+    DOWN,
+    INK,
+    LINE,
+    MUTED,
+    QUIET,
+    UP,
+    Layers,
+    Spec,
+    axis,
+    rule,
+    spec_of,
+)
 from textsignal.report.page.formats import count, number, percent, signed_number
+from textsignal.report.values.beside_data import Line, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.numbers import level_ticks
 
 #: Pixels of a topic's row.
 ROW = 30
+#: Pixels of a line over time.
+TIME = 110
 #: Bars in the order that the page gives them.
 _BY_PLACE = alt.EncodingSortField("place", op="min")
 
@@ -32,6 +48,10 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
             "agreement": agreement_chart(report.prediction, report),
             "reliability": reliability_chart(report.prediction),
             "pit": pit_chart(report.prediction),
+        }
+    if report.timeline is not None:
+        charts |= {
+            f"time-{line.number}": time_chart(line, report.timeline, report.unit) for line in report.timeline.lines
         }
     return {name: spec_of(chart) for name, chart in charts.items()}
 
@@ -200,6 +220,39 @@ def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
         | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.count)}
         for a in agreements
     ]
+
+
+def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
+    """How one topic is spoken of over time, with its error; the scale is that of all topics."""
+    rows = [
+        vars(point)
+        | {"topic": line.number, "said": "–" if point.tone is None else signed_number(point.tone)}
+        | {"share": percent(point.reach), "texts": count(point.spoken)}
+        for point in line.points
+    ]
+    names = [point.when for point in line.points]
+    base = alt.Chart().encode(
+        x=alt.X("when:O", sort=names, scale=alt.Scale(padding=0.1), axis=axis("", grid=False) | {"labelOverlap": True}),
+        y=alt.Y(
+            "tone:Q",
+            scale=alt.Scale(domain=[timeline.low, timeline.high]),
+            axis=axis("", "+.1f", ticks=4),
+        ),
+    )
+    colour = {1: UP, -1: DOWN, 0: MUTED}[line.clear]
+    band = base.mark_area(opacity=0.2, color=colour, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q")
+    path = base.mark_line(color=colour, clip=True)
+    dots = base.mark_point(color=colour, size=30, opacity=1, clip=True, cursor="pointer").encode(
+        fill=alt.condition("datum.few", alt.value("var(--paper)"), alt.value(colour)),
+        tooltip=[
+            alt.Tooltip("when:N"),
+            alt.Tooltip("said:N", title=unit),
+            alt.Tooltip("share:N", title="texts that speak of it"),
+            alt.Tooltip("texts:N", title="so many"),
+        ],
+    )
+    zero = rule(LINE).encode(y=alt.datum(0))
+    return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
 
 
 def _about(topic: TopicCard) -> dict[str, Any]:

@@ -22,15 +22,26 @@ from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.page.library import library
+from textsignal.report.values.beside_data import Timeline
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
-from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
+from textsignal.topics.groups import FEW
 from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
-SCRIPTS = ("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js", "try.js", "charts.js", "page.js")
+SCRIPTS = (
+    "reading.js",
+    "infer.js",
+    "topics.js",
+    "sentences.js",
+    "themes.js",
+    "try.js",
+    "charts.js",
+    "page.js",
+    "groups.js",
+)
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
 COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
@@ -91,6 +102,9 @@ def render(report: ReportData) -> str:
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
+        few=FEW,
+        groups_title=_groups_title(report),
+        times_words=_times_words(report.timeline),
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
     )
@@ -188,7 +202,7 @@ def _template() -> Any:
         "number": number,
         "signed_number": signed_number,
         "percent": percent,
-        "change": signed,
+        "points": signed_number,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")
@@ -213,6 +227,23 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
         }
         for i, (bar, other) in enumerate(zip(here, elsewhere, strict=False))
     ]
+
+
+def _groups_title(report: ReportData) -> str:
+    """What the section of groups and time is called."""
+    parts = [f"by {report.groups.name}"] if report.groups else []
+    title = " and ".join(parts + (["over time"] if report.timeline else []))
+    return title[:1].upper() + title[1:]
+
+
+def _times_words(timeline: Timeline | None) -> dict[int, str]:
+    """Lines over time for those who cannot see them."""
+    lines = () if timeline is None else timeline.lines
+    return {
+        line.number: "Over time. "
+        + " ".join(f"{at.when}: {signed_number(at.tone)}." for at in line.points if at.tone is not None)
+        for line in lines
+    }
 
 
 def _bars_words(bars: Iterable[Bar], what: str) -> str:

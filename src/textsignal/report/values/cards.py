@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
+from textsignal.report.values.beside_data import GroupTable, Timeline
 from textsignal.report.values.data import FittedModel, Floats, QuoteGroup, ReportSettings, TopicCard
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.evidence import document_quotes
@@ -40,6 +41,19 @@ def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettin
         return cards
     quotes = _quotes(reader, documents, settings.response_name)
     return [replace(card, evidence=quotes(card.number)) for card in cards]
+
+
+def cards_beside(cards: Sequence[TopicCard], groups: GroupTable | None, timeline: Timeline | None) -> list[TopicCard]:
+    """Cards, in the same order, with what groups and time say of their topics."""
+    told = list(cards)
+    if groups is not None:
+        told = [replace(card, worst=of.worst, best=of.best) for card, of in zip(told, groups.topics, strict=True)]
+    if timeline is not None:
+        told = [
+            replace(card, trend=f"{line.trend}; {line.reached}") if line.trend else card
+            for card, line in zip(told, timeline.lines, strict=True)
+        ]
+    return told
 
 
 def _card(row: dict[str, Any], label: str, described: Any, documents: Documents, reader: Reader) -> TopicCard:

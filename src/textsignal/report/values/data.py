@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from textsignal.readers.base import Reader
 from textsignal.topics.findings import Naming
 from textsignal.topics.revise import Labels
+
+if TYPE_CHECKING:
+    from textsignal.report.values.beside_data import GroupTable, Timeline
 
 Floats = NDArray[np.float64]
 
@@ -127,6 +130,7 @@ class TopicCard:
     effect, prevalence : of topics on a matrix, its coefficient and share of weight; None for themes.
     spoken_responses, elsewhere_responses : how responses are distributed, in shares.
     evidence : quotes that show it; None where no text may be shown.
+    trend, worst, best : how it changes, and which groups speak worst and best of it; "" where nothing is known.
     """
 
     number: int
@@ -149,6 +153,9 @@ class TopicCard:
     spoken_responses: tuple[Bar, ...]
     elsewhere_responses: tuple[Bar, ...]
     evidence: tuple[QuoteGroup, ...] | None
+    trend: str = ""
+    worst: str = ""
+    best: str = ""
 
     @property
     def topic(self) -> int:
@@ -309,6 +316,7 @@ class ReportData:
     noun : what a topic is called: "topic" or "theme".
     findings : the report in some sentences.
     topics : the largest lift first.
+    groups, timeline : topics by group and over time; None where documents have no groups, no dates.
     examples : texts to try.
     settings : name and value of what makes the model; versions : of what computed it.
     """
@@ -323,6 +331,8 @@ class ReportData:
     text_cap: int
     findings: Findings
     topics: tuple[TopicCard, ...]
+    groups: GroupTable | None
+    timeline: Timeline | None
     prediction: Prediction | None
     browser: Browser
     examples: tuple[str, ...]

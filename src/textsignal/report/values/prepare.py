@@ -12,13 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
 from textsignal.report.values.browser import browser_model
-from textsignal.report.values.cards import topic_cards
+from textsignal.report.values.cards import cards_beside, topic_cards
 from textsignal.report.values.data import FittedModel, Floats, ReportData, ReportSettings
 from textsignal.report.values.documents import describe_documents
 from textsignal.report.values.evidence import TEXT_CAP
 from textsignal.report.values.findings import findings
+from textsignal.report.values.groups import group_table
 from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.summary import examples_of, summary_of
+from textsignal.report.values.times import timeline
 from textsignal.report.values.wording import one_line, visible
 from textsignal.topics.beside import as_groups, as_times
 from textsignal.topics.reading import Reading
@@ -67,7 +69,9 @@ def prepare(
         None if groups is None else as_groups(groups, len(answers)),
         None if times is None else as_times(times, len(answers)),
     )
-    topics = topic_cards(model, documents, settings)
+    cards = topic_cards(model, documents, settings)
+    by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
+    topics = cards_beside(cards, by_group, over_time)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
     noun = "topic" if reading.sentences is None else "theme"
@@ -82,6 +86,8 @@ def prepare(
         text_cap=TEXT_CAP,
         findings=findings(topics, summary, prediction, settings, noun),
         topics=tuple(topics),
+        groups=by_group,
+        timeline=over_time,
         prediction=prediction,
         browser=browser_model(model.reader_),
         examples=examples_of(documents) if settings.with_texts else (),

@@ -46,3 +46,25 @@ def signed(value: float, unit: str) -> str:
     """
     number = f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "±0.00"
     return f"{number} {unit}"
+
+
+def signed_number(value: float) -> str:
+    """A number with its sign, which 0.00 has none of.
+
+    Examples
+    --------
+    >>> signed_number(0.4211), signed_number(-0.1), signed_number(-0.001)
+    ('+0.42', '−0.10', '0.00')
+    """
+    return f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "0.00"
+
+
+def cut(text: str, length: int) -> str:
+    """A text of so many characters at most.
+
+    Examples
+    --------
+    >>> cut("The Grand Hotel", 9), cut("Inn", 9)
+    ('The Gran…', 'Inn')
+    """
+    return text if len(text) <= length else f"{text[: length - 1]}…"

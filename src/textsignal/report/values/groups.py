@@ -1,0 +1,178 @@
+"""What a report says of groups: a table of groups against topics, and where they differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
+from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
+from textsignal.report.values.documents import Documents
+from textsignal.report.values.wording import NOTHING, cut, one_line, signed_number
+from textsignal.topics.drivers import Spoken
+from textsignal.topics.groups import Comparison, GroupMeans, compare_groups
+from textsignal.topics.table import unique_labels
+
+#: Groups that are shown, characters of a name, and groups that a card names at most.
+SHOWN, NAME, ON_CARD = 25, 60, 3
+#: Sentences about the worst and the best at most.
+WORST, BEST = 4, 2
+#: What a difference must make of the average of a group, in points, to be told.
+TO_TELL = 2 * NOTHING
+#: Difference in full colour at least: these shares of the spread of predictions.
+FULL_TONE, FULL_LIFT = 0.05, 0.0125
+
+
+def group_table(documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings) -> GroupTable | None:
+    """Compare the groups of a report's documents; None where there are none."""
+    if documents.groups is None:
+        return None
+    found = compare_groups(documents.spoken, documents.groups)
+    names = unique_labels([cut(one_line(str(name)), NAME) for name in found.names])
+    shown = range(min(SHOWN, len(names)))
+    spread = _spread(documents.spoken)
+    full_tone = max(_most(found.tone, shown), FULL_TONE * spread)
+    full_lift = max(_most(found.lift, shown), FULL_LIFT * spread)
+    notable = tuple(_topic_groups(found, names, topic) for topic in topics)
+    return GroupTable(
+        name=settings.group_name,
+        conclusion=_conclusion(found, names, topics, settings),
+        findings=_findings(found, names, topics, settings),
+        overall=_overall(found, topics),
+        rows=tuple(
+            GroupRow(
+                names[g],
+                round(found.documents[g]),
+                tuple(_cell(found, g, topic.number, full_tone, full_lift, settings.unit) for topic in topics),
+            )
+            for g in shown
+        ),
+        n_groups=len(names),
+        other_documents=round(found.documents[len(shown) :].sum()),
+        without=int(documents.groups.isna().sum()),
+        full_tone=full_tone,
+        full_lift=full_lift,
+        topics=notable,
+    )
+
+
+def _spread(spoken: Spoken) -> float:
+    """Standard deviation of predictions; 1 where all are the same."""
+    return float(spoken.family.mean(spoken.eta).std()) or 1.0
+
+
+def _most(means: GroupMeans, shown: range) -> float:
+    return float(np.abs(means.shrunk[shown] - means.overall).max())
+
+
+def _cell(found: Comparison, g: int, k: int, full_tone: float, full_lift: float, unit: str) -> GroupCell:
+    reach = float(found.reach.shrunk[g, k])
+    return GroupCell(
+        topic=k,
+        tone=_measure(found.tone, g, k, full_tone),
+        reach=Measure(reach, reach, int(found.reach.clear[g, k])),
+        lift=_measure(found.lift, g, k, -full_lift),
+        few=bool(found.few[g, k]),
+        facts=_facts(found, g, k, unit),
+    )
+
+
+def _measure(means: GroupMeans, g: int, k: int, full: float) -> Measure:
+    """A mean, coloured by how far it is from that of all documents; full : below 0 where more is worse."""
+    away = means.shrunk[g, k] - means.overall[k]
+    return Measure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
+
+
+def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
+    def measure(means: GroupMeans, k: int) -> Measure:
+        return Measure(float(means.overall[k]), 0.0, 0)
+
+    cells = [
+        GroupCell(k, measure(found.tone, k), measure(found.reach, k), measure(found.lift, k), few=False, facts="")
+        for k in (topic.number for topic in topics)
+    ]
+    return GroupRow("all", round(found.documents.sum()), tuple(cells))
+
+
+def _facts(found: Comparison, g: int, k: int, unit: str) -> str:
+    """The numbers behind a cell."""
+    n, spoken = round(found.documents[g]), round(found.spoken[g, k])
+    tone, reach, lift = found.tone, found.reach, found.lift
+    if spoken:
+        said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them badly"
+        alone = f"{signed_number(tone.mean[g, k])} by these alone, "
+    else:
+        said, alone = f"None of {n:,} texts speaks of it", ""
+    return (
+        f"{said}. How: {signed_number(tone.shrunk[g, k])} ± {tone.sd[g, k]:.2f} {unit} where they do ({alone}"
+        f"{signed_number(tone.overall[k])} over all). How often: {reach.shrunk[g, k]:.0%} ± {reach.sd[g, k]:.0%} "
+        f"({reach.mean[g, k]:.0%} by these alone, {reach.overall[k]:.0%} over all). Costs: {lift.shrunk[g, k]:z.2f} ± "
+        f"{lift.sd[g, k]:.2f} {unit} of the average ({lift.mean[g, k]:z.2f} by these alone, {lift.overall[k]:z.2f} "
+        "over all)."
+    )
+
+
+def _told(found: Comparison, k: int, sign: int) -> list[int]:
+    """Groups of which enough documents speak of a topic clearly better (1) or worse (-1), the most so first."""
+    groups = np.flatnonzero((found.tone.clear[:, k] == sign) & ~found.few[:, k])
+    return sorted(groups.tolist(), key=lambda g: -sign * found.tone.shrunk[g, k])
+
+
+def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard) -> TopicGroups:
+    def listed(sign: int) -> str:
+        groups = _told(found, topic.number, sign)[:ON_CARD]
+        return ", ".join(f"{names[g]} ({signed_number(found.tone.shrunk[g, topic.number])})" for g in groups)
+
+    return TopicGroups(topic.number, listed(-1), listed(1))
+
+
+def _conclusion(
+    found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
+) -> Sentence:
+    """Where groups differ most, in how they speak."""
+    ends = {
+        topic: (worst[0], best[0])
+        for topic in topics
+        if (worst := _told(found, topic.number, -1)) and (best := _told(found, topic.number, 1))
+    }
+    if not ends:
+        some = (found.tone.clear != 0) & ~found.few
+        many = "No group differs" if not some.any() else "Few groups differ"
+        return Sentence((f"{many} clearly from all texts in how they speak.",))
+
+    def range_of(topic: TopicCard) -> float:
+        worst, best = ends[topic]
+        return float(found.tone.shrunk[best, topic.number] - found.tone.shrunk[worst, topic.number])
+
+    topic = max(ends, key=range_of)
+    low, high = (signed_number(found.tone.shrunk[g, topic.number]) for g in ends[topic])
+    lowest, highest = (names[g] for g in ends[topic])
+    said = f": from {low} {settings.unit} ({lowest}) to {high} ({highest})"
+    return Sentence(("They differ most in how they speak of ", Named(topic.number, topic.label), said))
+
+
+def _findings(
+    found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
+) -> tuple[Sentence, ...]:
+    """The worst group of some topics and the best of some, by what the difference makes of the group's average."""
+    sentences = []
+    for sign, title, how, most in ((-1, "Worst", "badly", WORST), (1, "Best", "well", BEST)):
+        ends = []
+        for topic in topics:
+            for g in _told(found, topic.number, sign)[:1]:
+                away = found.tone.shrunk[g, topic.number] - found.tone.overall[topic.number]
+                ends.append((found.reach.shrunk[g, topic.number] * sign * away, topic, g))
+        ends.sort(key=lambda end: -end[0])
+        for made, topic, g in ends[:most]:
+            if made < TO_TELL:
+                continue
+            k = topic.number
+            share = (found.badly if sign < 0 else found.well)[g, k]
+            said = (
+                f": {names[g]}. {found.reach.mean[g, k]:.0%} of its {round(found.documents[g]):,} texts speak of it, "
+                f"{share:.0%} of them {how}; that moves them by {signed_number(found.tone.shrunk[g, k])} "
+                f"{settings.unit}, over all texts it is {signed_number(found.tone.overall[k])}."
+            )
+            sentences.append(Sentence((f"{title} for ", Named(k, topic.label), said)))
+    return tuple(sentences)

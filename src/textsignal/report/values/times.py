@@ -1,0 +1,130 @@
+"""What a report says of time: a line of each topic over periods, and what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from textsignal.report.values.beside_data import Line, Point, Timeline
+from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
+from textsignal.report.values.documents import Documents
+from textsignal.report.values.wording import signed_number
+from textsignal.topics.groups import Comparison
+from textsignal.topics.periods import Change, Trends, compare_periods, day_name, periods_of, trends_of
+
+#: Standard errors that the band of a line is wide on either side.
+BAND = 2
+#: Findings at most; share by which texts become longer or shorter before that is said.
+FINDINGS, LENGTH = 4, 0.1
+
+
+def timeline(documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
+    """Topics over the dates of a report's documents; None where there are no dates."""
+    if documents.times is None:
+        return None
+    periods = periods_of(documents.times)
+    found, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
+    lines = tuple(_line(found, trends, topic, settings.unit) for topic in topics)
+    bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
+    known = [value for value in bounds if value is not None] or [0.0]
+    return Timeline(
+        name=settings.time_name,
+        noun=periods.noun,
+        conclusion=_conclusion(lines, trends),
+        findings=_findings(topics, trends, settings),
+        caution=_caution(documents, trends),
+        lines=lines,
+        low=min(*known, 0.0),
+        high=max(*known, 0.0),
+        without=int((periods.codes < 0).sum()),
+    )
+
+
+def _line(found: Comparison, trends: Trends | None, topic: TopicCard, unit: str) -> Line:
+    k = topic.number
+    points = []
+    for g, name in enumerate(found.names):
+        spoken, tone, error = round(found.spoken[g, k]), found.tone.mean[g, k], found.tone.error[g, k]
+        points.append(
+            Point(
+                when=str(name),
+                documents=round(found.documents[g]),
+                spoken=spoken,
+                reach=float(np.nan_to_num(found.reach.mean[g, k])),
+                tone=float(tone) if spoken else None,
+                low=float(tone - BAND * error) if spoken else None,
+                high=float(tone + BAND * error) if spoken else None,
+                few=bool(found.few[g, k]),
+            )
+        )
+    if trends is None:
+        return Line(k, topic.label, "", "", 0, tuple(points))
+    how, often = trends.tone, trends.reach
+    trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[int(how.clear[k])]
+    reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
+    return Line(
+        number=k,
+        label=topic.label,
+        trend=f"{trend}: {_move(how, k)} {unit}" if how.clear[k] else trend,
+        reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
+        clear=int(how.clear[k]),
+        points=tuple(points),
+    )
+
+
+def _move(change: Change, k: int) -> str:
+    return f"{signed_number(change.after[k] - change.before[k])} ± {change.error[k]:.2f}"
+
+
+def _conclusion(lines: Sequence[Line], trends: Trends | None) -> Sentence:
+    """What changes, by name."""
+    if trends is None:
+        return Sentence(("All dates are the same: nothing can be said of change.",))
+    parts: list[str | Named] = []
+    for sign, how in ((-1, "worse"), (1, "better")):
+        changed = [line for line in lines if line.clear == sign]
+        if changed:
+            parts.append("; " if parts else "")
+            for i, line in enumerate(changed):
+                parts += [", " if i else "", Named(line.number, line.label)]
+            parts.append(f" {'is' if len(changed) == 1 else 'are'} spoken of {how} than before")
+    if not parts:
+        return Sentence(("Nothing is spoken of clearly better or worse than before.",))
+    return Sentence(tuple(part for part in parts if part != ""))
+
+
+def _findings(topics: Sequence[TopicCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
+    """The clear changes in how topics are spoken of, those of most texts first."""
+    if trends is None:
+        return ()
+    change = trends.tone
+    moved = [topic for topic in topics if change.clear[topic.number]]
+    moved.sort(key=lambda topic: -topic.reach * abs(change.after[topic.number] - change.before[topic.number]))
+    return tuple(_changed(topic, trends, settings.unit) for topic in moved[:FINDINGS])
+
+
+def _changed(topic: TopicCard, trends: Trends, unit: str) -> Sentence:
+    k, change = topic.number, trends.tone
+    said = (
+        f" is spoken of {'better' if change.clear[k] > 0 else 'worse'}: it moves texts that speak of it by "
+        f"{signed_number(change.before[k])} {unit} in the first third (to {day_name(trends.until)}) and by "
+        f"{signed_number(change.after[k])} in the last (since {day_name(trends.since)}); the change is "
+        f"{_move(change, k)} (standard error)."
+    )
+    return Sentence((Named(k, topic.label), said))
+
+
+def _caution(documents: Documents, trends: Trends | None) -> str:
+    """Whether texts become longer or shorter, which moves how often everything is spoken of."""
+    if trends is None or documents.times is None:
+        return ""
+    words, times = documents.reading.n_words, documents.times
+    before, after = (float(np.median(words[rows])) for rows in (times <= trends.until, times >= trends.since))
+    if abs(after - before) <= LENGTH * max(before, 1):
+        return ""
+    how, often = ("longer", "more") if after > before else ("shorter", "less")
+    return (
+        f"Texts became {how}: half of them have up to {before:.0f} words in the first third and up to {after:.0f} in "
+        f"the last. By that alone, everything is spoken of {often} often."
+    )
