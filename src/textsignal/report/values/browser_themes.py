@@ -43,18 +43,18 @@ def themes_model(model: FittedThemes) -> dict[str, Any]:
 def _sentences() -> dict[str, Any]:
     """How a text is cut into sentences, and a sentence into words and pauses."""
     return {
-        "end": javascript(sentences._END.pattern),
-        "lastWord": javascript(sentences._LAST_WORD.pattern),
-        "word": javascript(sentences._WORD.pattern),
-        "held": javascript(sentences._HELD.pattern),
-        "pause": javascript(sentences._PAUSE.pattern),
+        "end": javascript(sentences.END.pattern),
+        "lastWord": javascript(sentences.LAST_WORD.pattern),
+        "word": javascript(sentences.WORD.pattern),
+        "held": javascript(sentences.HELD.pattern),
+        "pause": javascript(sentences.PAUSE.pattern),
         "space": SPACE,
         "titles": sorted(sentences.TITLES),
         "shortForms": sorted(sentences.SHORT_FORMS),
         "longest": sentences.LONGEST,
         "part": sentences.PART,
-        "wordOrPause": javascript(units._WORD_OR_PAUSE.pattern),
-        "pauses": sorted(units._PAUSES),
+        "wordOrPause": javascript(units.WORD_OR_PAUSE.pattern),
+        "pauses": sorted(units.PAUSES),
         "scope": units.SCOPE,
     }
 
