@@ -188,7 +188,7 @@
   draw("drivers");
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { model: null, views, drawn };
+  window.textsignal = { model: null, views, drawn, ...browseDocuments(page, names) };
   const ready = textsignalModel(page.browser).then(async (model) => {
     window.textsignal.model = model;
     tried = model === null ? null : tryTexts(model, page, names, draw);

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from textsignal.errors import OutputError
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
-from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.data import Bar, Browse, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
 from textsignal.report.values.wording import signed
 from textsignal.tables.write import whole_file
@@ -28,7 +28,10 @@ from textsignal.text.sentences import sentence_spans
 from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
-SCRIPTS = ("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js", "try.js", "page.js")
+SCRIPTS = (
+    *("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
+    *("marks.js", "try.js", "documents.js", "page.js"),
+)
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
 COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
@@ -88,6 +91,7 @@ def render(report: ReportData) -> str:
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report, chart_specs(report)))),
+        documents_data=Markup(_json(_documents_data(report.browse))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         response_words=_bars_words(report.documents.responses, "of texts"),
         **_prediction_words(report.prediction),
@@ -163,6 +167,11 @@ def _page_data(report: ReportData, charts: dict[str, Any]) -> dict[str, Any]:
         "examples": report.examples,
     }
     return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
+
+
+def _documents_data(browse: Browse | None) -> dict[str, Any]:
+    """What is read only when documents are looked through."""
+    return {} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns}
 
 
 def _json(value: Any) -> str:

@@ -6,24 +6,8 @@ function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
   const scale = page.levels.at(-1) - page.levels[0];
-  const signed = (value, digits = 2) => {
-    const written = value.toFixed(digits).replace("-", "−");
-    return /[1-9]/.test(written) ? (value > 0 ? "+" : "") + written : (0).toFixed(digits);
-  };
   const say = (id, text) => (document.getElementById(id).textContent = text);
-  const make = (tag, text, attributes = {}) => {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
   const number = (value) => make("td", signed(value), { class: "number" });
-  // How strongly something is shaded, by its part of the response's scale.
-  const shade = (points) => {
-    const part = Math.abs(points) / scale;
-    return `${points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
-  };
-
   // The words that a value is mostly made of.
   const behind = (terms, valueOf) =>
     terms
@@ -48,7 +32,7 @@ function tryTexts(model, page, names, draw) {
       const points = sentence.contribution * found.slope;
       const quoted = make("td", "", { dir: "auto" });
       const said = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
-      quoted.append(make("span", said, { class: `sentence ${shade(points)}` }));
+      quoted.append(make("span", said, { class: `sentence ${shade(points, scale)}` }));
       row.append(quoted, make("td", names.get(sentence.topic)), number(points));
       return row;
     });
@@ -109,7 +93,7 @@ function tryTexts(model, page, names, draw) {
     const pieces = marked.map((piece) => {
       if (!piece.known) return document.createTextNode(piece.text);
       const points = piece.contribution * found.slope;
-      return make("mark", piece.text, { class: shade(points), title: `${signed(points, 3)} ${page.unit}` });
+      return make("mark", piece.text, { class: shade(points, scale), title: `${signed(points, 3)} ${page.unit}` });
     });
     document.getElementById("try-marked").replaceChildren(...pieces);
     result.hidden = false;
