@@ -57,7 +57,7 @@ def documents_to_browse(
         "rows": packed_lines(str(row + 1) for row in rows.tolist()),
         "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in documents.responses[rows].tolist()),
         "predictions": packed_lines(f"{mean:.1f}" for mean in documents.mean[rows].tolist()),
-        "levels": packed(_places(documents.responses[rows], bars)),
+        "levels": packed(bar_of(documents.responses[rows], bars)),
         "heldOut": packed(documents.held_out[rows].astype(np.uint8)),
         "stances": packed(stances(documents.spoken.at(rows))),
         "topics": packed(np.concatenate([sentences.topics[part] for part in kept]).astype("<u2")),
@@ -145,7 +145,7 @@ def _stop(text: str) -> int:
     return space if space >= 0 else LONGEST
 
 
-def _places(responses: Floats, bars: Sequence[Bar]) -> NDArray[np.uint8]:
+def bar_of(responses: Floats, bars: Sequence[Bar]) -> NDArray[np.uint8]:
     """(documents,) the bar that each response is in, from 1; 0 for none. The last bar holds its upper end."""
     if not bars:
         return np.zeros(len(responses), dtype=np.uint8)

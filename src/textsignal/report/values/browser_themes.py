@@ -108,4 +108,3 @@ def _word(name: str, kind: int) -> str:
 
 def _numbers_of(words: Sequence[str], number: dict[str, int]) -> NDArray[np.int64]:
     return np.array([number[word] for word in words], dtype=np.int64)
-
