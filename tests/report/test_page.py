@@ -14,7 +14,7 @@ from textsignal import TextResponseModel, TextVectorizer
 from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
-FOCUSABLE = "a[href], button, input, textarea, summary, [tabindex='0']"
+FOCUSABLE = "a[href], button, input, select:enabled, textarea, summary, [tabindex='0']"
 
 
 @pytest.fixture(params=["themes", "predictive"])
@@ -54,6 +54,7 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
         "What moves the Rating",
         "Try a text",
         "The themes" if name == "themes" else "The topics",
+        "Read the texts",
         "How well does it predict?",
         "The data",
     ]

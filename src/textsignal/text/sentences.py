@@ -19,7 +19,7 @@ _CLOSING = "\"'”’»)\\]"
 #: Where a sentence may end: stops before a space, stops between a small and a capital letter, dots before a word, stops
 #: of other scripts, line breaks and bullets. One set of characters comes first, which `re` finds much sooner than
 #: alternatives; what is behind it looks back at the character found, and tries a run at its first one alone.
-_END = re.compile(
+END = re.compile(
     rf"[{_STOPS}{_OTHER_STOPS}\n{_BULLETS}](?:"
     rf"(?<=[{_STOPS}])(?<![{_STOPS}]{{2}})(?P<stop>[{_STOPS}]*[{_CLOSING}]*)(?=\s|$)"
     rf"|(?<=[^\W\d_][{_STOPS}])[{_STOPS}]*(?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[a-z\s])"
@@ -29,11 +29,11 @@ _END = re.compile(
     rf"|(?P<bullet>(?<=[{_BULLETS}]))"
     r")"
 )
-_LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*$")
-_WORD = re.compile(r"\w[\w'’]*")
+LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*$")
+WORD = re.compile(r"\w[\w'’]*")
 #: A letter, a digit or a picture.
-_HELD = re.compile("[^\\W_]|[\u2040-\u205e\u2060-\u2fff\u3001-\U0010ffff]")
-_PAUSE = re.compile(r"[,;:、，；：]+\s*|\s+[-–—]+\s+")
+HELD = re.compile("[^\\W_]|[\u2040-\u205e\u2060-\u2fff\u3001-\U0010ffff]")
+PAUSE = re.compile(r"[,;:、，；：]+\s*|\s+[-–—]+\s+")
 #: A run of more words without a stop is cut at its pauses, into parts of about so many.
 LONGEST, PART = 40, 15
 
@@ -53,11 +53,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for end in _ends(text):
-        if _HELD.search(text, start, end):
+        if HELD.search(text, start, end):
             part = text[start:end]
             left = start + len(part) - len(part.lstrip())
             right = start + len(part.rstrip())
-            if right - left <= 2 * LONGEST or len(_WORD.findall(text, left, right)) <= LONGEST:
+            if right - left <= 2 * LONGEST or len(WORD.findall(text, left, right)) <= LONGEST:
                 spans.append((left, right))
             else:
                 spans.extend(_parts(text, left, right))
@@ -68,7 +68,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def _ends(text: str) -> Iterator[int]:
     """Where sentences end, the end of the text last."""
     start = 0
-    for match in _END.finditer(text):
+    for match in END.finditer(text):
         kind = match.lastgroup
         if kind == "stop":
             if not match["stop"] and _is_short(text, start, match.start()):
@@ -85,7 +85,7 @@ def _is_short(text: str, start: int, stop: int) -> bool:
     ending = text[max(0, stop - 2) : stop].lower()
     if text[stop] != "." or (len(ending) == 2 and ending.isalpha() and ending not in _ENDINGS):
         return False
-    last = _LAST_WORD.search(text, max(start, stop - 12), stop)
+    last = LAST_WORD.search(text, max(start, stop - 12), stop)
     if last is None:
         return False
     word = last[0].lower()
@@ -113,8 +113,8 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Parts of a very long run, cut at its pauses."""
     first, last, words = start, start, 0
-    for pause in _PAUSE.finditer(text, start, end):
-        words += len(_WORD.findall(text, last, pause.start()))
+    for pause in PAUSE.finditer(text, start, end):
+        words += len(WORD.findall(text, last, pause.start()))
         last = pause.end()
         if words >= PART and last < end:
             yield first, first + len(text[first:last].rstrip())

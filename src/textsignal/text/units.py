@@ -21,8 +21,8 @@ from textsignal.text.tokens import checked_texts, first_copies
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
 #: Words and punctuation of normalised text, and the line breaks that part its pieces.
-_WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[.,;:!?()…–—、，；：\n]|(?<=\s)-(?=\s)")
-_PAUSES = frozenset(".,;:!?()…–—、，；：-")
+WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[.,;:!?()…–—、，；：\n]|(?<=\s)-(?=\s)")
+PAUSES = frozenset(".,;:!?()…–—、，；：-")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +162,9 @@ class _Tokens:
 
 def _tokens(pieces: Sequence[str]) -> _Tokens:
     """Words and pauses of pieces of text, none of which holds a space."""
-    found = _WORD_OR_PAUSE.findall(normalise("\n".join(pieces)))
-    words = list(dict.fromkeys(token for token in found if token not in _PAUSES and token != "\n"))
-    numbers = {"\n": -2} | dict.fromkeys(_PAUSES, -1) | {word: code for code, word in enumerate(words)}
+    found = WORD_OR_PAUSE.findall(normalise("\n".join(pieces)))
+    words = list(dict.fromkeys(token for token in found if token not in PAUSES and token != "\n"))
+    numbers = {"\n": -2} | dict.fromkeys(PAUSES, -1) | {word: code for code, word in enumerate(words)}
     codes = np.array([numbers[token] for token in found], dtype=np.int32)
     breaks = np.flatnonzero(codes == -2)
     indptr = np.concatenate([[0], breaks - np.arange(len(breaks)), [len(codes) - len(breaks)]])

@@ -133,7 +133,7 @@
   }
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { model: null, views: charts.views, drawn: charts.drawn };
+  window.textsignal = { model: null, views: charts.views, drawn: charts.drawn, ...browseDocuments(page, names) };
   const ready = Promise.all([textsignalModel(page.browser), charts.draw("drivers")]).then(([model]) => {
     window.textsignal.model = model;
     tried = model === null ? null : tryTexts(model, page, names, charts.draw);

@@ -23,7 +23,7 @@ from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.page.library import library
 from textsignal.report.values.beside_data import Timeline
-from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.data import Bar, Browse, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.prepare import prepare
 from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
@@ -32,15 +32,8 @@ from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
-    "reading.js",
-    "infer.js",
-    "topics.js",
-    "sentences.js",
-    "themes.js",
-    "try.js",
-    "charts.js",
-    "page.js",
-    "groups.js",
+    *("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
+    *("marks.js", "try.js", "documents.js", "charts.js", "page.js", "groups.js"),
 )
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
 COLUMNS = (
@@ -101,6 +94,7 @@ def render(report: ReportData) -> str:
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
+        documents_data=Markup(_json(_documents_data(report.browse))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         few=FEW,
         groups_title=_groups_title(report),
@@ -177,6 +171,11 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "examples": report.examples,
     }
     return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
+
+
+def _documents_data(browse: Browse | None) -> dict[str, Any]:
+    """What is read only when documents are looked through."""
+    return {} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns}
 
 
 def _json(value: Any) -> str:

@@ -6,24 +6,11 @@ function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
   const scale = page.levels.at(-1) - page.levels[0];
-  const signed = (value, digits = 2) => {
-    const written = value.toFixed(digits).replace("-", "−");
-    return /[1-9]/.test(written) ? (value > 0 ? "+" : "") + written : (0).toFixed(digits);
-  };
   const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
+  const MOST_NAMED = 6; // words
+  const ASK = document.getElementById("try-without").textContent;
   const say = (id, text) => (document.getElementById(id).textContent = text);
-  const make = (tag, text, attributes = {}) => {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
   const number = (value) => make("td", signed(value), { class: "number" });
-  // How strongly something is shaded, by its part of the response's scale.
-  const shade = (points) => {
-    const part = Math.abs(points) / scale;
-    return `${points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
-  };
 
   // The words that a value is mostly made of.
   const behind = (terms, valueOf) =>
@@ -43,13 +30,13 @@ function tryTexts(model, page, names, draw) {
     draw("contributions", null);
   }
 
-  function showSentences(text, found, marked) {
+  function showSentences(found, marked) {
     const rows = found.sentences.map((sentence, u) => {
       const row = document.createElement("tr");
       const points = sentence.contribution * found.slope;
       const quoted = make("td", "", { dir: "auto" });
       const said = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
-      quoted.append(make("span", said, { class: `sentence ${shade(points)}` }));
+      quoted.append(make("span", said, { class: `sentence ${shade(points, scale)}` }));
       row.append(quoted, make("td", names.get(sentence.topic)), number(points));
       return row;
     });
@@ -88,12 +75,54 @@ function tryTexts(model, page, names, draw) {
     say("try-sum", found.mean.toFixed(2));
   }
 
-  function show(text) {
-    if (text.trim() === "") {
-      clear();
-      return;
-    }
-    const found = model.predict(text);
+  // What is tried: the text in pieces, those of them that are taken away, and the prediction with all of them.
+  let tried = { pieces: [], taken: new Set(), whole: null };
+  const left = ({ pieces, taken }) => pieces.filter((_, i) => !taken.has(i)).map(({ text }) => text).join("");
+
+  function start(text) {
+    const whole = model.predict(text);
+    tried = { pieces: model.marked(text, whole), taken: new Set(), whole };
+    if (text.trim() === "") clear();
+    else show();
+  }
+
+  // Words that were taken away, and what that changed.
+  function showWithout(found) {
+    const taken = [...tried.taken].sort((a, b) => a - b).map((i) => `“${tried.pieces[i].text}”`);
+    const named = taken.length > MOST_NAMED ? `${taken.length} words` : taken.join(", ").replace(/, (?=[^,]*$)/u, " and ");
+    const [now, before] = [found.mean.toFixed(2), tried.whole.mean.toFixed(2)];
+    const instead = `${now} instead of ${before} (${signed(now - before)} ${page.unit})`;
+    say("try-without", taken.length > 0 ? `Without ${named}: ${instead}.` : ASK);
+    document.getElementById("try-back").hidden = taken.length === 0;
+  }
+
+  // The whole text, every word with what it adds to what is left.
+  function showWords(found, marked) {
+    const place = document.getElementById("try-marked");
+    const stop = Number(place.querySelector("[tabindex='0']")?.dataset.piece ?? -1);
+    const wasFocused = place.contains(document.activeElement);
+    const starts = new Map();
+    marked.reduce((at, piece) => (starts.set(at, piece), at + piece.text.length), 0);
+    let at = 0;
+    const parts = tried.pieces.map((piece, i) => {
+      const isTaken = tried.taken.has(i);
+      const here = starts.get(at);
+      if (!isTaken) at += piece.text.length;
+      if (!piece.known || piece.text === "") return document.createTextNode(piece.text);
+      const points = here?.text === piece.text ? here.contribution * found.slope : 0;
+      const look = isTaken ? "taken" : shade(points, scale);
+      const title = isTaken ? "taken away" : `${signed(points, 3)} ${page.unit}`;
+      return make("mark", piece.text, { class: look, title, role: "button", "aria-pressed": isTaken, "data-piece": i, tabindex: -1 });
+    });
+    place.replaceChildren(...parts);
+    const reached = place.querySelector(`[data-piece="${stop}"]`) ?? place.querySelector("mark");
+    reached?.setAttribute("tabindex", 0);
+    if (wasFocused) reached?.focus({ preventScroll: true });
+  }
+
+  function show() {
+    const text = left(tried);
+    const found = tried.taken.size > 0 ? model.predict(text) : tried.whole;
     say("try-mean", found.mean.toFixed(2));
     const likely = page.levels[found.probabilities.indexOf(Math.max(...found.probabilities))];
     say(
@@ -111,26 +140,44 @@ function tryTexts(model, page, names, draw) {
     draw("levels", levels);
     showTopics(found);
     const marked = model.marked(text, found);
-    if (found.sentences !== null) showSentences(text, found, marked);
-    const pieces = marked.map((piece) => {
-      if (!piece.known) return document.createTextNode(piece.text);
-      const points = piece.contribution * found.slope;
-      return make("mark", piece.text, { class: shade(points), title: `${signed(points, 3)} ${page.unit}` });
-    });
-    document.getElementById("try-marked").replaceChildren(...pieces);
+    if (found.sentences !== null) showSentences(found, marked);
+    showWords(found, marked);
+    showWithout(found);
     result.hidden = false;
   }
+
+  // A word is taken away, or put back.
+  function toggle(event) {
+    const word = event.target.closest("[data-piece]");
+    if (word === null) return;
+    event.preventDefault();
+    const i = Number(word.dataset.piece);
+    if (!tried.taken.delete(i)) tried.taken.add(i);
+    word.tabIndex = 0;
+    show();
+  }
+  const words = document.getElementById("try-marked");
+  words.addEventListener("click", toggle);
+  words.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") toggle(event);
+    else arrows(event, words, "[data-piece]");
+  });
+  document.getElementById("try-back").addEventListener("click", () => {
+    tried.taken.clear();
+    show();
+    words.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+  });
 
   let waiting = 0;
   field.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => show(field.value), 150);
+    waiting = setTimeout(() => start(field.value), 150);
   });
   for (const button of document.querySelectorAll("button[data-example]")) {
     button.addEventListener("click", () => {
       field.value = page.examples[Number(button.dataset.example)];
-      show(field.value);
+      start(field.value);
     });
   }
-  return { again: () => (result.hidden ? null : show(field.value)) };
+  return { again: () => (result.hidden ? null : show()) };
 }

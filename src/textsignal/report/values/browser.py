@@ -24,7 +24,7 @@ FAMILIES = ("binomial",)
 
 
 def browser_model(reader: Reader) -> Browser:
-    """The fitted model as JSON, every number of it in double precision; or why the page cannot have it."""
+    """The fitted model as JSON; or why the page cannot have it."""
     if reader.family.name not in FAMILIES:
         return Browser(None, f"The page cannot compute the {reader.family.name} family; Python can.")
     if isinstance(reader, ThemeReader):

@@ -266,6 +266,32 @@ class Browser:
 
 
 @dataclass(frozen=True)
+class Browse:
+    """Documents to look through.
+
+    shown, documents : how many are in the page, and out of how many.
+    longest : characters that are shown of each at most; n_cut : how many documents are longer.
+    scale : length of the response's scale, which says how strongly a sentence is shaded.
+    responses : names of what responses are found by; no_response : whether some document has none.
+    groups : names of groups, empty where none are known; no_group : whether some document has none.
+    group_name : what a group is called.
+    columns : name -> what is known of each document, packed.
+    """
+
+    shown: int
+    documents: int
+    longest: int
+    n_cut: int
+    scale: float
+    responses: tuple[str, ...]
+    no_response: bool
+    groups: tuple[str, ...]
+    no_group: bool
+    group_name: str
+    columns: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Named:
     """A topic in a sentence: its number, and the label that the page may put another name in place of."""
 
@@ -318,6 +344,7 @@ class ReportData:
     topics : the largest lift first.
     groups, timeline : topics by group and over time; None where documents have no groups, no dates.
     examples : texts to try.
+    browse : documents to look through; None where none are shown.
     settings : name and value of what makes the model; versions : of what computed it.
     """
 
@@ -336,6 +363,7 @@ class ReportData:
     prediction: Prediction | None
     browser: Browser
     examples: tuple[str, ...]
+    browse: Browse | None
     documents: DocumentsSummary
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]

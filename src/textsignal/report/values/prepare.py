@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
+from textsignal.report.values.browse import check_n_documents, documents_to_browse
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
 from textsignal.report.values.data import FittedModel, Floats, ReportData, ReportSettings
@@ -60,6 +61,7 @@ def prepare(
     (4, (1, 2, 3, 4, 5))
     """
     settings = _plain(settings or ReportSettings())
+    check_n_documents(settings.n_documents)
     answers, unseen = _checked(model, reading, responses, held_out)
     documents = describe_documents(
         model,
@@ -91,6 +93,7 @@ def prepare(
         prediction=prediction,
         browser=browser_model(model.reader_),
         examples=examples_of(documents) if settings.with_texts else (),
+        browse=documents_to_browse(model.reader_, documents, settings, summary.responses),
         documents=summary,
         settings=_model_settings(model, noun),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),

@@ -1,0 +1,261 @@
+// "Read the texts": documents that can be searched and filtered, in pages, their sentences marked.
+// They are unpacked when the section comes near the screen or is first used.
+"use strict";
+
+// names : what topics are called now, by number; null where the page holds no documents.
+function browseDocuments(page, names) {
+  const section = document.getElementById("documents");
+  if (section === null) return null;
+  const PER_PAGE = 20;
+  const [WELL, BADLY] = [2, 3]; // of report.values.browse
+  const STANCES = { well: WELL, badly: BADLY };
+  const place = (id) => document.getElementById(id);
+  const fields = {};
+  for (const name of ["words", "topic", "tone", "level", "group", "order"]) fields[name] = place(`find-${name}`);
+  const asked = (name) => fields[name]?.value ?? "";
+  const [list, status, pages, said] = ["found-texts", "found", "found-pages", "said"].map(place);
+  const count = (number) => number.toLocaleString("en");
+  const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+  let [known, found, at] = [null, [], 0];
+
+  // Texts as they are searched: small letters, one apostrophe.
+  const folded = (text) => text.toLowerCase().replaceAll("’", "'");
+  const words = () => folded(asked("words")).split(/\s+/u).filter((word) => word !== "");
+
+  async function unpack() {
+    const given = JSON.parse(place("documents-data").textContent);
+    const buffers = await Promise.all(Object.values(given.columns).map(unpacked));
+    const columns = Object.fromEntries(Object.keys(given.columns).map((name, i) => [name, buffers[i]]));
+    const lines = (name, separator = "\n") => new TextDecoder().decode(columns[name]).split(separator);
+    const texts = lines("texts", "\u0001").map((text) => text.split("\u0002"));
+    let sentences = 0;
+    const firsts = texts.map((pieces) => (sentences += pieces.length - 1) - pieces.length + 1);
+    const stances = new Uint8Array(columns.stances);
+    return {
+      scale: given.scale,
+      n: texts.length,
+      texts,
+      firsts,
+      folded: texts.map((pieces) => folded(pieces.join(""))),
+      rows: lines("rows").map(Number),
+      responses: lines("responses"),
+      predictions: lines("predictions"),
+      dates: "dates" in columns ? lines("dates") : null,
+      groups: "groups" in columns ? new Uint32Array(columns.groups) : null,
+      groupNames: given.groups,
+      levels: new Uint8Array(columns.levels),
+      heldOut: new Uint8Array(columns.heldOut),
+      left: new Uint32Array(columns.left),
+      stance: (i, topic) => stances[i * names.size + topic],
+      topics: new Uint16Array(columns.topics),
+      points: new Float32Array(columns.points),
+    };
+  }
+
+  // Numbers of the documents that fit all that is asked.
+  function fitting() {
+    const [topic, level, group, wanted] = [asked("topic"), asked("level"), asked("group"), words()];
+    const stance = STANCES[asked("tone")];
+    const fits = (i) => {
+      if (topic !== "") {
+        const how = known.stance(i, Number(topic));
+        if (how === 0 || (stance !== undefined && how !== stance)) return false;
+      }
+      if (level !== "" && known.levels[i] !== Number(level)) return false;
+      if (group !== "" && known.groups[i] !== Number(group)) return false;
+      return wanted.every((word) => known.folded[i].includes(word));
+    };
+    return range(known.n).filter(fits);
+  }
+
+  // What the sentences about a topic add to a document's prediction.
+  function about(i, topic) {
+    let sum = 0;
+    for (let u = known.firsts[i]; u < known.firsts[i] + known.texts[i].length - 1; u += 1) {
+      if (known.topics[u] === topic) sum += known.points[u];
+    }
+    return sum;
+  }
+  const bySentences = () => asked("topic") !== "" && known.topics.length > 0;
+  function inOrder(chosen) {
+    const direction = Number(asked("order"));
+    if (direction === 0) return chosen;
+    const value = bySentences() ? (i) => about(i, Number(asked("topic"))) : (i) => Number(known.predictions[i].replace("−", "-"));
+    const values = new Map(chosen.map((i) => [i, value(i)]));
+    return chosen.sort((a, b) => direction * (values.get(a) - values.get(b)) || a - b);
+  }
+
+  // A stretch of text with the words that were looked for marked.
+  function withHits(text, pattern) {
+    if (pattern === null) return [text];
+    return text.split(pattern).map((part, i) => (i % 2 === 0 ? part : make("mark", part, { class: "hit" })));
+  }
+  function hits() {
+    const escaped = words().map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&").replaceAll("'", "['’]"));
+    return escaped.length === 0 ? null : new RegExp(`(${escaped.sort((a, b) => b.length - a.length).join("|")})`, "giu");
+  }
+
+  // A sentence, shaded by its tone; where a topic is asked for, only those about it are, and named.
+  function sentence(text, u, pattern) {
+    const [topic, points] = [known.topics[u], known.points[u]];
+    const isAsked = asked("topic") === String(topic);
+    const isPlain = signed(points) === signed(0) || (asked("topic") !== "" && !isAsked);
+    const look = isPlain ? "plain" : shade(points, known.scale);
+    const marked = make("mark", "", { class: `said ${look}`, "data-sentence": u, tabindex: -1 });
+    marked.append(...withHits(text, pattern));
+    if (!isAsked) return [marked];
+    const label = make("small", "", { class: `label ${look}` });
+    label.append(make("bdi", names.get(topic), { "data-name": topic }), ` ${signed(points)}`);
+    return [label, " ", marked];
+  }
+
+  // Topics of a document by how it speaks of them.
+  function spoken(i) {
+    const parts = [];
+    for (const [title, stance, direction] of [["Badly", BADLY, "down"], ["Well", WELL, "up"]]) {
+      const topics = page.topics.filter((topic) => known.stance(i, topic.number) === stance);
+      if (topics.length === 0) continue;
+      parts.push(make("b", `${title}: `, { class: direction }));
+      topics.forEach((topic, k) => {
+        parts.push(k > 0 ? "; " : "", make("bdi", names.get(topic.number), { "data-name": topic.number }));
+      });
+      parts.push(". ");
+    }
+    return parts;
+  }
+
+  function facts(i) {
+    const group = known.groups === null || known.groups[i] === 0 ? "" : known.groupNames[known.groups[i] - 1];
+    const date = known.dates === null ? "" : known.dates[i];
+    const said = `${capital(page.response)}: ${known.responses[i] || "none"}, predicted ${known.predictions[i]}.`;
+    const parts = [`Row ${count(known.rows[i])}${known.heldOut[i] ? ", held out" : ""}. ${said} `];
+    if (group !== "") parts.push(make("bdi", group), ". ");
+    if (date !== "") parts.push(`${date}. `);
+    return parts;
+  }
+
+  function shown(i, pattern) {
+    const text = make("p", "", { dir: "auto" });
+    const pieces = known.texts[i];
+    pieces.forEach((piece, u) => {
+      if (u === pieces.length - 1) {
+        text.append(...withHits(piece, pattern));
+        return;
+      }
+      const [space] = /^\s*/u.exec(piece);
+      text.append(space, ...sentence(piece.slice(space.length), known.firsts[i] + u, pattern));
+    });
+    text.querySelector(".said")?.setAttribute("tabindex", 0);
+    if (known.left[i] > 0) text.append(" … ", make("small", `(${count(known.left[i])} more characters)`));
+    const footer = make("footer", "");
+    footer.append(...facts(i), ...spoken(i));
+    const quote = make("blockquote", "");
+    quote.append(text, footer);
+    const item = make("li", "");
+    item.append(quote);
+    return item;
+  }
+
+  function show() {
+    const from = at * PER_PAGE;
+    const pattern = hits();
+    hide();
+    list.replaceChildren(...found.slice(from, from + PER_PAGE).map((i) => shown(i, pattern)));
+    const ordered = asked("order") !== "" && found.length > 0;
+    const by = bySentences() ? "what their sentences about it add" : `predicted ${page.response}`;
+    status.textContent = found.length === 0 ? `No text of ${count(known.n)} fits.` : `${count(found.length)} of ${count(known.n)} texts`;
+    place("found-order").textContent = ordered ? `by ${by}` : "";
+    const last = Math.ceil(found.length / PER_PAGE);
+    pages.hidden = last < 2;
+    place("found-page").textContent = `Page ${count(at + 1)} of ${count(last)}`;
+    for (const button of pages.querySelectorAll("button")) {
+      const target = at + Number(button.dataset.step);
+      button.setAttribute("aria-disabled", String(target < 0 || target >= last));
+    }
+    place("find-clear").hidden = Object.values(fields).every((field) => !field?.value);
+  }
+
+  function search() {
+    fields.tone.disabled = asked("topic") === "";
+    if (fields.tone.disabled) fields.tone.value = "";
+    found = inOrder(fitting());
+    at = 0;
+    show();
+  }
+
+  let unpacking = null;
+  const ready = () => (unpacking ??= unpack().then((documents) => (known = documents)));
+  const searched = () => (known === null ? ready().then(search) : search());
+
+  // The theme of the sentence that is pointed at.
+  function tell(event) {
+    const marked = event.target.closest?.(".said");
+    if (!marked) return;
+    const u = Number(marked.dataset.sentence);
+    said.replaceChildren(make("bdi", names.get(known.topics[u])), `: ${signed(known.points[u])} ${page.unit}`);
+    said.hidden = false;
+    const [line] = marked.getClientRects();
+    const widest = document.documentElement.clientWidth - said.offsetWidth - 8;
+    said.style.left = `${Math.max(8, Math.min(line.left, widest))}px`;
+    said.style.top = `${line.top + scrollY - said.offsetHeight - 4}px`;
+    marked.setAttribute("aria-describedby", "said");
+  }
+  function hide() {
+    said.hidden = true;
+    list.querySelector("[aria-describedby]")?.removeAttribute("aria-describedby");
+  }
+  for (const [name, handler] of [["mouseover", tell], ["focusin", tell], ["mouseout", hide], ["focusout", hide]]) {
+    list.addEventListener(name, handler);
+  }
+  addEventListener("keydown", (event) => (event.key === "Escape" ? hide() : null));
+  list.addEventListener("keydown", (event) => arrows(event, event.target.closest("p"), ".said"));
+
+  function clear() {
+    for (const field of Object.values(fields)) if (field) field.value = "";
+  }
+  place("find").addEventListener("submit", (event) => event.preventDefault());
+  place("find").addEventListener("input", searched);
+  place("find-clear").addEventListener("click", () => {
+    clear();
+    searched();
+    fields.words.focus();
+  });
+  for (const button of pages.querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      if (button.getAttribute("aria-disabled") === "true") return;
+      at += Number(button.dataset.step);
+      show();
+      status.scrollIntoView({ block: "start" });
+    });
+  }
+
+  // Documents that speak of a topic, well or badly, of a group given by its name; all else is cleared.
+  async function showDocuments({ topic = "", tone = "", group = null } = {}) {
+    await ready();
+    clear();
+    fields.topic.value = String(topic);
+    fields.tone.value = tone;
+    if (group !== null && fields.group !== null) {
+      const number = known.groupNames.indexOf(String(group)) + 1;
+      if (number === 0) fields.group.append(make("option", group, { value: known.groupNames.push(group) }));
+      fields.group.value = String(number || known.groupNames.length);
+    }
+    search();
+    section.scrollIntoView({ block: "start" });
+    status.focus({ preventScroll: true });
+  }
+  for (const button of document.querySelectorAll("button[data-read]")) {
+    button.addEventListener("click", () => showDocuments({ topic: button.dataset.about, tone: button.dataset.read }));
+  }
+
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      if (known === null) searched();
+    },
+    { rootMargin: "600px" },
+  );
+  observer.observe(section);
+  return { showDocuments };
+}

@@ -1,0 +1,34 @@
+// How numbers and texts are written and shaded, wherever texts are marked.
+"use strict";
+
+// A change, with its sign.
+function signed(value, digits = 2) {
+  const written = value.toFixed(digits).replace("-", "−");
+  return /[1-9]/.test(written) ? (value > 0 ? "+" : "") + written : (0).toFixed(digits);
+}
+
+function make(tag, text, attributes = {}) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+// How strongly something is shaded, by its part of the response's scale.
+function shade(points, scale) {
+  const part = Math.abs(points) / scale;
+  return `${points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
+}
+
+// Among parts of which the tab key reaches one, arrows go to the next and the one before.
+function arrows(event, place, selector) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const parts = [...place.querySelectorAll(selector)];
+  const from = parts.indexOf(event.target);
+  if (step === undefined || from < 0) return;
+  event.preventDefault();
+  const next = parts[from + step];
+  if (next === undefined) return;
+  parts.forEach((part) => (part.tabIndex = part === next ? 0 : -1));
+  next.focus();
+}

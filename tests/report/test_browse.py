@@ -1,0 +1,159 @@
+"""Documents to look through, as values: checked against the model and the documents themselves."""
+
+import base64
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+
+from textsignal.errors import InputError
+from textsignal.report.values import browse
+from textsignal.report.values.numbers import response_bars
+from textsignal.report.values.prepare import prepare
+from textsignal.topics.explanation import slope_of
+
+GROUPS = pd.Series(["inn", "hotel <b>", None, "Ü " + "x" * 100], dtype=object).sample(N, replace=True, random_state=0)
+DATES = pd.Series(np.datetime64("2020-01-01") + np.arange(N)).where(np.arange(N) % 7 > 0)
+
+
+def unpacked(text):
+    return zlib.decompress(base64.b64decode(text))
+
+
+def lines(report, name):
+    return unpacked(report.browse.columns[name]).decode().split("\n")
+
+
+def numbers(report, name, dtype):
+    return np.frombuffer(unpacked(report.browse.columns[name]), dtype)
+
+
+def texts_of(report):
+    """The texts, each in its sentences and what is behind the last of them."""
+    texts = unpacked(report.browse.columns["texts"]).decode().split(browse.NEXT_DOCUMENT)
+    return [text.split(browse.SENTENCE_END) for text in texts]
+
+
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def model(request, models):
+    return models[request.param]
+
+
+@pytest.fixture(scope="module")
+def reading(model):
+    return model.read(REVIEWS.texts)
+
+
+@pytest.fixture(scope="module")
+def report(model, reading):
+    return prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=GROUPS, times=DATES)
+
+
+def test_how_documents_speak_of_topics_is_what_the_cards_count(report):
+    how = numbers(report, "stances", np.uint8).reshape(N, -1)
+    for topic in report.topics:
+        here = how[:, topic.number]
+        spoken = here != browse.NOT_AT_ALL
+        assert spoken.sum() == topic.spoken
+        assert spoken.mean() == pytest.approx(topic.reach)
+        assert (here == browse.BADLY).sum() == pytest.approx(topic.badly * topic.spoken)
+        assert (here == browse.WELL).sum() == pytest.approx(topic.well * topic.spoken)
+
+
+def test_every_text_is_there_with_its_facts(report, reading):
+    assert ["".join(pieces) for pieces in texts_of(report)] == list(reading.texts)
+    assert lines(report, "rows") == [str(row + 1) for row in range(N)]
+    assert lines(report, "responses") == [f"{rating:g}" for rating in REVIEWS.ratings]
+    assert lines(report, "predictions") == [f"{mean:.1f}" for mean in reading.predictions.mean]
+    assert lines(report, "dates") == ["" if i % 7 == 0 else str(DATES[i].date()) for i in range(N)]
+    assert numbers(report, "heldOut", np.uint8).tolist() == HELD_OUT.tolist()
+    assert report.browse.groups == tuple(sorted({str(group) for group in GROUPS if group}))
+    names = (None, *report.browse.groups)
+    assert [names[number] for number in numbers(report, "groups", "<u4")] == GROUPS.tolist()
+
+
+def test_responses_are_found_by_the_bars_of_the_histogram(report):
+    counts = np.bincount(numbers(report, "levels", np.uint8), minlength=6)
+    assert report.browse.responses == ("1", "2", "3", "4", "5")
+    assert counts.tolist() == [0, *(round(bar.value * N) for bar in report.documents.responses)]
+
+
+def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
+    responses = np.array([0.0, 50, 100, np.nan, 5, 4.9])
+    bars = response_bars(responses, np.arange(101))
+    assert browse.bar_of(responses, bars).tolist() == [1, 11, 20, 0, 2, 1]
+
+
+def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(models):
+    model = models["themes"]
+    reading = model.read(REVIEWS.texts)
+    report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
+    sentences, spoken = reading.sentences, model.reader_.spoken(reading, REVIEWS.ratings, None)
+    points = numbers(report, "points", "<f4")
+    documents = sentences.texts.documents
+    assert [len(pieces) - 1 for pieces in texts_of(report)] == np.bincount(documents, minlength=N).tolist()
+    assert numbers(report, "topics", "<u2").tolist() == sentences.places.argmax(axis=1).tolist()
+    # Sentences of a document add up to what all its themes' tone adds.
+    constant = float(model.reader_.fitted.effects.constant)
+    slopes = [slope_of(model.reader_.family, constant, eta) for eta in spoken.eta]
+    expected = spoken.tone.sum(axis=1) * slopes
+    np.testing.assert_allclose(np.bincount(documents, weights=points, minlength=N), expected, rtol=0, atol=1e-5)
+    # It is not the tone that has seen it.
+    seen = np.bincount(documents, weights=sentences.sentence_tone, minlength=N)[~HELD_OUT]
+    unseen = np.bincount(documents, weights=model.reader_.fitted.training.unseen_tone(sentences), minlength=N)
+    assert not np.allclose(seen, unseen[~HELD_OUT], atol=1e-3)
+
+
+def test_of_many_documents_the_same_are_drawn_in_their_order(model, reading):
+    reports = [
+        prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, n_documents=50), groups=GROUPS)
+        for _ in range(2)
+    ]
+    assert reports[0].browse == reports[1].browse
+    assert (reports[0].browse.shown, reports[0].browse.documents) == (50, N)
+    rows = [int(row) for row in lines(reports[0], "rows")]
+    assert rows == sorted(set(rows))
+    assert rows[-1] > 100
+    assert ["".join(pieces) for pieces in texts_of(reports[0])] == [REVIEWS.texts[row - 1] for row in rows]
+
+
+@pytest.mark.parametrize("n_documents", [-1, 5001])
+def test_a_page_holds_no_more_than_5000_documents(model, reading, n_documents):
+    settings = replace(SETTINGS, n_documents=n_documents)
+    with pytest.raises(InputError, match="between 0 and 5,000 documents"):
+        prepare(model, reading, REVIEWS.ratings, HELD_OUT, settings)
+
+
+@pytest.mark.parametrize("change", [{"with_texts": False}, {"n_documents": 0}])
+def test_without_texts_there_is_nothing_to_look_through(model, reading, change):
+    assert prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, **change)).browse is None
+
+
+def test_long_texts_are_cut_between_words_or_sentences(models):
+    odd = "a\x01b\x02c\x00 \ud800 line\r\nbreak. Second sentence."
+    texts = ["The bed was dirty. " * 5000, "x" * 10_000, odd, "", *REVIEWS.texts[:20]]
+    ratings = np.array([1.0, np.nan, 3, 4, *REVIEWS.ratings[:20]])
+    model = models["themes"]
+    report = prepare(model, model.read(texts), ratings)
+    shown = ["".join(pieces) for pieces in texts_of(report)]
+    assert (len(shown), report.browse.n_cut, report.browse.no_response) == (24, 2, True)
+    left = numbers(report, "left", "<u4")
+    cleaned = model.read(texts).texts
+    for text, part, rest in list(zip(cleaned, shown, left, strict=True))[:2]:
+        assert len(part) <= browse.LONGEST
+        assert text.startswith(part)
+        assert len(part) + rest == len(text)
+    assert shown[0].endswith(("bed", "was", "dirty.", "The"))
+    assert shown[2] == "a␁b␂c␀ � line\nbreak. Second sentence."
+    assert left[2:].tolist() == [0] * 22
+    assert len(numbers(report, "topics", "<u2")) == sum(len(pieces) - 1 for pieces in texts_of(report))
+
+
+def test_topics_on_a_matrix_leave_texts_in_one_piece(models):
+    model = models["joint"]
+    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
+    assert all(len(pieces) == 1 for pieces in texts_of(report))
+    assert len(numbers(report, "topics", "<u2")) == 0

@@ -1,0 +1,381 @@
+"""Reading texts on the page: search, filters and pages, in a real browser."""
+
+import itertools
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+
+from textsignal.report.page.render import write_report
+from textsignal.report.values.data import ReportSettings
+
+GROUPS = pd.Series(["inn", "</script><b>hotel</b>", None, "Ü " + "x" * 200]).sample(N, replace=True, random_state=0)
+DATES = pd.Series(np.datetime64("2020-01-01") + np.arange(N)).where(np.arange(N) % 7 > 0)
+WORDS = "#find-words"
+
+
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def written(models, tmp_path_factory):
+    """Report of each model with groups and dates."""
+    folder = tmp_path_factory.mktemp("documents")
+    settings = replace(SETTINGS, group_name="place")
+    for name in ("themes", "predictive"):
+        model, file = models[name], folder / f"{name}.html"
+        reading = model.read(REVIEWS.texts)
+        write_report(model, file, reading, REVIEWS.ratings, HELD_OUT, settings, groups=GROUPS, times=DATES)
+    return {name: folder / f"{name}.html" for name in ("themes", "predictive")}
+
+
+@pytest.fixture
+def page(visit, written, name):
+    return opened(visit, written[name])
+
+
+def opened(visit, file, **options):
+    """The page, at its documents."""
+    page = visit(file, **options).page
+    page.locator("#documents").scroll_into_view_if_needed()
+    page.wait_for_selector("#found-texts li")
+    return page
+
+
+def stances_of(model):
+    """(documents, topics) whether texts speak of topics; and how."""
+    spoken = model.reader_.spoken(model.read(REVIEWS.texts), None, None)
+    return spoken.spoken, spoken.tone
+
+
+def rows_of(page):
+    """Numbers of the documents that are shown, on all pages, from 0."""
+    rows = []
+    while True:
+        rows += [int(re.match(r"Row ([\d,]+)", said)[1].replace(",", "")) - 1 for said in footers(page)]
+        if not page.locator("#found-pages").is_visible():
+            return rows
+        onwards = page.locator("#found-pages button[data-step='1']")
+        if onwards.get_attribute("aria-disabled") == "true":
+            return rows
+        onwards.click()
+
+
+def footers(page):
+    return page.locator("#found-texts footer").all_text_contents()
+
+
+def found(page):
+    return int(re.match(r"([\d,]+) of ", page.inner_text("#found"))[1].replace(",", ""))
+
+
+def holding(*words):
+    return [i for i, text in enumerate(REVIEWS.texts) if all(word in text.lower() for word in words)]
+
+
+def test_all_texts_are_there_in_pages_of_twenty(page):
+    assert page.inner_text("#found") == f"{N} of {N} texts"
+    assert "All 400 texts." in page.inner_text("#documents")
+    assert page.locator("#found-texts li").count() == 20
+    assert page.inner_text("#found-page") == "Page 1 of 20"
+    assert rows_of(page) == list(range(N))
+    assert page.inner_text("#found-page") == "Page 20 of 20"
+    page.click("#found-pages button[data-step='1']", force=True)
+    assert page.inner_text("#found-page") == "Page 20 of 20"
+    page.click("#found-pages button[data-step='-1']")
+    assert page.inner_text("#found-page") == "Page 19 of 20"
+
+
+def test_every_text_is_shown_with_its_facts(page, models, name):
+    model = models[name]
+    means = model.predict(REVIEWS.texts)
+    quotes = page.locator("#found-texts blockquote").all()
+    for i, quote in enumerate(quotes):
+        assert quote.locator("p").text_content() == REVIEWS.texts[i]
+        said = quote.locator("footer").text_content()
+        assert said.startswith(f"Row {i + 1}. Rating: {REVIEWS.ratings[i]:g}, predicted {means[i]:.1f}. ")
+        day, group = str(DATES[i])[:10], GROUPS.iloc[i]
+        assert (f"{day}." in said) == (i % 7 > 0)
+        assert pd.isna(group) or f"{group}." in said
+    page.fill(WORDS, REVIEWS.texts[-1])
+    assert footers(page)[-1].startswith(f"Row {N}, held out. ")
+
+
+def test_all_words_that_are_typed_must_occur(page):
+    page.fill(WORDS, "STAFF  clean")
+    expected = holding("staff", "clean")
+    assert 0 < len(expected) < N
+    assert page.inner_text("#found") == f"{len(expected)} of {N} texts"
+    hits = {hit.lower() for hit in page.locator("#found-texts mark.hit").all_inner_texts()}
+    assert hits == {"staff", "clean"}
+    assert rows_of(page) == expected
+    page.click("#find-clear")
+    assert found(page) == N
+    assert page.locator("mark.hit").count() == 0
+
+
+@pytest.mark.parametrize("typed", [".*", "(", "[a", "\\", "<b>", "'", "$&"])
+def test_signs_are_looked_for_as_they_are(page, typed):
+    page.fill(WORDS, typed)
+    expected = len(holding(typed))
+    assert page.inner_text("#found").startswith(f"{expected} of" if expected else "No text of 400 fits.")
+
+
+def test_texts_are_found_by_how_they_speak_of_a_topic_as_the_cards_count(page, models, name):
+    spoken, tone = stances_of(models[name])
+    assert page.locator("#find-tone").is_disabled()
+    for topic in range(6):
+        page.select_option("#find-topic", str(topic))
+        page.select_option("#find-tone", "")
+        assert rows_of(page) == np.flatnonzero(spoken[:, topic]).tolist()
+        for how, is_so in (("well", tone > 0), ("badly", tone < 0)):
+            page.select_option("#find-tone", how)
+            expected = np.flatnonzero(spoken[:, topic] & is_so[:, topic])
+            assert len(expected) == 0 or found(page) == len(expected)
+            share = page.locator(f"#row-{topic} td").nth(1 if how == "badly" else 2).inner_text()
+            assert share == f"{len(expected) / max(spoken[:, topic].sum(), 1):.0%}"
+
+
+def test_filters_and_words_add_up(page, models, name):
+    spoken, tone = stances_of(models[name])
+    topic = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    page.select_option("#find-topic", str(topic))
+    page.select_option("#find-tone", "badly")
+    page.select_option("#find-level", label="2")
+    page.select_option("#find-group", label="inn")
+    fits = spoken[:, topic] & (tone[:, topic] < 0) & (REVIEWS.ratings == 2) & (GROUPS == "inn").to_numpy()
+    assert fits.any()
+    assert rows_of(page) == np.flatnonzero(fits).tolist()
+    page.fill(WORDS, "room")
+    assert rows_of(page) == [row for row in np.flatnonzero(fits).tolist() if row in holding("room")]
+
+
+def test_texts_without_a_group_are_found(page):
+    page.select_option("#find-group", label="none")
+    assert rows_of(page) == np.flatnonzero(GROUPS.isna()).tolist()
+
+
+def test_nothing_found_is_said_and_can_be_cleared(page):
+    page.fill(WORDS, "xylophone")
+    assert page.inner_text("#found") == "No text of 400 fits."
+    assert page.locator("#found-texts li").count() == 0
+    assert not page.locator("#found-pages").is_visible()
+    page.click("#find-clear")
+    assert found(page) == N
+    assert page.evaluate("document.activeElement.id") == "find-words"
+
+
+def test_texts_come_in_the_order_that_is_asked_for(page, models, name):
+    means = [float(f"{mean:.1f}") for mean in models[name].predict(REVIEWS.texts)]
+    page.select_option("#find-order", "1")
+    order = rows_of(page)
+    assert order == sorted(range(N), key=lambda i: (means[i], i))
+
+
+def test_the_sentences_of_a_theme_come_in_order_too(visit, written):
+    page = opened(visit, written["themes"])
+    page.evaluate("textsignal.showDocuments({ topic: 1, tone: 'badly' })")
+    page.select_option("#find-order", "1")
+    assert "what their sentences about it add" in page.inner_text("#documents")
+
+    def added():
+        first = page.locator("#found-texts blockquote").all()
+        labels = [quote.locator(".label").all_inner_texts() for quote in first]
+        return [sum(float(label.split()[-1].replace("−", "-")) for label in of_one) for of_one in labels]
+
+    values = added()
+    assert values[0] < 0
+    assert all(a <= b + 0.03 for a, b in itertools.pairwise(values))
+
+
+def test_a_card_leads_to_what_is_said_badly_and_well(page, models, name):
+    spoken, tone = stances_of(models[name])
+    topic = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    page.fill(WORDS, "something else")
+    page.click(f"#row-{topic} a")
+    page.click(f"#topic-{topic} button[data-read=badly]")
+    page.wait_for_function("document.activeElement.id === 'found'")
+    assert found(page) == (spoken & (tone < 0))[:, topic].sum()
+    assert page.input_value("#find-topic") == str(topic)
+    assert page.input_value(WORDS) == ""
+    assert page.evaluate("document.getElementById('found').getBoundingClientRect().top < innerHeight")
+
+
+def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
+    page.evaluate("name => textsignal.showDocuments({ group: name })", "</script><b>hotel</b>")
+    assert rows_of(page) == np.flatnonzero(GROUPS == "</script><b>hotel</b>").tolist()
+    page.evaluate("name => textsignal.showDocuments({ topic: 1, group: name })", "a palace")
+    assert page.inner_text("#found") == "No text of 400 fits."
+    page.evaluate("textsignal.showDocuments({})")
+    assert found(page) == N
+
+
+def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(visit, written, models):
+    page = opened(visit, written["themes"])
+    reading = models["themes"].read(REVIEWS.texts).sentences
+    names = models["themes"].topics().set_index("topic")["label"]
+    first = page.locator("#found-texts .said").first
+    first.hover()
+    said = page.inner_text("#said")
+    assert said.startswith(f"{names[int(reading.places[0].argmax())]}: ")
+    assert said.endswith(" stars")
+    page.mouse.move(0, 0)
+    assert not page.locator("#said").is_visible()
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.sentence") == "1"
+    assert page.inner_text("#said").startswith(names[int(reading.places[1].argmax())])
+    assert page.get_attribute(".said:focus", "aria-describedby") == "said"
+    page.keyboard.press("Escape")
+    assert not page.locator("#said").is_visible()
+
+
+def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(visit, written, models):
+    page = opened(visit, written["themes"])
+    page.select_option("#find-topic", "2")
+    main = models["themes"].read(REVIEWS.texts).sentences.places.argmax(axis=1)
+    for sentence in page.locator("#found-texts .said").all():
+        is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
+        assert is_its or "plain" in sentence.get_attribute("class")
+    shown = page.eval_on_selector_all("#found-texts .said", "all => all.map((part) => Number(part.dataset.sentence))")
+    labels = page.locator("#found-texts .label").all_inner_texts()
+    assert len(labels) == sum(main[u] == 2 for u in shown)
+
+
+def test_a_new_name_of_a_topic_shows_here_too(visit, written):
+    page = opened(visit, written["themes"])
+    page.select_option("#find-topic", "2")
+    page.click("#row-2 a")
+    page.fill("#name-2", "Beds & <pillows>")
+    page.press("#name-2", "Tab")
+    assert page.locator("#find-topic option:checked").text_content() == "Beds & <pillows>"
+    assert page.locator("#found-texts .label").first.inner_text().startswith("Beds & <pillows> ")
+    page.fill(WORDS, "the")
+    assert page.locator("#found-texts .label").first.inner_text().startswith("Beds & <pillows> ")
+
+
+def test_the_keyboard_alone_searches_filters_and_turns_pages(visit, written):
+    page = opened(visit, written["themes"])
+    page.focus(WORDS)
+    page.keyboard.type("room")
+    assert found(page) == len(holding("room"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.input_value("#find-topic") != ""
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "find-tone"
+    page.keyboard.press("ArrowDown")
+    assert page.input_value("#find-tone") == "well"
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "find-clear"
+    page.keyboard.press("Enter")
+    assert found(page) == N
+    page.focus("#found-pages button[data-step='1']")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#found-page") == "Page 2 of 20"
+    assert page.evaluate("document.activeElement.textContent") == "Next"
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])
+def test_accessibility(visit, written, options, name):
+    page = opened(visit, written[name], **options)
+    page.fill(WORDS, "room")
+    page.select_option("#find-topic", "1")
+    if name == "themes":
+        page.locator(".said").first.focus()
+    assert {fault["id"]: fault["nodes"][0]["html"] for fault in Axe().run(page).response["violations"]} == {}
+    if options.get("width"):
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_it_is_not_printed_and_says_why_it_is_empty_without_scripts(visit, written):
+    page = opened(visit, written["themes"])
+    page.emulate_media(media="print")
+    assert not page.locator("#documents").is_visible()
+    still = visit(written["themes"], java_script_enabled=False).page
+    assert "needs a browser that runs" in still.inner_text("#documents")
+    assert not still.locator("#find").is_visible()
+
+
+def test_documents_are_unpacked_only_when_they_are_needed(visit, written):
+    page = visit(written["themes"]).page
+    assert page.locator("#found-texts li").count() == 0
+    page.evaluate("textsignal.showDocuments({ topic: 1 })")
+    assert page.locator("#found-texts li").count() > 0
+
+
+def test_without_texts_the_section_does_not_exist(visit, models, tmp_path):
+    model, settings = models["themes"], replace(SETTINGS, with_texts=False)
+    write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings)
+    opened = visit(tmp_path / "report.html")
+    assert opened.errors == []
+    assert opened.page.locator("#documents, a[href='#documents'], button[data-read]").count() == 0
+    assert opened.page.evaluate("textsignal.showDocuments") is None
+
+
+HOSTILE = [
+    "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1> bed",
+    "control \x00\x01\x02\x07\x1b[31m bed \x85\x1c\u2028 bed",
+    "שלום המלון היה נקי מאוד. \u202e bed reversed \u202c. فندق جميل",
+    "👩‍🔬🇩🇪👍🏽 bed 🙂🙂 \ud800 half, \udc00 other half",
+    "bed " * 25_000,
+    "y" * 100_000,
+    "{{ 7 * 7 }} ${7} {% raw %} &lt;b&gt; ]]> <!-- bed -->",
+    "",
+    " \n ",
+]
+
+
+@pytest.fixture(scope="module", params=["themes", "predictive"])
+def hostile(request, models, tmp_path_factory):
+    file = tmp_path_factory.mktemp("hostile") / "report.html"
+    texts, model = [*HOSTILE, *REVIEWS.texts[:30]], models[request.param]
+    groups = [text[:80].encode("utf-8", "replace").decode() or None for text in texts]
+    settings = ReportSettings(response_name="</script><b>stars", group_name="<i>&", unit="</style>")
+    write_report(model, file, model.read(texts), np.ones(len(texts)) * 3, None, settings, groups=groups)
+    return file
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile, width):
+    visited = visit(hostile, width=width)
+    page = visited.page
+    page.locator("#documents").scroll_into_view_if_needed()
+    page.wait_for_selector("#found-texts li")
+    for typed in ("bed", "<b>", "👍🏽", "</script>", "שלום", "\u202e", "�"):
+        page.fill(WORDS, typed)
+        page.wait_for_timeout(20)
+    page.fill(WORDS, "")
+    shown = page.locator("#found-texts blockquote p").all_text_contents()
+    assert "control ␀␁␂␇␛[31m bed" in shown[1]
+    assert shown[2].startswith("שלום המלון היה נקי מאוד. ")
+    assert "👩‍🔬🇩🇪👍🏽 bed 🙂🙂 � half" in shown[3]
+    assert all("more characters)" in text and len(text) < 3100 for text in shown[4:6])
+    assert "7 * 7" in shown[6]
+    assert page.evaluate("window.hacked") is None
+    assert visited.errors == []
+    assert visited.requests == [hostile.as_uri()]
+    assert page.locator("#documents img, #documents b > *").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_5000_documents_are_searched(visit, models, tmp_path):
+    model = models["themes"]
+    texts = [f"{REVIEWS.texts[i % N]} Number n{i}n." for i in range(6000)]
+    settings = replace(SETTINGS, n_documents=5000)
+    ratings = np.tile(REVIEWS.ratings, 15)
+    write_report(model, tmp_path / "report.html", model.read(texts), ratings, None, settings)
+    page = opened(visit, tmp_path / "report.html")
+    assert page.inner_text("#found") == "5,000 of 5,000 texts"
+    assert "5,000 of 6,000 texts, drawn at random" in page.inner_text("#documents")
+    page.fill(WORDS, "number n59")
+    rows = rows_of(page)
+    assert 0 < len(rows) <= 111
+    assert all(re.search(r"n59", f"n{row}n") for row in rows)
