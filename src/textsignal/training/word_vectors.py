@@ -91,15 +91,17 @@ def clustered_topics(
     seed: int,
     engine: Engine,
     seeds: Sequence[NDArray[np.int64]] = (),
+    tries: int = TRIES,
 ) -> Vector:
     """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
 
     Where no term has a vector, as in texts of one word, terms are dealt out to the topics, the most frequent first.
 
-    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around.
+    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around;
+    tries : clusterings that the best is taken of.
     """
     n_clusters = min(n_topics, len(np.unique(vectors.round(9), axis=0)))
-    centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine)
+    centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine, tries)
     centres = _centres(vectors, centres, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS
     if not vectors.any():
@@ -111,13 +113,13 @@ def clustered_topics(
     return topics / topics.sum(axis=1, keepdims=True)
 
 
-def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine) -> Vector:
-    """(clusters, dimensions) centres of the best of `TRIES` clusterings; weight : (terms,)."""
+def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine, tries: int) -> Vector:
+    """(clusters, dimensions) centres of the best of some clusterings; weight : (terms,)."""
 
     def best(part: int) -> KMeans:
         # Each thread has a limit of its own: sums over several would depend on their order.
         with threadpool_limits(1, user_api="openmp"):
-            return KMeans(n_clusters, n_init=TRIES // PARTS, random_state=seed + part).fit(
+            return KMeans(n_clusters, n_init=max(1, tries // PARTS), random_state=seed + part).fit(
                 vectors, sample_weight=weight
             )
 
