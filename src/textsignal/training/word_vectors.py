@@ -28,8 +28,8 @@ SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
 #: themes of parts of a corpus had less in common; with a larger power rare themes are lost.
 TRIES, CLUSTER_POWER = 60, 0.5
-#: Parts of the tries that threads share.
-PARTS = 4
+#: Parts of the tries that threads share, and fewest tries of a part.
+PARTS, LEAST_PART = 4, 8
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -115,16 +115,17 @@ def clustered_topics(
 
 def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine, tries: int) -> Vector:
     """(clusters, dimensions) centres of the best of some clusterings; weight : (terms,)."""
+    n_parts = max(1, min(PARTS, tries // LEAST_PART))
 
     def best(part: int) -> KMeans:
         # Each thread has a limit of its own: sums over several would depend on their order.
         with threadpool_limits(1, user_api="openmp"):
-            return KMeans(n_clusters, n_init=max(1, tries // PARTS), random_state=seed + part).fit(
+            return KMeans(n_clusters, n_init=tries // n_parts, random_state=seed + part).fit(
                 vectors, sample_weight=weight
             )
 
     with threadpool_limits(1):
-        found = engine.map(best, range(PARTS))
+        found = engine.map(best, range(n_parts))
     return np.asarray(min(found, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
 
 

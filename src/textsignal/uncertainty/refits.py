@@ -45,17 +45,18 @@ class Refit:
     lifts: Vector
 
 
-def halves(keys: Keys, n_refits: int, seed: int) -> list[Rows]:
+def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
     """Rows of the documents of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
 
     Cuts follow from keys, not from the order of documents, and copies stay together.
 
-    keys : (documents,) of the texts.
+    keys : (documents,) of the texts; most : take no more documents than this of a half.
     """
     middle, found = len(keys) // 2, []
     for refit in range(n_refits):
         order = np.argsort(drawn(keys, seed, refit // 2), kind="stable")
-        found.append(np.sort(order[middle:] if refit % 2 else order[:middle]))
+        half = order[middle:] if refit % 2 else order[:middle]
+        found.append(np.sort(half[:most]))
     return found
 
 
