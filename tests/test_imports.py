@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "estimators",
         "topics",
         "readers",
+        "uncertainty",
         "topics.revise storage",
         "topics.speaking",
         "parts",

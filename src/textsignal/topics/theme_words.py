@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textsignal import evaluate
 from textsignal.arrays import Vector
 from textsignal.text.content import DESCRIBING
-from textsignal.text.features import NOT, PHRASE, WORD
+from textsignal.text.features import NOT, PHRASE
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.table import relevance, unique_labels
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
@@ -87,7 +87,7 @@ def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
 
     Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
     """
-    tone = _tone_of_terms(model)
+    tone = model.term_tone
     size = STRONG * np.sqrt(np.mean(tone**2)) or 1.0
     scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p((tone / size) ** 2)
     describing = DESCRIBING.get(model.language or "", frozenset())
@@ -97,11 +97,6 @@ def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
     leading = [[model.terms[j] for j in row] for row in ranked]
     phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})
     return unique_labels([", ".join(_entries(row, phrases)) for row in leading])
-
-
-def _tone_of_terms(model: FittedThemes) -> Vector:
-    number = {model.features.names[j]: j for j in np.flatnonzero(model.features.kinds == WORD).tolist()}
-    return np.array([model.tone[number[term]] if term in number else 0.0 for term in model.terms])
 
 
 def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:

@@ -13,7 +13,7 @@ from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.text.content import content_terms
-from textsignal.text.features import WORD, learn_features
+from textsignal.text.features import learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
 from textsignal.training.theme_reading import (
@@ -26,6 +26,7 @@ from textsignal.training.theme_reading import (
     reading_of,
     sentence_ends,
     text_keys,
+    tone_of_terms,
 )
 from textsignal.training.themes import Themes, fit_themes
 from textsignal.training.tone import fit_tone
@@ -67,8 +68,7 @@ def fit_theme_model(
         lambda: word_vectors(units),
     ]
     tone, vectors = compute.engine.map(lambda task: task(), tasks)
-    words = {features.names[j]: float(tone.effects[j]) for j in np.flatnonzero(features.kinds == WORD).tolist()}
-    of_terms = np.array([words.get(term, 0.0) for term in terms])
+    of_terms = tone_of_terms(terms, features, tone.effects)
     by_sentence = weight[texts.documents]
     themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
-from textsignal.text.features import NEGATED_PHRASE, Features, Occurrences, Weighed, weigh
+from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences, Weighed, weigh
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
@@ -143,6 +143,17 @@ class FittedThemes:
         """Number of themes."""
         return len(self.themes.topics)
 
+    @property
+    def term_tone(self) -> Vector:
+        """(terms,) tone of the content terms."""
+        return tone_of_terms(self.terms, self.features, self.tone)
+
+
+def tone_of_terms(terms: Sequence[str], features: Features, tone: Vector) -> Vector:
+    """(terms,) tone of the feature that each term is as a word, 0 where it is none; tone : (features,)."""
+    number = {features.names[j]: j for j in np.flatnonzero(features.kinds == WORD).tolist()}
+    return np.array([tone[number[term]] if term in number else 0.0 for term in terms])
+
 
 @dataclass(frozen=True, eq=False)
 class ThemeReading:
@@ -263,7 +274,7 @@ def by_document(values: Vector | sp.csr_array, texts: SentenceTexts) -> Any:
     return sp.csr_array((ones, columns, sentence_ends(texts)), shape=(len(texts), n_sentences)) @ values
 
 
-def _shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vector:
+def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vector:
     """(documents, themes) share of each text, by words; the prevalence for a text without words."""
     words = np.diff(texts.indptr).astype(float)
     return shares_of(by_document(places * words[:, None], texts), prevalence)
@@ -290,6 +301,6 @@ def reading_of(
         places=places,
         has_terms=np.diff(units.indptr) > 0,
         tone=by_document(places * sentence_tone[:, None], texts),
-        shares=_shares(texts, places, themes.prevalence),
+        shares=text_shares(texts, places, themes.prevalence),
         units=units,
     )

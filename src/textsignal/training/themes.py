@@ -23,7 +23,7 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.glm import NoStep
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
 from textsignal.training.start import weights_for
-from textsignal.training.word_vectors import clustered_topics, seed_terms
+from textsignal.training.word_vectors import TRIES, clustered_topics, seed_terms
 
 #: How much more frequent terms count, and how much less those with tone.
 FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
@@ -102,16 +102,18 @@ def fit_themes(
     family: Family,
     compute: Compute,
     seed_words: Mapping[str, Sequence[str]] | None = None,
+    tries: int = TRIES,
 ) -> Themes:
     """Learn themes.
 
     units : (sentences, terms) counts; vectors : (terms, dimensions) of the terms; weight : (sentences,) how often each
-    sentence counts; tone : (terms,) effects of the terms; family : of the response, which is not looked at.
+    sentence counts; tone : (terms,) effects of the terms; family : of the response, which is not looked at; tries :
+    clusterings that the start is the best of.
     """
     frequency = np.asarray(units.T @ weight, dtype=float)
     each = term_weights(frequency, tone)
     seeds = seed_terms(seed_words or {}, terms)
-    start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds)
+    start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds, tries)
     text = np.diff(units.indptr) > 0
     corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), ITERATIONS, 0.0)

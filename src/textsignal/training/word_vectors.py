@@ -28,8 +28,8 @@ SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
 #: themes of parts of a corpus had less in common; with a larger power rare themes are lost.
 TRIES, CLUSTER_POWER = 60, 0.5
-#: Parts of the tries that threads share.
-PARTS = 4
+#: Parts of the tries that threads share, and fewest tries of a part.
+PARTS, LEAST_PART = 4, 8
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -91,15 +91,17 @@ def clustered_topics(
     seed: int,
     engine: Engine,
     seeds: Sequence[NDArray[np.int64]] = (),
+    tries: int = TRIES,
 ) -> Vector:
     """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
 
     Where no term has a vector, as in texts of one word, terms are dealt out to the topics, the most frequent first.
 
-    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around.
+    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around;
+    tries : clusterings that the best is taken of.
     """
     n_clusters = min(n_topics, len(np.unique(vectors.round(9), axis=0)))
-    centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine)
+    centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine, tries)
     centres = _centres(vectors, centres, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS
     if not vectors.any():
@@ -111,18 +113,19 @@ def clustered_topics(
     return topics / topics.sum(axis=1, keepdims=True)
 
 
-def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine) -> Vector:
-    """(clusters, dimensions) centres of the best of `TRIES` clusterings; weight : (terms,)."""
+def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine, tries: int) -> Vector:
+    """(clusters, dimensions) centres of the best of some clusterings; weight : (terms,)."""
+    n_parts = max(1, min(PARTS, tries // LEAST_PART))
 
     def best(part: int) -> KMeans:
         # Each thread has a limit of its own: sums over several would depend on their order.
         with threadpool_limits(1, user_api="openmp"):
-            return KMeans(n_clusters, n_init=TRIES // PARTS, random_state=seed + part).fit(
+            return KMeans(n_clusters, n_init=tries // n_parts, random_state=seed + part).fit(
                 vectors, sample_weight=weight
             )
 
     with threadpool_limits(1):
-        found = engine.map(best, range(PARTS))
+        found = engine.map(best, range(n_parts))
     return np.asarray(min(found, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
 
 

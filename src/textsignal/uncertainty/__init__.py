@@ -1,0 +1,1 @@
+"""How far what a model says can be trusted."""

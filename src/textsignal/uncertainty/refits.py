@@ -1,0 +1,214 @@
+"""Topics found again in halves of the documents.
+
+A number whose variance is s / n varies by s / (n / 2) - s / n = s / n between half of the documents and all of them: as
+much as between bootstrap samples. So halves say what these do, at half the cost, and no text is in one twice, which
+would make words that met by chance look like words that belong together. On five sets of reviews matched themes of
+halves and of bootstrap samples had the same cosines on average, to within .05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
+from textsignal.readers.matrix import MatrixReader
+from textsignal.text.tokenise import normalise
+from textsignal.text.units import SentenceTexts
+from textsignal.topics.drivers import Spoken, driver_table
+from textsignal.topics.reading import Observed
+from textsignal.training.contributions import fit_theme_effects, spoken_of
+from textsignal.training.draws import Keys, drawn
+from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
+from textsignal.training.themes import Themes, fit_themes
+from textsignal.training.word_vectors import TRIES, word_vectors
+
+Rows = NDArray[np.int64]
+#: Label -> words that a theme starts from.
+SeedWords = Mapping[str, Sequence[str]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Topics of another sample.
+
+    profiles : (topics, terms) over the model's own terms; lifts : (topics,) NaN where responses are all the same.
+    """
+
+    profiles: Array
+    lifts: Vector
+
+
+def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
+    """Rows of the documents of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
+
+    Cuts follow from keys, not from the order of documents, and copies stay together.
+
+    keys : (documents,) of the texts; most : take no more documents than this of a half.
+    """
+    middle, found = len(keys) // 2, []
+    for refit in range(n_refits):
+        order = np.argsort(drawn(keys, seed, refit // 2), kind="stable")
+        half = order[middle:] if refit % 2 else order[:middle]
+        found.append(np.sort(half[:most]))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeText:
+    """What themes are learnt from.
+
+    terms : content terms; tone : (terms,) theirs; units : (sentences, terms) counts.
+    documents : (sentences,) the document of each, ascending; weight : (documents,) how often each counts.
+    """
+
+    terms: Sequence[str]
+    tone: Vector
+    units: sp.csr_array
+    documents: NDArray[np.int64]
+    weight: Vector
+
+    @classmethod
+    def of(cls, fitted: FittedThemes, reading: ThemeReading, weight: Vector) -> ThemeText:
+        """What a model reads in texts; weight : (documents,)."""
+        return cls(fitted.terms, fitted.term_tone, reading.units, reading.texts.documents, weight)
+
+    @property
+    def n_speaking(self) -> int:
+        """How many documents have a content term."""
+        return len(np.unique(self.documents[np.diff(self.units.indptr) > 0]))
+
+    def leading_terms(self, n: int, seed_words: SeedWords) -> NDArray[np.int64]:
+        """Numbers of the n most frequent terms and of all seed words, ascending."""
+        frequency = self.units.T @ self.weight[self.documents]
+        first = np.argsort(-frequency, kind="stable")[:n]
+        seeds = {word for words in normalised(seed_words).values() for word in words}
+        return np.union1d(first, [j for j, term in enumerate(self.terms) if term in seeds]).astype(np.int64)
+
+    def at(self, rows: Rows) -> ThemeText:
+        """The same for some of the documents, ascending."""
+        kept = sentences_of(self.documents, rows)
+        number = np.searchsorted(rows, self.documents[kept])
+        return ThemeText(self.terms, self.tone, self.units[kept], number, self.weight[rows])
+
+    def with_terms(self, terms: NDArray[np.int64]) -> ThemeText:
+        """The same with some of the terms."""
+        names = [self.terms[j] for j in terms.tolist()]
+        return ThemeText(names, self.tone[terms], self.units[:, terms], self.documents, self.weight)
+
+    def themes(
+        self,
+        fitted: FittedThemes,
+        seed: int,
+        compute: Compute,
+        seed_words: SeedWords = None,
+        tries: int = TRIES,
+    ) -> Themes:
+        """As many themes as the model has, learnt anew as it learnt its own; tone of words stays as it is."""
+        # A model whose themes were merged may have fewer than were seeded.
+        first = dict(list(normalised(seed_words).items())[: fitted.n_themes])
+        vectors = word_vectors(self.units)
+        weight = self.weight[self.documents]
+        return fit_themes(
+            self.units,
+            vectors,
+            self.terms,
+            weight,
+            self.tone,
+            fitted.n_themes,
+            seed,
+            fitted.family,
+            compute,
+            first,
+            tries,
+        )
+
+
+def normalised(seed_words: SeedWords) -> dict[str, list[str]]:
+    """Seed words as texts have them."""
+    return {label: [normalise(word) for word in words] for label, words in (seed_words or {}).items()}
+
+
+def sentences_of(documents: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+    """Numbers of the sentences of some documents; documents : (sentences,) the document of each."""
+    return np.flatnonzero(np.isin(documents, rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeRefits:
+    """Refits of themes and of the GLM on them; tone of words is kept.
+
+    tone : (sentences,) that has not seen the responses; responses : (documents,) NaN where there is none.
+    """
+
+    fitted: FittedThemes
+    texts: SentenceTexts
+    text: ThemeText
+    tone: Vector
+    responses: Vector
+    seed_words: SeedWords
+
+    @property
+    def n_speaking(self) -> int:
+        """How many documents have a content term."""
+        return self.text.n_speaking
+
+    def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
+        """Themes of some documents, and what these say they cost."""
+        part = self.text.at(rows)
+        themes = part.themes(self.fitted, seed, compute, self.seed_words)
+        profiles = themes.topics / themes.term_weights
+        return Refit(profiles / profiles.sum(axis=1, keepdims=True), self._lifts(themes, part, rows, compute))
+
+    def _lifts(self, themes: Themes, part: ThemeText, rows: Rows, compute: Compute) -> Vector:
+        responses, family = self.responses[rows], self.fitted.family
+        known = responses[~np.isnan(responses) & (part.weight > 0)]
+        if not known.size or np.ptp(known) == 0:
+            return np.full(len(themes.topics), np.nan)
+        texts = self.texts.at(rows)
+        places = themes.place(part.units, part.documents, len(rows), compute)
+        of_sentences = self.tone[sentences_of(self.texts.documents, rows)]
+        tone = by_document(places * of_sentences[:, None], texts)
+        shares = text_shares(texts, places, themes.prevalence)
+        y = family.encode(responses)
+        effects = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute)
+        spoken = Spoken(
+            family=family,
+            eta=effects.linear_predictor(tone, shares),
+            tone=effects.gamma * tone,
+            shares=shares,
+            spoken=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
+            responses=responses,
+            weight=part.weight,
+        )
+        return driver_table(spoken)["lift"].to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRefits:
+    """Whole refits of an estimator, on the model's own terms."""
+
+    reader: MatrixReader
+    observed: Observed
+
+    @property
+    def n_speaking(self) -> int:
+        """How many documents there are."""
+        return len(self.observed.tokens)
+
+    def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
+        """Topics of some documents, and what these say they cost."""
+        tokens = self.reader.tokenise(self.observed.tokens).at(rows)
+        responses, weight = self.observed.responses[rows], self.observed.weight[rows]
+        levels = self.reader.family.levels
+        estimator = clone(self.reader.estimator).set_params(levels=levels, random_state=seed, n_jobs=1)
+        estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight)
+        other = MatrixReader(self.reader.vectorizer, estimator, self.reader.coherence)
+        spoken = other.spoken(other.read(tokens), responses, weight)
+        return Refit(other.profiles, driver_table(spoken)["lift"].to_numpy())
