@@ -22,7 +22,7 @@ from textsignal.report.page.chart_style import (
     spec_of,
 )
 from textsignal.report.page.formats import count, number, percent, signed_number
-from textsignal.report.values.beside_data import Line, Timeline
+from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.numbers import level_ticks
 
@@ -224,20 +224,12 @@ def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
 
 def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
     """How one topic is spoken of over time, with its error; the scale is that of all topics."""
-    rows = [
-        vars(point)
-        | {"topic": line.number, "said": "–" if point.tone is None else signed_number(point.tone)}
-        | {"share": percent(point.reach), "texts": count(point.spoken)}
-        for point in line.points
-    ]
-    names = [point.when for point in line.points]
+    when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
+    digits = "+.1f" if timeline.high - timeline.low >= 0.3 else "+.2f"
+    scale = alt.Scale(domain=[timeline.low, timeline.high])
     base = alt.Chart().encode(
-        x=alt.X("when:O", sort=names, scale=alt.Scale(padding=0.1), axis=axis("", grid=False) | {"labelOverlap": True}),
-        y=alt.Y(
-            "tone:Q",
-            scale=alt.Scale(domain=[timeline.low, timeline.high]),
-            axis=axis("", "+.1f", ticks=4),
-        ),
+        x=alt.X("when:O", sort=None, scale=alt.Scale(padding=0.1), axis=when),
+        y=alt.Y("tone:Q", scale=scale, axis=axis("", digits, ticks=4)),
     )
     colour = {1: UP, -1: DOWN, 0: MUTED}[line.clear]
     band = base.mark_area(opacity=0.2, color=colour, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q")
@@ -252,7 +244,21 @@ def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
         ],
     )
     zero = rule(LINE).encode(y=alt.datum(0))
+    rows = [_at(point) | {"topic": line.number} for point in line.points]
     return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
+
+
+def _at(point: Point) -> dict[str, Any]:
+    """A point with as many digits as can be seen, and what its tooltip says."""
+    drawn = {name: getattr(point, name) for name in ("tone", "low", "high")}
+    return {
+        **{name: None if value is None else round(value, 4) for name, value in drawn.items()},
+        "when": point.when,
+        "few": point.few,
+        "said": "–" if point.tone is None else signed_number(point.tone),
+        "share": percent(point.reach),
+        "texts": count(point.spoken),
+    }
 
 
 def _about(topic: TopicCard) -> dict[str, Any]:

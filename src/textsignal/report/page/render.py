@@ -46,6 +46,8 @@ COLUMNS = (
 )
 #: Bars on a card that have room for a label each.
 LABELLED = 11
+#: Groups, and topics, in the table of groups that is printed.
+ON_PAPER = 12
 #: Words in a row that give a document away, where none may be shown; fewest words of a whole one, and of a sentence.
 RUN, SHORTEST, SENTENCE = 8, 4, 6
 
@@ -97,6 +99,7 @@ def render(report: ReportData) -> str:
         documents_data=Markup(_json(_documents_data(report.browse))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         few=FEW,
+        on_paper=ON_PAPER,
         groups_title=_groups_title(report),
         times_words=_times_words(report.timeline),
         response_words=_bars_words(report.documents.responses, "of texts"),
@@ -201,7 +204,6 @@ def _template() -> Any:
         "number": number,
         "signed_number": signed_number,
         "percent": percent,
-        "points": signed_number,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")

@@ -94,12 +94,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A topic over time: `trend` says how it is spoken of, `reached` how often; clear : 1 better, -1 worse, else 0."""
+    """A topic over time.
+
+    trend, reached : how it is spoken of, and how often, at first and at last; "" where all dates are the same.
+    change : in points of the response; clear : 1 for clearly better, -1 for clearly worse, else 0.
+    """
 
     number: int
     label: str
     trend: str
     reached: str
+    change: float
     clear: int
     points: tuple[Point, ...]
 
@@ -110,6 +115,7 @@ class Timeline:
 
     name : what times are called; noun : what periods are, such as "years".
     conclusion : what changes; findings : the clearest changes; caution : what else changes, "" for nothing.
+    thirds : when the first third of the documents ends and the last begins; "" where all dates are the same.
     lines : in the order of the report's topics, all drawn between low and high; without : documents without date.
     """
 
@@ -118,6 +124,7 @@ class Timeline:
     conclusion: Sentence
     findings: tuple[Sentence, ...]
     caution: str
+    thirds: str
     lines: tuple[Line, ...]
     low: float
     high: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,6 +20,8 @@ SHOWN, NAME, ON_CARD = 25, 60, 3
 WORST, BEST = 4, 2
 #: What a difference must make of the average of a group, in points, to be told.
 TO_TELL = 2 * NOTHING
+#: How a number is written.
+Written = Callable[[float], str]
 #: Difference in full colour at least: these shares of the spread of predictions.
 FULL_TONE, FULL_LIFT = 0.05, 0.0125
 
@@ -97,20 +99,32 @@ def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
 
 def _facts(found: Comparison, g: int, k: int, unit: str) -> str:
     """The numbers behind a cell."""
+
+    def stars(value: float) -> str:
+        return f"{value:z.2f}".replace("-", "−")
+
     n, spoken = round(found.documents[g]), round(found.spoken[g, k])
-    tone, reach, lift = found.tone, found.reach, found.lift
-    if spoken:
-        said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them badly"
-        alone = f"{signed_number(tone.mean[g, k])} by these alone, "
-    else:
-        said, alone = f"None of {n:,} texts speaks of it", ""
-    return (
-        f"{said}. How: {signed_number(tone.shrunk[g, k])} ± {tone.sd[g, k]:.2f} {unit} where they do ({alone}"
-        f"{signed_number(tone.overall[k])} over all). How often: {reach.shrunk[g, k]:.0%} ± {reach.sd[g, k]:.0%} "
-        f"({reach.mean[g, k]:.0%} by these alone, {reach.overall[k]:.0%} over all). Costs: {lift.shrunk[g, k]:z.2f} ± "
-        f"{lift.sd[g, k]:.2f} {unit} of the average ({lift.mean[g, k]:z.2f} by these alone, {lift.overall[k]:z.2f} "
-        "over all)."
+    said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them badly" if spoken else ""
+    return " ".join(
+        (
+            f"{said or f'None of {n:,} texts speaks of it'}.",
+            f"How: {_drawn(found.tone, g, k, signed_number, stars, unit)}.",
+            f"How often: {_drawn(found.reach, g, k, _percent, _percent, '')}.",
+            f"Costs: {_drawn(found.lift, g, k, stars, stars, unit)} of the average.",
+        )
     )
+
+
+def _drawn(means: GroupMeans, g: int, k: int, number: Written, error: Written, unit: str) -> str:
+    """A mean of a group drawn towards all documents, with what it was drawn from and to."""
+    spread = f" ± {error(means.sd[g, k])}" if means.sd[g, k] > 0 else ""
+    alone = f"{number(means.mean[g, k])} by its own texts, " if means.count[g, k] else ""
+    given = f"{number(means.shrunk[g, k])}{spread} {unit}".strip()
+    return f"{given} ({alone}{number(means.overall[k])} over all)"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}"
 
 
 def _told(found: Comparison, k: int, sign: int) -> list[int]:
@@ -137,9 +151,10 @@ def _conclusion(
         if (worst := _told(found, topic.number, -1)) and (best := _told(found, topic.number, 1))
     }
     if not ends:
+        if len(names) == 1:
+            return Sentence(("There is one group alone, and nothing to compare it with",))
         some = (found.tone.clear != 0) & ~found.few
-        many = "No group differs" if not some.any() else "Few groups differ"
-        return Sentence((f"{many} clearly from all texts in how they speak.",))
+        return Sentence((f"{'Few groups differ' if some.any() else 'No group differs'} clearly in how they speak",))
 
     def range_of(topic: TopicCard) -> float:
         worst, best = ends[topic]
@@ -149,7 +164,7 @@ def _conclusion(
     low, high = (signed_number(found.tone.shrunk[g, topic.number]) for g in ends[topic])
     lowest, highest = (names[g] for g in ends[topic])
     said = f": from {low} {settings.unit} ({lowest}) to {high} ({highest})"
-    return Sentence(("They differ most in how they speak of ", Named(topic.number, topic.label), said))
+    return Sentence(("Groups differ most in how they speak of ", Named(topic.number, topic.label), said))
 
 
 def _findings(
@@ -171,8 +186,8 @@ def _findings(
             share = (found.badly if sign < 0 else found.well)[g, k]
             said = (
                 f": {names[g]}. {found.reach.mean[g, k]:.0%} of its {round(found.documents[g]):,} texts speak of it, "
-                f"{share:.0%} of them {how}; that moves them by {signed_number(found.tone.shrunk[g, k])} "
-                f"{settings.unit}, over all texts it is {signed_number(found.tone.overall[k])}."
+                f"{share:.0%} of them {how}; on balance {signed_number(found.tone.shrunk[g, k])} {settings.unit} for a "
+                f"text that does, against {signed_number(found.tone.overall[k])} over all."
             )
             sentences.append(Sentence((f"{title} for ", Named(k, topic.label), said)))
     return tuple(sentences)

@@ -11,7 +11,7 @@ from textsignal.report.values.data import Named, ReportSettings, Sentence, Topic
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.wording import signed_number
 from textsignal.topics.groups import Comparison
-from textsignal.topics.periods import Change, Trends, compare_periods, day_name, periods_of, trends_of
+from textsignal.topics.periods import Trends, compare_periods, day_name, periods_of, trends_of
 
 #: Standard errors that the band of a line is wide on either side.
 BAND = 2
@@ -31,14 +31,21 @@ def timeline(documents: Documents, topics: Sequence[TopicCard], settings: Report
     return Timeline(
         name=settings.time_name,
         noun=periods.noun,
-        conclusion=_conclusion(lines, trends),
+        conclusion=_conclusion(lines, trends, settings.unit),
         findings=_findings(topics, trends, settings),
         caution=_caution(documents, trends),
+        thirds=_thirds(trends),
         lines=lines,
         low=min(*known, 0.0),
         high=max(*known, 0.0),
         without=int((periods.codes < 0).sum()),
     )
+
+
+def _thirds(trends: Trends | None) -> str:
+    if trends is None:
+        return ""
+    return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
 
 
 def _line(found: Comparison, trends: Trends | None, topic: TopicCard, unit: str) -> Line:
@@ -59,38 +66,35 @@ def _line(found: Comparison, trends: Trends | None, topic: TopicCard, unit: str)
             )
         )
     if trends is None:
-        return Line(k, topic.label, "", "", 0, tuple(points))
+        return Line(k, topic.label, "", "", 0.0, 0, tuple(points))
     how, often = trends.tone, trends.reach
     trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[int(how.clear[k])]
     reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
     return Line(
         number=k,
         label=topic.label,
-        trend=f"{trend}: {_move(how, k)} {unit}" if how.clear[k] else trend,
+        trend=f"{trend}: {signed_number(how.before[k])}, then {signed_number(how.after[k])} {unit}",
         reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
+        change=float(how.after[k] - how.before[k]),
         clear=int(how.clear[k]),
         points=tuple(points),
     )
 
 
-def _move(change: Change, k: int) -> str:
-    return f"{signed_number(change.after[k] - change.before[k])} ± {change.error[k]:.2f}"
-
-
-def _conclusion(lines: Sequence[Line], trends: Trends | None) -> Sentence:
+def _conclusion(lines: Sequence[Line], trends: Trends | None, unit: str) -> Sentence:
     """What changes, by name."""
     if trends is None:
-        return Sentence(("All dates are the same: nothing can be said of change.",))
+        return Sentence(("All dates are the same, so nothing can be said of change",))
     parts: list[str | Named] = []
     for sign, how in ((-1, "worse"), (1, "better")):
-        changed = [line for line in lines if line.clear == sign]
+        changed = sorted((line for line in lines if line.clear == sign), key=lambda line: -abs(line.change))
         if changed:
             parts.append("; " if parts else "")
             for i, line in enumerate(changed):
-                parts += [", " if i else "", Named(line.number, line.label)]
+                parts += [", " if i else "", Named(line.number, line.label), f" ({signed_number(line.change)} {unit})"]
             parts.append(f" {'is' if len(changed) == 1 else 'are'} spoken of {how} than before")
     if not parts:
-        return Sentence(("Nothing is spoken of clearly better or worse than before.",))
+        return Sentence(("Nothing is spoken of clearly better or worse than before",))
     return Sentence(tuple(part for part in parts if part != ""))
 
 
@@ -107,10 +111,10 @@ def _findings(topics: Sequence[TopicCard], trends: Trends | None, settings: Repo
 def _changed(topic: TopicCard, trends: Trends, unit: str) -> Sentence:
     k, change = topic.number, trends.tone
     said = (
-        f" is spoken of {'better' if change.clear[k] > 0 else 'worse'}: it moves texts that speak of it by "
-        f"{signed_number(change.before[k])} {unit} in the first third (to {day_name(trends.until)}) and by "
-        f"{signed_number(change.after[k])} in the last (since {day_name(trends.since)}); the change is "
-        f"{_move(change, k)} (standard error)."
+        f" is spoken of {'better' if change.clear[k] > 0 else 'worse'} than before: on balance "
+        f"{signed_number(change.before[k])} {unit} for a text that does until {day_name(trends.until)}, "
+        f"{signed_number(change.after[k])} since {day_name(trends.since)} (standard error of the change "
+        f"{change.error[k]:.3f})."
     )
     return Sentence((Named(k, topic.label), said))
 

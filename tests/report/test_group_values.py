@@ -1,0 +1,241 @@
+"""What a report says of groups and time, against the documents themselves."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+
+from textsignal.report.page.charts import chart_specs
+from textsignal.report.page.render import check_no_texts, render
+from textsignal.report.values.data import ReportSettings
+from textsignal.report.values.groups import NAME, SHOWN
+from textsignal.report.values.prepare import prepare
+from textsignal.topics.groups import compare_groups
+from textsignal.topics.periods import trends_of
+
+#: Every third review in one of three hotels.
+HOTELS = pd.Series([f"Hotel {i % 3}" for i in range(N)], name="hotel")
+DAYS = np.datetime64("2012-01-01", "D") + np.random.default_rng(0).integers(0, 3 * 365, N)
+
+
+@pytest.fixture(scope="module")
+def model(models):
+    return models["themes"]
+
+
+@pytest.fixture(scope="module")
+def reading(model):
+    return model.read(REVIEWS.texts)
+
+
+@pytest.fixture(scope="module")
+def prepared(model, reading):
+    def with_these(groups=None, times=None, settings=SETTINGS):
+        return prepare(model, reading, REVIEWS.ratings, HELD_OUT, settings, groups=groups, times=times)
+
+    return with_these
+
+
+@pytest.fixture(scope="module")
+def spoken(model, reading):
+    return model.reader_.spoken(reading, REVIEWS.ratings, None)
+
+
+@pytest.fixture(scope="module")
+def report(prepared):
+    return prepared(HOTELS, DAYS)
+
+
+def by_tone(spoken, k=0):
+    """A group of the documents that speak worst of a topic, and one of the rest."""
+    added = np.where(spoken.spoken[:, k], spoken.tone[:, k], 0.0)
+    return pd.Series(np.where(added < np.quantile(added, 0.2), "Worst Inn", "Others"))
+
+
+def test_without_groups_and_dates_nothing_is_said_of_them(prepared):
+    report = prepared()
+    assert report.groups is report.timeline is None
+    assert all(topic.trend == topic.worst == topic.best == "" for topic in report.topics)
+    assert 'id="groups"' not in render(report)
+
+
+def test_cells_are_the_comparison_of_groups(report, spoken):
+    found = compare_groups(spoken, HOTELS)
+    assert [row.name for row in report.groups.rows] == list(found.names)
+    assert [row.documents for row in report.groups.rows] == found.documents.tolist()
+    for g, row in enumerate(report.groups.rows):
+        assert [cell.topic for cell in row.cells] == [topic.number for topic in report.topics]
+        for cell in row.cells:
+            assert cell.few == found.few[g, cell.topic]
+            for name in ("tone", "reach", "lift"):
+                shown, means = getattr(cell, name), getattr(found, name)
+                assert shown.value == means.shrunk[g, cell.topic]
+                assert shown.clear == means.clear[g, cell.topic]
+
+
+def test_over_all_is_what_the_cards_say(report):
+    for topic, cell in zip(report.topics, report.groups.overall.cells, strict=True):
+        assert (cell.reach.value, cell.lift.value) == (pytest.approx(topic.reach), pytest.approx(topic.lift))
+
+
+def test_colours_are_blue_for_better_and_orange_for_worse_on_one_scale(prepared, spoken):
+    table = prepared(by_tone(spoken)).groups
+    for name, full, good in (("tone", table.full_tone, 1), ("lift", table.full_lift, -1)):
+        for row in table.rows:
+            for cell, all_ in zip(row.cells, table.overall.cells, strict=True):
+                away = getattr(cell, name).value - getattr(all_, name).value
+                assert getattr(cell, name).shade == pytest.approx(np.clip(good * away / full, -1, 1))
+
+
+def test_the_worst_group_is_named_where_it_is_clear(prepared, spoken):
+    report = prepared(by_tone(spoken))
+    card = next(topic for topic in report.topics if topic.number == 0)
+    assert card.worst.startswith("Worst Inn (−")
+    about = [str(finding) for finding in report.groups.findings if f"“{card.label}”" in str(finding)]
+    assert about[0].startswith(f"Worst for “{card.label}”: Worst Inn. ")
+    assert "Worst Inn" in str(report.groups.conclusion)
+
+
+def test_nothing_is_found_where_groups_do_not_differ(prepared):
+    twins = np.arange(N) // 2 % 2  # the same grammar wrote both
+    report = prepared(pd.Series(twins))
+    assert report.groups.findings == ()
+    assert "No group differs clearly" in str(report.groups.conclusion)
+    assert all(topic.worst == topic.best == "" for topic in report.topics)
+
+
+def test_only_the_largest_of_many_groups_are_shown_and_the_rest_counted(prepared):
+    groups = pd.Series([f"h{i % 200}" for i in range(N)])
+    groups[:40] = "largest"
+    table = prepared(groups).groups
+    assert table.rows[0].name == "largest"
+    assert (len(table.rows), table.n_groups) == (SHOWN, 201)
+    assert sum(row.documents for row in table.rows) + table.other_documents == N
+    assert f"The {SHOWN} largest of 201 groups are shown" in render(prepared(groups))
+
+
+def test_two_thousand_groups_take_no_more_than_the_shown_ones(model, prepared):
+    groups = pd.Series([f"guest {i}" for i in range(N)])
+    table = prepared(groups).groups
+    assert len(table.rows) == SHOWN
+    assert table.findings == ()
+    texts = REVIEWS.texts * 6
+    report = prepare(
+        model, model.read(texts), np.tile(REVIEWS.ratings, 6), groups=pd.Series(np.arange(len(texts)) % 2000)
+    )
+    assert (report.groups.n_groups, len(report.groups.rows)) == (2000, SHOWN)
+
+
+def test_one_group_has_nothing_to_be_compared_with(prepared):
+    table = prepared(pd.Series(["only"] * N)).groups
+    assert "one group alone" in str(table.conclusion)
+    assert table.findings == ()
+    assert all(cell.tone.shade == 0 for cell in table.rows[0].cells)
+
+
+def test_documents_without_group_are_counted(prepared):
+    groups = HOTELS.astype(object)
+    groups[1:] = None
+    table = prepared(groups).groups
+    assert (table.without, table.n_groups, table.overall.documents) == (N - 1, 1, 1)
+    render(prepared(groups))
+
+
+def test_names_that_are_long_or_alike_are_cut_and_told_apart(prepared):
+    groups = pd.Series(np.where(np.arange(N) % 2, "x" * 5000 + "a", "x" * 5000 + "b"))
+    names = [row.name for row in prepared(groups).groups.rows]
+    assert len(set(names)) == 2
+    assert max(map(len, names)) <= NAME + 4
+
+
+def test_names_are_shown_as_they_are(prepared):
+    names = ["New_York_City", "東京", "🏨 Inn", "<script>x</script>", "a\nb\x00"]
+    shown = {row.name for row in prepared(pd.Series([names[i % 5] for i in range(N)])).groups.rows}
+    assert shown == {"New_York_City", "東京", "🏨 Inn", "<script>x</script>", "a b␀"}
+
+
+def test_facts_hold_the_number_of_the_cell(report):
+    for row in report.groups.rows:
+        for cell in row.cells:
+            number = f"{cell.tone.value:+.2f}".replace("-", "−") if abs(cell.tone.value) >= 0.005 else "0.00"
+            assert f"How: {number}" in cell.facts
+            assert f"How often: {cell.reach.value:.0%}" in cell.facts
+            assert f"Costs: {cell.lift.value:z.2f}" in cell.facts
+
+
+def test_lines_are_the_means_of_periods(report, spoken):
+    assert report.timeline.noun == "quarters"
+    for line in report.timeline.lines:
+        assert sum(point.documents for point in line.points) == N
+        assert sum(point.spoken for point in line.points) == spoken.spoken[:, line.number].sum()
+        for point in line.points:
+            assert point.spoken == round(point.reach * point.documents)
+            if point.tone is not None:
+                assert point.low <= point.tone <= point.high
+
+
+def test_the_order_of_dates_and_their_gaps_do_not_matter(prepared):
+    times = DAYS.copy()
+    times[5:50] = np.datetime64("NaT")
+    timeline = prepared(times=times).timeline
+    assert timeline.without == 45
+    assert [len(line.points) for line in timeline.lines] == [len(timeline.lines[0].points)] * 6
+
+
+def test_a_change_is_named(prepared, spoken):
+    """Dates by how a topic is spoken of: it gets worse and worse."""
+    added = np.where(spoken.spoken[:, 0], spoken.tone[:, 0], 0.0)
+    times = np.datetime64("2012-01-01", "D") + 3 * np.argsort(np.argsort(-added, kind="stable"))
+    assert trends_of(spoken, times).tone.clear[0] == -1
+    report = prepared(times=times)
+    line = next(line for line in report.timeline.lines if line.number == 0)
+    assert (line.clear, line.trend.startswith("spoken of worse: ")) == (-1, True)
+    assert f"“{line.label}”" in str(report.timeline.conclusion)
+    assert "worse than before" in str(report.timeline.conclusion)
+    assert any(str(finding).startswith(f"“{line.label}” is spoken of worse") for finding in report.timeline.findings)
+    card = next(topic for topic in report.topics if topic.number == 0)
+    assert card.trend.startswith("spoken of worse")
+
+
+def test_no_change_is_said_to_be_none(report):
+    assert "Nothing is spoken of clearly better or worse" in str(report.timeline.conclusion)
+    assert report.timeline.findings == ()
+    assert all(topic.trend.startswith("no clear change") for topic in report.topics)
+
+
+def test_one_date_for_all_says_so(prepared):
+    timeline = prepared(times=np.full(N, np.datetime64("2015-08-24", "D"))).timeline
+    assert "All dates are the same" in str(timeline.conclusion)
+    assert [len(line.points) for line in timeline.lines] == [1] * 6
+    assert all(line.trend == "" for line in timeline.lines)
+
+
+def test_texts_that_become_shorter_are_told_of(prepared, reading):
+    times = np.datetime64("2012-01-01", "D") + np.argsort(np.argsort(-reading.n_words, kind="stable"))
+    assert prepared(times=times).timeline.caution.startswith("Texts became shorter")
+    longer = np.datetime64("2012-01-01", "D") + np.argsort(np.argsort(reading.n_words, kind="stable"))
+    assert prepared(times=longer).timeline.caution.startswith("Texts became longer")
+
+
+def test_lines_are_charts_that_vega_lite_allows_on_one_scale(report):
+    specs = {name: spec for name, spec in chart_specs(report).items() if name.startswith("time-")}
+    assert specs.keys() == {f"time-{topic.number}" for topic in report.topics}
+    for spec in specs.values():
+        config = {name: value for name, value in spec["config"].items() if name != "background"}
+        alt.LayerChart.from_dict(spec | {"config": config}, validate=True)
+    domains = {
+        tuple(layer["encoding"]["y"]["scale"]["domain"])
+        for spec in specs.values()
+        for layer in spec["layer"]
+        if "scale" in layer["encoding"]["y"]
+    }
+    assert domains == {(report.timeline.low, report.timeline.high)}
+
+
+def test_groups_are_shown_without_texts(prepared):
+    settings = ReportSettings(response_name="Rating", unit="stars", with_texts=False, group_name="hotel")
+    page = render(prepared(HOTELS, DAYS, settings))
+    check_no_texts(page, REVIEWS.texts)
+    assert "Hotel 1" in page
+    assert REVIEWS.texts[0] not in page

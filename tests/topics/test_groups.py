@@ -1,0 +1,207 @@
+"""Groups: laws of means that are drawn towards all documents, and what groups say against the table of drivers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spoken_documents import FAMILY, documents, with_problem
+
+from textsignal.errors import InputError
+from textsignal.topics.drivers import Spoken, driver_table, grouped_drivers
+from textsignal.topics.groups import FEW, compare, compare_groups, group_means
+
+MEASURES = ("reach", "tone", "lift", "worth")
+
+
+def groups_of(n=600, k=6):
+    return pd.Series([f"g{i % k}" for i in range(n)])
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=40),
+)
+def test_shrunk_means_lie_between_the_group_s_and_that_of_all(rows):
+    values, codes, weight = (np.array(column) for column in zip(*rows, strict=True))
+    if weight.sum() == 0:
+        return
+    found = group_means(values, weight.astype(float), codes, 4)
+    used = found.count > 0
+    low, high = np.minimum(found.mean, found.overall), np.maximum(found.mean, found.overall)
+    assert (found.shrunk[used] >= low[used] - 1e-9).all()
+    assert (found.shrunk[used] <= high[used] + 1e-9).all()
+    assert np.allclose(found.shrunk[~used], found.overall)
+    assert (found.sd >= 0).all()
+    assert (found.sd[used] <= found.error[used] + 1e-9).all()
+
+
+def test_the_mean_of_all_is_the_weighted_mean_of_groups():
+    rng = np.random.default_rng(1)
+    found = group_means(rng.normal(size=90), np.ones(90), rng.integers(0, 5, 90), 5)
+    assert found.count @ found.mean / 90 == pytest.approx(found.overall)
+
+
+def test_one_group_of_all_documents_is_all():
+    spoken = documents()
+    found = compare_groups(spoken, pd.Series(["all"] * 600))
+    table = driver_table(spoken)
+    for name in ("reach", "lift", "worth"):
+        means = getattr(found, name)
+        np.testing.assert_allclose(means.shrunk[0], means.overall)
+        np.testing.assert_allclose(means.overall, table[name])
+    assert not any(getattr(found, name).clear.any() for name in MEASURES)
+
+
+def test_equal_groups_are_drawn_all_the_way():
+    values = np.tile([0.0, 1.0, 2.0], 8)
+    found = group_means(values, np.ones(24), np.repeat(np.arange(4), 6), 4)
+    np.testing.assert_allclose(found.shrunk, 1.0)
+    np.testing.assert_allclose(found.sd, 0.0)
+    assert not found.clear.any()
+
+
+def test_the_more_documents_the_less_a_group_is_drawn():
+    rng = np.random.default_rng(2)
+    codes = np.repeat(np.arange(4), (400, 200, 40, 8))
+    values = rng.normal(size=648) + np.array([1.0, -1.0, 1.0, -1.0])[codes]
+    found = group_means(values, np.ones(648), codes, 4)
+    kept = (found.shrunk - found.overall) / (found.mean - found.overall)
+    assert (np.diff(kept) < 0).all()
+    assert (np.diff(found.sd) > 0).all()
+
+
+def test_known_variances_are_found_again():
+    """Between and within variance of a simulation, by what the shrinkage makes of them."""
+    rng = np.random.default_rng(3)
+    n_groups, n_each, between, within = 400, 25, 0.3**2, 1.0
+    truth = rng.normal(0, between**0.5, n_groups)
+    codes = np.repeat(np.arange(n_groups), n_each)
+    found = group_means(truth[codes] + rng.normal(0, within**0.5, codes.size), np.ones(codes.size), codes, n_groups)
+    kept = between / (between + within / n_each)
+    np.testing.assert_allclose(found.sd**2, (1 - kept) * between, rtol=0.1)
+    # Closer to the truth than the means themselves, and as close as it says.
+    assert np.mean((found.shrunk - truth) ** 2) < 0.8 * np.mean((found.mean - truth) ** 2)
+    assert np.mean(((found.shrunk - truth) / found.sd) ** 2) == pytest.approx(1, abs=0.15)
+
+
+def test_whole_weights_are_repeated_documents():
+    rng = np.random.default_rng(4)
+    weight = rng.integers(0, 4, 600).astype(float)
+    groups = groups_of()
+    weighted = compare_groups(documents(weight=weight), groups)
+    rows = np.repeat(np.arange(600), weight.astype(int))
+    repeated = compare_groups(documents().at(rows), groups.iloc[rows])
+    assert weighted.names == repeated.names
+    np.testing.assert_allclose(weighted.documents, repeated.documents)
+    np.testing.assert_allclose(weighted.badly, repeated.badly)
+    for name in MEASURES:
+        for part in ("count", "mean", "shrunk", "sd", "error", "overall"):
+            np.testing.assert_allclose(getattr(getattr(weighted, name), part), getattr(getattr(repeated, name), part))
+
+
+def test_means_of_groups_are_their_drivers():
+    spoken, groups = documents(), groups_of()
+    found = compare_groups(spoken, groups)
+    table = grouped_drivers(spoken, groups).set_index(["group", "topic"])
+    for g, name in enumerate(found.names):
+        for k in range(3):
+            row = table.loc[(name, k)]
+            assert found.documents[g] == row["documents"]
+            for measure in ("reach", "lift", "worth"):
+                assert getattr(found, measure).mean[g, k] == pytest.approx(row[measure])
+            assert (found.well[g, k], found.badly[g, k]) == (pytest.approx(row["well"]), pytest.approx(row["badly"]))
+
+
+def test_tone_is_what_it_adds_to_predictions_of_those_who_speak():
+    spoken = documents()
+    found = compare_groups(spoken, groups_of())
+    rows = np.flatnonzero((groups_of() == found.names[2]) & spoken.spoken[:, 1])
+    added = FAMILY.mean(spoken.eta[rows]) - FAMILY.mean(spoken.eta[rows] - spoken.tone[rows, 1])
+    assert found.tone.mean[2, 1] == pytest.approx(added.mean())
+    assert found.spoken[2, 1] == rows.size
+
+
+def test_a_problem_is_found_where_it_is_and_nowhere_else():
+    groups = groups_of(3000, 10)
+    found = compare_groups(with_problem(documents(3000), (groups == "g7").to_numpy()), groups)
+    worst = found.names.index("g7")
+    assert found.tone.clear[worst, 0] == -1
+    assert found.lift.clear[worst, 0] == 1
+    assert found.tone.clear[:, 0].tolist().count(-1) == 1
+    assert not found.reach.clear.any()
+
+
+def test_groups_that_do_not_differ_are_hardly_ever_called_clear():
+    called = [
+        np.mean(getattr(compare_groups(documents(1000, seed=seed), groups_of(1000, 20)), name).clear != 0)
+        for seed in range(10)
+        for name in MEASURES
+    ]
+    assert np.mean(called) < 0.02
+
+
+def test_few_documents_are_marked():
+    groups = pd.Series(["large"] * 590 + ["small"] * 10)
+    found = compare_groups(documents(), groups)
+    assert not found.few[0].any()
+    assert found.few[1].tolist() == (found.spoken[1] < FEW).tolist()
+    assert found.few[1].any()
+
+
+def test_a_topic_that_a_group_never_speaks_of_is_as_over_all():
+    spoken = documents()
+    silent = spoken.spoken.copy()
+    silent[::6, 2] = False
+    spoken = Spoken(FAMILY, spoken.eta, spoken.tone * silent, spoken.shares, silent, spoken.responses, spoken.weight)
+    found = compare_groups(spoken, groups_of())
+    g = found.names.index("g0")
+    assert np.isnan(found.tone.mean[g, 2])
+    assert found.tone.shrunk[g, 2] == pytest.approx(found.tone.overall[2])
+    assert found.tone.clear[g, 2] == 0
+    assert found.reach.clear[g, 2] == -1
+
+
+def test_a_topic_of_which_nobody_speaks_does_no_harm():
+    spoken = documents()
+    spoken.spoken[:, 1] = False
+    found = compare_groups(spoken, groups_of())
+    assert not found.reach.clear[:, 1].any()
+    assert not found.tone.clear[:, 1].any()
+    assert found.few[:, 1].all()
+
+
+def test_groups_as_many_as_documents_are_drawn_all_the_way():
+    found = compare_groups(documents(50), pd.Series(np.arange(50)))
+    np.testing.assert_allclose(found.lift.shrunk, np.tile(found.lift.overall, (50, 1)))
+    assert not found.lift.clear.any()
+
+
+def test_documents_without_a_group_are_left_out():
+    spoken, groups = documents(), groups_of().astype(object)
+    groups[:300] = None
+    found = compare_groups(spoken, groups)
+    expected = compare_groups(spoken.at(np.arange(300, 600)), groups.iloc[300:])
+    np.testing.assert_array_equal(found.tone.shrunk, expected.tone.shrunk)
+    assert found.documents.sum() == 300
+
+
+def test_groups_stand_by_size_then_by_name_and_those_without_weight_are_left_out():
+    groups = pd.Series(["b"] * 200 + ["a"] * 200 + ["c"] * 100 + ["d"] * 100)
+    weight = np.where(groups == "d", 0.0, 1.0)
+    assert compare_groups(documents(weight=weight), groups).names == ("a", "b", "c")
+    with pytest.raises(InputError, match="the weights of all are 0"):
+        compare_groups(documents(weight=np.zeros(600)), groups)
+
+
+def test_the_order_of_documents_does_not_matter():
+    spoken, groups, order = documents(), groups_of(), np.random.default_rng(5).permutation(600)
+    one, other = compare_groups(spoken, groups), compare_groups(spoken.at(order), groups.iloc[order])
+    assert one.names == other.names
+    np.testing.assert_allclose(one.tone.shrunk, other.tone.shrunk)
+
+
+def test_codes_and_names_say_the_same_as_groups():
+    spoken, groups = documents(), groups_of()
+    one, other = compare_groups(spoken, groups), compare(spoken, np.arange(600) % 6, [f"g{k}" for k in range(6)])
+    assert one.names == other.names
+    np.testing.assert_array_equal(one.lift.shrunk, other.lift.shrunk)
