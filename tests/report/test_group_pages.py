@@ -151,6 +151,33 @@ def test_a_click_on_a_cell_leads_to_the_card(visit, both):
     assert page.locator(f"#topic-{number} .inside").is_visible()
 
 
+def test_a_cell_leads_to_its_documents(visit, both):
+    page = visit(both).page
+    cell = page.locator("#heat tbody tr", has_text="Hotel 2").locator("td.cell").first
+    cell.click()
+    page.click("[data-cell=badly]")
+    page.wait_for_function("document.activeElement.id === 'found'")
+    chosen = page.locator("#find-group option:checked").inner_text()
+    assert (chosen, page.input_value("#find-topic")) == ("Hotel 2", cell.get_attribute("data-topic"))
+    facts = page.locator("#found-texts footer").all_inner_texts()
+    assert facts
+    assert all("Hotel 2" in fact for fact in facts)
+    n_badly = re.match(r"(\d+) of \d+ texts speak of it, (\d+)%", cell.get_attribute("title"))
+    spoken, share = int(n_badly[1]), int(n_badly[2])
+    found = int(page.inner_text("#found").split()[0])
+    assert round(100 * found / spoken) == share
+
+
+def test_a_group_with_a_long_name_leads_to_its_documents(visit, written):
+    names = ["x" * 200 + "a", "x" * 200 + "b"]
+    page = visit(written(pd.Series([names[i % 2] for i in range(N)]))).page
+    page.locator("td.cell").first.click()
+    page.click("[data-cell=well]")
+    page.wait_for_function("document.activeElement.id === 'found'")
+    assert page.locator("#find-group option:checked").inner_text() in names
+    assert "No text" not in page.inner_text("#found")
+
+
 @pytest.mark.parametrize("place", ["#heat thead a", ".times figcaption a"])
 def test_names_of_themes_lead_to_their_cards(visit, both, place):
     page = visit(both).page

@@ -14,6 +14,13 @@
   current.tabIndex = 0;
 
   const panel = document.getElementById("cell");
+  // The documents behind the cell, where the page holds some.
+  for (const button of panel.querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      const { group } = current.closest("tr").querySelector("th").dataset;
+      window.textsignal.showDocuments({ topic: current.dataset.topic, tone: button.dataset.cell, group });
+    });
+  }
   const [group, link, facts] = ["cell-group", "cell-topic", "cell-facts"].map((id) => document.getElementById(id));
   function show(cell) {
     const topic = cell.dataset.topic;

@@ -38,9 +38,13 @@ class GroupCell:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group, how many documents it has, and a cell for each topic in the order of the report's topics."""
+    """A group, how many documents it has, and a cell for each topic in the order of the report's topics.
+
+    name : as it is shown, cut where it is long; full_name : by which its documents are found.
+    """
 
     name: str
+    full_name: str
     documents: int
     cells: tuple[GroupCell, ...]
 

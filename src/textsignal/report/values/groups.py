@@ -31,7 +31,8 @@ def group_table(documents: Documents, topics: Sequence[TopicCard], settings: Rep
     if documents.groups is None:
         return None
     found = compare_groups(documents.spoken, documents.groups)
-    names = unique_labels([cut(one_line(str(name)), NAME) for name in found.names])
+    full_names = [one_line(str(name)) for name in found.names]
+    names = unique_labels([cut(name, NAME) for name in full_names])
     shown = range(min(SHOWN, len(names)))
     spread = _spread(documents.spoken)
     full_tone = max(_most(found.tone, shown), FULL_TONE * spread)
@@ -45,6 +46,7 @@ def group_table(documents: Documents, topics: Sequence[TopicCard], settings: Rep
         rows=tuple(
             GroupRow(
                 names[g],
+                full_names[g],
                 round(found.documents[g]),
                 tuple(_cell(found, g, topic.number, full_tone, full_lift, settings.unit) for topic in topics),
             )
@@ -94,7 +96,7 @@ def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
         GroupCell(k, measure(found.tone, k), measure(found.reach, k), measure(found.lift, k), few=False, facts="")
         for k in (topic.number for topic in topics)
     ]
-    return GroupRow("all", round(found.documents.sum()), tuple(cells))
+    return GroupRow("all", "", round(found.documents.sum()), tuple(cells))
 
 
 def _facts(found: Comparison, g: int, k: int, unit: str) -> str:
