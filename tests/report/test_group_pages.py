@@ -149,6 +149,8 @@ def test_a_click_on_a_cell_leads_to_the_card(visit, both):
     number = cell.get_attribute("data-topic")
     page.click("#cell-topic")
     assert page.locator(f"#topic-{number} .inside").is_visible()
+    page.click("#cell-close")
+    assert not page.locator("#cell").is_visible()
 
 
 def test_a_cell_leads_to_its_documents(visit, both):

@@ -14,8 +14,11 @@
   current.tabIndex = 0;
 
   const panel = document.getElementById("cell");
+  document.getElementById("cell-close").addEventListener("click", () => {
+    panel.hidden = true;
+  });
   // The documents behind the cell, where the page holds some.
-  for (const button of panel.querySelectorAll("button")) {
+  for (const button of panel.querySelectorAll("[data-cell]")) {
     button.addEventListener("click", () => {
       const { group } = current.closest("tr").querySelector("th").dataset;
       window.textsignal.showDocuments({ topic: current.dataset.topic, tone: button.dataset.cell, group });

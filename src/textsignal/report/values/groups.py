@@ -112,7 +112,7 @@ def _facts(found: Comparison, g: int, k: int, unit: str) -> str:
             f"{said or f'None of {n:,} texts speaks of it'}.",
             f"How: {_drawn(found.tone, g, k, signed_number, stars, unit)}.",
             f"How often: {_drawn(found.reach, g, k, _percent, _percent, '')}.",
-            f"Costs: {_drawn(found.lift, g, k, stars, stars, unit)} of the average.",
+            f"Costs: {_drawn(found.lift, g, k, stars, stars, f'{unit} of the average')}.",
         )
     )
 
