@@ -49,9 +49,9 @@ def test_many_are_counted_and_fewer_themes_advised(report):
 
 
 def test_the_page_marks_the_cards_of_unstable_themes(report):
-    page = render(replace(report, topics=tuple(cards_of(report, 0.2, 1, 1, 1, 0.4, 1))))
+    page = render(replace(report, topics=tuple(cards_of(report, 0.25, 1, 1, 1, 0, 1))))
     assert page.count('class="unstable"') == 2
-    assert "in 20% of models of other samples" in page
+    assert "in 1 of 4 models of other samples" in page
     plain = render(replace(report, topics=tuple(cards_of(report, *[None] * 6))))
     assert 'class="unstable"' not in plain
     assert "Comes back" not in plain

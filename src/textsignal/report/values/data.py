@@ -12,7 +12,7 @@ from textsignal.readers.base import Reader
 from textsignal.topics.findings import Naming
 from textsignal.topics.revise import Labels
 from textsignal.uncertainty.refits import SeedWords
-from textsignal.uncertainty.stability import STABLE
+from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
     from textsignal.report.values.beside_data import GroupTable, Timeline
@@ -171,6 +171,11 @@ class TopicCard:
     def unstable(self) -> bool:
         """Whether other samples of the texts cut it differently more often than not."""
         return self.stability is not None and self.stability < STABLE
+
+    @property
+    def comes_back(self) -> str:
+        """How often it comes back, in words: so few refits have no percentages."""
+        return "" if self.stability is None else f"{round(self.stability * QUICK_REFITS)} of {QUICK_REFITS}"
 
 
 @dataclass(frozen=True)
