@@ -52,6 +52,18 @@ class TestWhatIsFound:
         found = effects_of(tone, shares, responses(tone.sum(axis=1) + 2 * shares[:, 0]))
         assert shares.mean(axis=0) @ found.beta == pytest.approx(0, abs=1e-10)
 
+    @pytest.mark.parametrize("scatter", [0.0, 1.5])
+    def test_the_hessian_says_how_far_gammas_vary_over_samples(self, scatter):
+        def found(seed):
+            tone, shares = columns(1000, seed)
+            return effects_of(tone, shares, responses(tone.sum(axis=1), seed + 1, scatter))
+
+        samples = [found(seed) for seed in range(0, 120, 2)]
+        gammas = np.hstack([np.ones((K, 1)), np.eye(K), np.zeros((K, K + 1))])
+        errors = [np.sqrt(np.diag(gammas @ np.linalg.pinv(one.hessian) @ gammas.T)) for one in samples]
+        spread = np.std([one.gamma for one in samples], axis=0)
+        assert np.mean(errors) == pytest.approx(np.mean(spread), rel=0.2)
+
     def test_contributions_add_up(self):
         tone, shares = columns(300)
         found = effects_of(tone, shares, responses(tone.sum(axis=1)))

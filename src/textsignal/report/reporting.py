@@ -16,6 +16,7 @@ from textsignal.topics.beside import name_of
 from textsignal.topics.findings import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels
+from textsignal.uncertainty.refits import SeedWords
 
 
 class Reporting:
@@ -25,6 +26,7 @@ class Reporting:
     labels_: Labels
     n_documents_: int
     naming_: Naming
+    seed_words: SeedWords
 
     @abstractmethod
     def read(self, texts: Iterable[str] | Tokens) -> Reading:

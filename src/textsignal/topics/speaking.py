@@ -137,7 +137,7 @@ class Speaking:
 
         Parameters
         ----------
-        n_refits : how many; themes are refitted in about a quarter of the time of a whole fit, other topics in half.
+        n_refits : how many; themes are refitted in about a sixth of the time of a whole fit, other topics in half.
         seed : of halves and refits.
         texts, responses, sample_weight : the documents; those of training if not given. A loaded model does not hold
             these.

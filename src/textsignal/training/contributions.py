@@ -36,7 +36,8 @@ class ThemeEffects:
     """Coefficients of the GLM on themes.
 
     gamma, beta : (themes,); constant : the linear predictor of a text that says nothing.
-    hessian : (2 themes + 2, ...) of loss and penalty in the common gamma, its deviations, the betas and the constant.
+    hessian : (2 themes + 2, ...) of loss and penalty, over the dispersion, in the common gamma, its deviations, the
+        betas and the constant: its inverse is their covariance, if responses scatter alike everywhere.
     """
 
     gamma: Vector
@@ -75,7 +76,7 @@ def fit_theme_effects(
     given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
     # Shares add up to 1, so one number can be taken off all betas alike.
     beta = given.effects - given.effects @ prevalence
-    return ThemeEffects(gamma, beta, given.intercept, fit.hessian)
+    return ThemeEffects(gamma, beta, given.intercept, fit.hessian / (dispersion or 1.0))
 
 
 @dataclass(frozen=True)

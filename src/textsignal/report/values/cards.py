@@ -17,6 +17,7 @@ from textsignal.report.values.documents import Documents
 from textsignal.report.values.evidence import document_quotes
 from textsignal.report.values.numbers import response_bars
 from textsignal.report.values.sentence_quotes import sentence_quotes, word_contributions
+from textsignal.report.values.stability import topic_stability
 from textsignal.report.values.wording import one_line
 from textsignal.topics.drivers import driver_table
 from textsignal.topics.table import unique_labels
@@ -31,9 +32,10 @@ def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettin
     reader = model.reader_
     table = reader.drivers(driver_table(documents.spoken), model.labels_, CARD_TERMS)
     described = reader.topics(model.labels_, 1).set_index("topic")
+    stability = topic_stability(model, documents.reading)
     names = unique_labels(table["label"].map(one_line).tolist())
     cards = [
-        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, reader)
+        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, reader, stability[row["topic"]])
         for row in table.to_dict("records")
     ]
     cards.sort(key=lambda card: -card.lift)
@@ -56,7 +58,9 @@ def cards_beside(cards: Sequence[TopicCard], groups: GroupTable | None, timeline
     return told
 
 
-def _card(row: dict[str, Any], label: str, described: Any, documents: Documents, reader: Reader) -> TopicCard:
+def _card(
+    row: dict[str, Any], label: str, described: Any, documents: Documents, reader: Reader, stability: float | None
+) -> TopicCard:
     """Card without evidence; row : of the table of drivers; described : of the table of topics."""
     spoken = documents.spoken.spoken[:, row["topic"]]
     levels = reader.family.levels
@@ -81,6 +85,7 @@ def _card(row: dict[str, Any], label: str, described: Any, documents: Documents,
         prevalence=float(described["prevalence"]) if "prevalence" in described else None,
         spoken_responses=() if _mean(here) is None else response_bars(here, levels),
         elsewhere_responses=response_bars(elsewhere, levels),
+        stability=stability,
         evidence=None,
     )
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from textsignal.readers.base import Reader
 from textsignal.topics.findings import Naming
 from textsignal.topics.revise import Labels
+from textsignal.uncertainty.refits import SeedWords
+from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
     from textsignal.report.values.beside_data import GroupTable, Timeline
@@ -24,6 +26,7 @@ class FittedModel(Protocol):
     reader_: Reader
     labels_: Labels
     n_documents_: int
+    seed_words: SeedWords
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ class TopicCard:
         were: what-ifs on the fitted model.
     effect, prevalence : of topics on a matrix, its coefficient and share of weight; None for themes.
     spoken_responses, elsewhere_responses : how responses are distributed, in shares.
+    stability : share of refits to halves of the training texts in which it comes back; None where that is not known.
     evidence : quotes that show it; None where no text may be shown.
     trend, worst, best : how it changes, and which groups speak worst and best of it; "" where nothing is known.
     """
@@ -152,6 +156,7 @@ class TopicCard:
     prevalence: float | None
     spoken_responses: tuple[Bar, ...]
     elsewhere_responses: tuple[Bar, ...]
+    stability: float | None
     evidence: tuple[QuoteGroup, ...] | None
     trend: str = ""
     worst: str = ""
@@ -161,6 +166,16 @@ class TopicCard:
     def topic(self) -> int:
         """Its number, as findings name it."""
         return self.number
+
+    @property
+    def unstable(self) -> bool:
+        """Whether other samples of the texts cut it differently more often than not."""
+        return self.stability is not None and self.stability < STABLE
+
+    @property
+    def comes_back(self) -> str:
+        """How often it comes back, in words: so few refits have no percentages."""
+        return "" if self.stability is None else f"{round(self.stability * QUICK_REFITS)} of {QUICK_REFITS}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,220 @@
+"""Stability: what is there comes back, what is not does not, and nothing else matters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsignal import TextResponseModel, load
+from textsignal.checks import draw_seed
+from textsignal.datasets import synthetic_reviews
+from textsignal.engines.local import local_compute
+from textsignal.errors import InputError
+from textsignal.topics.reading import observe
+from textsignal.training.theme_reading import text_keys
+from textsignal.uncertainty.refits import ThemeRefits, ThemeText, halves
+from textsignal.uncertainty.stability import (
+    QUICK_REFITS,
+    SAME,
+    STABLE,
+    comes_back,
+    match_topics,
+    quick_stability,
+    stability,
+)
+
+REVIEWS = synthetic_reviews(600, seed=4)
+COLUMNS = ["topic", "label", "comes_back", "cosine", "lift_sd", "lift_low", "lift_high"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TextResponseModel(10, levels=(1, 5), n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+def reading_of(model, texts=None):
+    return model.read(REVIEWS.texts if texts is None else texts).sentences
+
+
+@given(st.integers(1, 8), st.integers(0, 1000))
+def test_topics_are_matched_one_to_one_and_found_in_any_order(n_topics, seed):
+    rng = np.random.default_rng(seed)
+    profiles = rng.gamma(0.3, size=(n_topics, 40)) + 1e-9
+    order = rng.permutation(n_topics)
+    match = match_topics(profiles, 3 * profiles[order])
+    assert order[match.numbers].tolist() == list(range(n_topics))
+    assert match.cosines == pytest.approx(1)
+
+
+@given(st.integers(1, 6), st.integers(0, 3), st.integers(0, 1000))
+def test_no_other_pairing_has_more_in_common(n_topics, more, seed):
+    rng = np.random.default_rng(seed)
+    one, other = (rng.gamma(0.3, size=(n, 10)) + 1e-9 for n in (n_topics, n_topics + more))
+    match = match_topics(one, other)
+    assert len(set(match.numbers.tolist())) == n_topics
+    unit = [topics / np.linalg.norm(topics, axis=1, keepdims=True) for topics in (one, other)]
+    some = rng.permutation(n_topics + more)[:n_topics]
+    assert match.cosines.sum() >= np.sum(unit[0] * unit[1][some]) - 1e-9
+
+
+@given(st.integers(20, 60), st.integers(1, 7), st.integers(0, 99))
+def test_two_halves_are_all_documents_whatever_their_order(n, n_refits, seed):
+    keys = text_keys([f"text {i}" for i in range(n)])
+    samples = halves(keys, n_refits, seed)
+    for one, other in zip(samples[::2], samples[1::2], strict=False):
+        assert sorted([*one, *other]) == list(range(n))
+        assert abs(len(one) - len(other)) <= 1
+    order = np.random.default_rng(seed).permutation(n)
+    again = halves(keys[order], n_refits, seed)
+    for rows, others in zip(samples, again, strict=True):
+        assert sorted(order[others]) == sorted(rows)
+        assert np.all(np.diff(rows) > 0)
+
+
+def test_halves_differ_by_seed_and_are_as_small_as_asked_for():
+    keys = text_keys(REVIEWS.texts)
+    assert not np.array_equal(halves(keys, 1, 0)[0], halves(keys, 1, 1)[0])
+    assert [len(rows) for rows in halves(keys, 2, 0, most=50)] == [50, 50]
+
+
+def test_a_model_refitted_on_itself_comes_back(model):
+    fitted, reading = model.reader_.fitted, reading_of(model)
+    refits = ThemeRefits(
+        fitted,
+        reading.texts,
+        ThemeText.of(fitted, reading, np.ones(600)),
+        fitted.training.unseen_tone(reading),
+        np.asarray(REVIEWS.ratings, float),
+        None,
+    )
+    with local_compute(1) as compute:
+        found = refits.refit(np.arange(600), draw_seed(0), compute)
+    np.testing.assert_array_equal(found.profiles, model.components_)
+    own = model.drivers().sort_values("topic")["lift"]
+    np.testing.assert_allclose(found.lifts, own)
+
+
+def test_planted_themes_come_back_and_their_lifts_hold(model):
+    table = model.stability(6)
+    assert list(table.columns) == COLUMNS
+    assert sorted(table["topic"]) == list(range(10))
+    assert table["comes_back"].mean() > 0.9
+    assert table["comes_back"].is_monotonic_increasing
+    drivers = model.drivers().set_index("topic").sort_index()
+    assert (table.set_index("topic")["label"].sort_index() == drivers["label"]).all()
+    steady = table[table["comes_back"] == 1].set_index("topic")
+    assert (steady["lift_low"] <= steady["lift_high"]).all()
+    near = steady["lift_low"] - 4 * steady["lift_sd"], steady["lift_high"] + 4 * steady["lift_sd"]
+    assert drivers["lift"].loc[steady.index].between(*near).all()
+
+
+def with_noise(model):
+    """The model with terms at random in place of its first theme."""
+    themes = model.reader_.fitted.themes
+    topics = themes.topics.copy()
+    topics[0] = np.random.default_rng(0).permutation(topics[0])
+    return replace(model.reader_, fitted=replace(model.reader_.fitted, themes=replace(themes, topics=topics)))
+
+
+def test_a_theme_of_noise_does_not_come_back(model):
+    reader = with_noise(model)
+    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
+    found = stability(reader, observed, 4, 0, 1)
+    assert comes_back(found.cosines)[0] == 0
+    assert comes_back(found.cosines)[1:].mean() > 0.9
+    assert np.isnan(found.table(list("abcdefghij")).iloc[0][["lift_sd", "lift_low", "lift_high"]].astype(float)).all()
+    shares = quick_stability(reader, reading_of(model))
+    assert shares[0] == 0
+    assert np.sum(shares >= STABLE) >= 8
+
+
+def test_any_number_of_threads_gives_the_same_bits(model):
+    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
+    one, two = (stability(model.reader_, observed, 3, 0, n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.cosines, two.cosines)
+    np.testing.assert_array_equal(one.lifts, two.lifts)
+    reading = reading_of(model)
+    quick = [quick_stability(model.reader_.with_jobs(n_jobs), reading) for n_jobs in (1, 2)]
+    np.testing.assert_array_equal(*quick)
+
+
+def test_the_order_of_documents_does_not_matter(model):
+    order = np.random.default_rng(1).permutation(600)
+    texts, ratings = [REVIEWS.texts[i] for i in order], REVIEWS.ratings[order]
+    pd.testing.assert_frame_equal(model.stability(2), model.stability(2, texts=texts, responses=ratings), atol=1e-3)
+    one, other = (quick_stability(model.reader_, reading_of(model, given)) for given in (None, texts))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_another_seed_gives_other_halves(model):
+    assert not model.stability(2).equals(model.stability(2, seed=1))
+
+
+def test_a_loaded_model_needs_its_texts(model, tmp_path):
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model", n_jobs=1)
+    with pytest.raises(InputError, match="does not hold the texts it was trained on; give them: texts="):
+        again.stability(2)
+    given = again.stability(2, texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    pd.testing.assert_frame_equal(given, model.stability(2))
+
+
+def test_without_responses_themes_have_no_lifts(model):
+    table = model.stability(2, texts=REVIEWS.texts)
+    assert table["lift_sd"].isna().all()
+    pd.testing.assert_series_equal(table["cosine"], model.stability(2)["cosine"])
+
+
+@pytest.mark.parametrize("training", ["predictive", "joint"])
+def test_other_topics_are_refitted_whole(training):
+    reviews = synthetic_reviews(200, seed=2)
+    model = TextResponseModel(3, training=training, n_jobs=1).fit(reviews.texts, reviews.ratings)
+    table = model.stability(2)
+    assert list(table.columns) == COLUMNS
+    assert table["cosine"].between(0, 1).all()
+    pd.testing.assert_frame_equal(table, model.set_params(n_jobs=2).stability(2))
+    with pytest.raises(InputError, match="no document has a response"):
+        model.stability(2, texts=reviews.texts)
+
+
+@pytest.mark.parametrize("options", [{"n_refits": 0}, {"n_refits": 1.5}, {"seed": -1}])
+def test_options_are_checked(model, options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        model.stability(**options)
+
+
+def test_few_texts_have_no_halves_to_speak_of(model):
+    with pytest.raises(InputError, match="12 texts with known terms are too few to find 10 topics"):
+        model.stability(texts=REVIEWS.texts[:12], responses=REVIEWS.ratings[:12])
+
+
+def test_a_seeded_theme_is_seeded_in_refits():
+    seeds = {"morning": ["Breakfast"], "water": ["bathroom", "shower"]}
+    model = TextResponseModel(10, seed_words=seeds, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
+    table = model.stability(4).set_index("label")
+    assert table.loc[["morning", "water"], "comes_back"].min() >= 0.75
+
+
+class TestTheQuickCheck:
+    def test_planted_themes_come_back(self, model):
+        shares = quick_stability(model.reader_, reading_of(model))
+        assert shares.shape == (10,)
+        assert shares.mean() > 0.9
+        np.testing.assert_allclose(shares * QUICK_REFITS, np.round(shares * QUICK_REFITS))
+
+    def test_texts_that_training_has_not_seen_do_not_matter(self, model):
+        more = [*synthetic_reviews(100, seed=9).texts, *REVIEWS.texts]
+        with_more = quick_stability(model.reader_, reading_of(model, more))
+        np.testing.assert_array_equal(with_more, quick_stability(model.reader_, reading_of(model)))
+
+    def test_nothing_is_said_where_texts_of_training_are_missing_or_few(self, model):
+        assert quick_stability(model.reader_, reading_of(model, REVIEWS.texts[1:])) is None
+        few = TextResponseModel(3, levels=(1, 5), n_jobs=1).fit(REVIEWS.texts[:15], REVIEWS.ratings[:15])
+        assert quick_stability(few.reader_, reading_of(few, REVIEWS.texts[:15])) is None
+
+
+def test_a_share_of_refits_is_counted_from_the_threshold_on():
+    assert comes_back(np.array([[SAME, 1.0], [SAME - 1e-9, 0.9]])).tolist() == [0.5, 1.0]
