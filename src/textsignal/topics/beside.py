@@ -77,7 +77,7 @@ def _column(values: ArrayLike | pd.Series, n: int, name: str, noun: str) -> pd.S
     if given.shape != (n,):
         found = f"{len(given)} {noun}s" if given.ndim == 1 else f"the shape {given.shape}"
         raise InputError(f"{n} texts, but {name} has {found}; give one {noun} for each text")
-    return pd.Series(given)
+    return pd.Series(given, dtype=given.dtype)
 
 
 def _years_as_text(cells: pd.Series) -> pd.Series:

@@ -15,6 +15,7 @@ from textsignal.report.values.data import (
     Sentence,
     TopicCard,
 )
+from textsignal.report.values.stability import unstable
 from textsignal.topics.findings import NOTHING, cost_of, to_fix, to_keep, worth_of
 
 #: Fewer training texts than this are few; a share of copies above this is much.
@@ -37,11 +38,17 @@ def findings(
     kept = to_keep(topics, fixed)
     return Findings(
         lead=_lead(topics, documents, noun),
-        to_fix=tuple(Sentence((_named(topic), cost_of(topic, settings.naming))) for topic in fixed),
-        to_keep=tuple(Sentence((_named(topic), worth_of(topic, settings.naming))) for topic in kept),
+        to_fix=tuple(
+            Sentence((_named(topic), cost_of(topic, settings.naming) + _where("Worst", topic.worst, settings)))
+            for topic in fixed
+        ),
+        to_keep=tuple(
+            Sentence((_named(topic), worth_of(topic, settings.naming) + _where("Best", topic.best, settings)))
+            for topic in kept
+        ),
         conclusion=_conclusion(topics, settings, noun),
         trust=_trust(documents, prediction, settings),
-        warnings=tuple(_warnings(documents, prediction)),
+        warnings=tuple(_warnings(topics, documents, prediction)),
     )
 
 
@@ -49,6 +56,11 @@ def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -
     texts = "1 text was" if documents.documents == 1 else f"{documents.documents:,} texts were"
     found = f"1 {noun}" if len(topics) == 1 else f"{len(topics)} {noun}s"
     return Sentence((f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth.",))
+
+
+def _where(which: str, groups: str, settings: ReportSettings) -> str:
+    """The groups that stand out, where there are some."""
+    return f" {which} {settings.group_name}: {groups}." if groups else ""
 
 
 def _named(topic: TopicCard) -> Named:
@@ -94,9 +106,9 @@ def _measured(prediction: Prediction, name: str) -> Scores | None:
     return row.held_out if prediction.held_out else row.training
 
 
-def _warnings(documents: DocumentsSummary, prediction: Prediction | None) -> list[str]:
+def _warnings(topics: Sequence[TopicCard], documents: DocumentsSummary, prediction: Prediction | None) -> list[str]:
     """What speaks against believing the findings."""
-    found = []
+    found = [warning] if (warning := unstable(topics)) else []
     ours = None if prediction is None else prediction.rows[0]
     if ours is not None and ours.training is not None and ours.held_out is not None:
         overfit = evaluate.overfit_warning(ours.training.r2, ours.held_out.r2, ours.held_out.documents)

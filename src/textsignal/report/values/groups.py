@@ -146,7 +146,16 @@ def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard) -> 
 def _conclusion(
     found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
 ) -> Sentence:
-    """Where groups differ most, in how they speak."""
+    """What costs a group most beyond the others, or else where groups differ most in how they speak."""
+    beyond = np.where((found.lift.clear > 0) & ~found.few, found.lift.shrunk - found.lift.overall, 0.0)
+    g, k = divmod(int(beyond.argmax()), beyond.shape[1])
+    if beyond[g, k] >= NOTHING:
+        label = next(topic.label for topic in topics if topic.number == k)
+        said = (
+            f" stands out in {names[g]}: there it costs {found.lift.shrunk[g, k]:.2f} {settings.unit} of the average, "
+            f"against {found.lift.overall[k]:.2f} over all"
+        )
+        return Sentence((Named(k, label), said))
     ends = {
         topic: (worst[0], best[0])
         for topic in topics
