@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.metrics import r2_score
 
 from textsignal.datasets import SyntheticReviews, synthetic_reviews
+from textsignal.datasets.synthetic import COMPLAINTS_AT, FIRST_DAY, GROWING, HOTELS, LAST_DAY
 from textsignal.errors import InputError
 
 
@@ -33,7 +34,7 @@ def test_shapes(reviews):
 
 def test_frame_has_review_and_rating(reviews):
     frame = reviews.to_frame()
-    assert frame.columns.tolist() == ["review", "rating"]
+    assert frame.columns.tolist() == ["review", "rating", "hotel", "date"]
     assert frame["review"].tolist() == reviews.texts
     np.testing.assert_array_equal(frame["rating"], reviews.ratings)
 
@@ -113,3 +114,17 @@ def test_same_seed_same_reviews():
 def test_bad_arguments_are_named(argument, value):
     with pytest.raises(InputError, match=f"{argument} must be .* got {re.escape(repr(value))}"):
         synthetic_reviews(**{argument: value})
+
+
+def test_complaints_gather_at_a_hotel_and_one_kind_grows():
+    reviews = synthetic_reviews(4000, seed=2)
+    names = [aspect.name for aspect in reviews.aspects]
+    assert set(reviews.hotels) == set(HOTELS)
+    for name, hotel in COMPLAINTS_AT.items():
+        complains, there = reviews.mentions[:, names.index(name)], reviews.hotels == hotel
+        assert complains[there].mean() > 2 * complains[~there].mean()
+    assert FIRST_DAY <= reviews.dates.min() < reviews.dates.max() <= LAST_DAY
+    late = reviews.dates > FIRST_DAY + (LAST_DAY - FIRST_DAY) / 2
+    for k, name in enumerate(names):
+        grown = reviews.mentions[late, k].mean() / reviews.mentions[~late, k].mean()
+        assert (grown > 1.5) if name in GROWING else (0.6 < grown < 1.4), name

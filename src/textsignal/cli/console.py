@@ -62,8 +62,8 @@ def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[Re
     from textsignal.report.values.data import ReportSettings
 
     with busy("Report"):
-        source = "" if file is None else file.name
-        yield ReportSettings(source=source, command=this_command(), **settings)
+        named = settings if file is None else {"source": file.name} | settings
+        yield ReportSettings(command=this_command(), **named)
 
 
 @contextmanager

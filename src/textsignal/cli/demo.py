@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +15,8 @@ from textsignal.tables.write import whole_folder
 
 #: Topics of the demo: the planted aspects, and one for filler.
 DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
+#: What their table holds.
+COLUMNS: dict[str, Any] = {"text": "review", "response": "rating", "by": "hotel", "over": "date"}
 
 
 def demo(
@@ -32,10 +34,10 @@ def demo(
     model = TextResponseModel(n_topics=DEMO_TOPICS, training="themes", n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         with progress(model) as fitting:
-            analysis = analyse(table, text="review", response="rating", model=fitting, levels=(1, 5), unit="stars")
+            analysis = analyse(table, model=fitting, levels=(1, 5), unit="stars", **COLUMNS)
         if folder is not None:
-            with report_settings() as settings:
+            with report_settings(source="synthetic hotel reviews") as settings:
                 analysis.write(folder, settings)
     show_analysis(analysis)
     if output is not None:
-        say_results(output)
+        say_results(output, COLUMNS["by"])

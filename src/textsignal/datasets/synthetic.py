@@ -18,6 +18,14 @@ from textsignal.datasets import review_filler as filler
 from textsignal.datasets.common import Rows, Seed, check_integer, generator, r_squared
 from textsignal.datasets.review_aspects import Aspect
 
+#: Hotels that reviews are about, with their shares.
+HOTELS = {"Harbour Inn": 0.4, "Station Hotel": 0.3, "Park Lodge": 0.2, "Old Mill": 0.1}
+#: Complaints that gather at one hotel, and how many times as likely they are there.
+COMPLAINTS_AT, AT_HOME = {"noise at night": "Station Hotel", "slow, rude check-in": "Park Lodge"}, 4.0
+#: Complaints that grow, from the first day to the last.
+GROWING = frozenset({"dirty room"})
+FIRST_DAY, LAST_DAY = np.datetime64("2023-01-01"), np.datetime64("2025-12-31")
+
 
 @dataclass(frozen=True, eq=False)
 class SyntheticReviews:
@@ -35,6 +43,10 @@ class SyntheticReviews:
         Which review talks about which aspect.
     probability : ndarray, documents
         True chance of each star above the first, the reviewer's mood included.
+    hotels : ndarray of str, documents
+        Which of four hotels each is about; complaints of one kind gather at one hotel (`COMPLAINTS_AT`).
+    dates : ndarray of datetime64, documents
+        When each was written, over three years; `GROWING` complaints are written later than the rest.
     """
 
     texts: list[str]
@@ -42,6 +54,8 @@ class SyntheticReviews:
     aspects: tuple[Aspect, ...]
     mentions: NDArray[np.bool_]
     probability: Vector
+    hotels: NDArray[np.str_]
+    dates: NDArray[np.datetime64]
 
     @property
     def expected_ratings(self) -> Vector:
@@ -56,8 +70,9 @@ class SyntheticReviews:
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the reviews as a table with the columns `review` and `rating`."""
-        return pd.DataFrame({"review": self.texts, "rating": self.ratings})
+        """Return the reviews as a table with the columns `review`, `rating`, `hotel` and `date`."""
+        dates = np.datetime_as_string(self.dates, unit="D")
+        return pd.DataFrame({"review": self.texts, "rating": self.ratings, "hotel": self.hotels, "date": dates})
 
 
 def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
@@ -92,7 +107,7 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(n=50)
     >>> reviews.to_frame().columns.tolist()
-    ['review', 'rating']
+    ['review', 'rating', 'hotel', 'date']
     >>> [aspect.name for aspect in reviews.aspects if aspect.effect == 0]
     ['location and transport', 'business trip', 'room furniture']
     """
@@ -104,7 +119,32 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
     probability = expit(grammar.INTERCEPT + mentions @ np.array([a.effect for a in aspects]) + mood)
     ratings = 1 + rng.binomial(4, probability)
     texts = [_write_review(rng, [aspects[a] for a in np.flatnonzero(row)]) for row in mentions]
-    return SyntheticReviews(texts, ratings, aspects, mentions, probability)
+    hotels, dates = _draw_hotels(rng, mentions, aspects), _draw_dates(rng, mentions, aspects)
+    return SyntheticReviews(texts, ratings, aspects, mentions, probability, hotels, dates)
+
+
+def _draw_hotels(
+    rng: np.random.Generator, mentions: NDArray[np.bool_], aspects: tuple[Aspect, ...]
+) -> NDArray[np.str_]:
+    """A hotel for each review: its share, and more of the complaints that are at home there."""
+    names = np.array(list(HOTELS))
+    chance = np.tile(list(HOTELS.values()), (len(mentions), 1))
+    for k, aspect in enumerate(aspects):
+        if aspect.name in COMPLAINTS_AT:
+            chance[:, names == COMPLAINTS_AT[aspect.name]] *= np.where(mentions[:, [k]], AT_HOME, 1.0)
+    ends = np.cumsum(chance, axis=1) / chance.sum(axis=1, keepdims=True)
+    return names[np.sum(rng.random((len(mentions), 1)) > ends[:, :-1], axis=1)]
+
+
+def _draw_dates(
+    rng: np.random.Generator, mentions: NDArray[np.bool_], aspects: tuple[Aspect, ...]
+) -> NDArray[np.datetime64]:
+    """A day for each review, spread evenly; of growing complaints the larger of two draws."""
+    growing = mentions[:, [aspect.name in GROWING for aspect in aspects]].any(axis=1)
+    first, second = rng.random((2, len(mentions)))
+    place = np.where(growing, np.maximum(first, second), first)
+    days = int((LAST_DAY - FIRST_DAY) / np.timedelta64(1, "D"))
+    return FIRST_DAY + (place * (days + 1)).astype("timedelta64[D]")
 
 
 def _draw_mentions(rng: np.random.Generator, n: int, aspects: tuple[Aspect, ...]) -> NDArray[np.bool_]:

@@ -21,8 +21,7 @@ from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_doc
 LABEL_ENTRIES, LABEL_CHOICE = 3, 12
 #: Of two words with a common beginning only one is in a label: "room" and "rooms".
 STEM = 4
-#: A term whose tone is so many times the usual one is in no label, and one that is near it counts less: "great" is
-#: what many themes are.
+#: A term whose tone is so many times the usual one counts less in a label: "great" is what many themes are.
 STRONG = 3.0
 #: What is taken off the relevance of a term that only describes or judges: more than terms differ by.
 LAST = 1e3
@@ -91,8 +90,7 @@ def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
     size = STRONG * np.sqrt(np.mean(tone**2)) or 1.0
     scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p((tone / size) ** 2)
     describing = DESCRIBING.get(model.language or "", frozenset())
-    judging = np.array([term in describing for term in model.terms], dtype=bool) | (np.abs(tone) > size)
-    scores = np.where(judging, scores - LAST, scores)
+    scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]
     leading = [[model.terms[j] for j in row] for row in ranked]
     phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})
