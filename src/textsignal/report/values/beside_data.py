@@ -62,7 +62,7 @@ class TopicGroups:
 class GroupTable:
     """Groups against topics.
 
-    name : what groups are called; conclusion : where they differ most; findings : the clearest differences.
+    name : what groups are called; conclusion : what stands out most; findings : what else does.
     overall : all documents that have a group; rows : the largest groups first.
     n_groups : in all; other_documents : of groups that are not shown; without : documents without group.
     full_tone, full_lift : difference from all documents that is shown in full colour.

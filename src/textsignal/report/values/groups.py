@@ -18,8 +18,6 @@ from textsignal.topics.table import unique_labels
 SHOWN, NAME, ON_CARD = 25, 60, 3
 #: Sentences about the worst and the best at most.
 WORST, BEST = 4, 2
-#: What a difference must make of the average of a group, in points, to be told.
-TO_TELL = 2 * NOTHING
 #: How a number is written.
 Written = Callable[[float], str]
 #: Difference in full colour at least: these shares of the spread of predictions.
@@ -37,11 +35,12 @@ def group_table(documents: Documents, topics: Sequence[TopicCard], settings: Rep
     spread = _spread(documents.spoken)
     full_tone = max(_most(found.tone, shown), FULL_TONE * spread)
     full_lift = max(_most(found.lift, shown), FULL_LIFT * spread)
+    said = _findings(found, names, topics, settings) or [_nothing(found)]
     notable = tuple(_topic_groups(found, names, topic) for topic in topics)
     return GroupTable(
         name=settings.group_name,
-        conclusion=_conclusion(found, names, topics, settings),
-        findings=_findings(found, names, topics, settings),
+        conclusion=said[0],
+        findings=tuple(said[1:]),
         overall=_overall(found, topics),
         rows=tuple(
             GroupRow(
@@ -129,76 +128,45 @@ def _percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def _told(found: Comparison, k: int, sign: int) -> list[int]:
-    """Groups of which enough documents speak of a topic clearly better (1) or worse (-1), the most so first."""
-    groups = np.flatnonzero((found.tone.clear[:, k] == sign) & ~found.few[:, k])
-    return sorted(groups.tolist(), key=lambda g: -sign * found.tone.shrunk[g, k])
+def _told(found: Comparison, means: GroupMeans, k: int) -> list[int]:
+    """Groups that a topic clearly costs, or brings, more than all, the most first; enough of their documents speak."""
+    more = means.shrunk[:, k] - means.overall[k]
+    groups = np.flatnonzero((means.clear[:, k] > 0) & ~found.few[:, k] & (more >= NOTHING))
+    return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
 def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard) -> TopicGroups:
-    def listed(sign: int) -> str:
-        groups = _told(found, topic.number, sign)[:ON_CARD]
-        return ", ".join(f"{names[g]} ({signed_number(found.tone.shrunk[g, topic.number])})" for g in groups)
+    def listed(means: GroupMeans, verb: str) -> str:
+        groups = _told(found, means, topic.number)[:ON_CARD]
+        return ", ".join(f"{names[g]} ({verb} {means.shrunk[g, topic.number]:.2f})" for g in groups)
 
-    return TopicGroups(topic.number, listed(-1), listed(1))
-
-
-def _conclusion(
-    found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
-) -> Sentence:
-    """What costs a group most beyond the others, or else where groups differ most in how they speak."""
-    beyond = np.where((found.lift.clear > 0) & ~found.few, found.lift.shrunk - found.lift.overall, 0.0)
-    g, k = divmod(int(beyond.argmax()), beyond.shape[1])
-    if beyond[g, k] >= NOTHING:
-        label = next(topic.label for topic in topics if topic.number == k)
-        said = (
-            f" stands out in {names[g]}: there it costs {found.lift.shrunk[g, k]:.2f} {settings.unit} of the average, "
-            f"against {found.lift.overall[k]:.2f} over all"
-        )
-        return Sentence((Named(k, label), said))
-    ends = {
-        topic: (worst[0], best[0])
-        for topic in topics
-        if (worst := _told(found, topic.number, -1)) and (best := _told(found, topic.number, 1))
-    }
-    if not ends:
-        if len(names) == 1:
-            return Sentence(("There is one group alone, and nothing to compare it with",))
-        some = (found.tone.clear != 0) & ~found.few
-        return Sentence((f"{'Few groups differ' if some.any() else 'No group differs'} clearly in how they speak",))
-
-    def range_of(topic: TopicCard) -> float:
-        worst, best = ends[topic]
-        return float(found.tone.shrunk[best, topic.number] - found.tone.shrunk[worst, topic.number])
-
-    topic = max(ends, key=range_of)
-    low, high = (signed_number(found.tone.shrunk[g, topic.number]) for g in ends[topic])
-    lowest, highest = (names[g] for g in ends[topic])
-    said = f": from {low} {settings.unit} ({lowest}) to {high} ({highest})"
-    return Sentence(("Groups differ most in how they speak of ", Named(topic.number, topic.label), said))
+    return TopicGroups(topic.number, listed(found.lift, "costs"), listed(found.worth, "brings"))
 
 
 def _findings(
     found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
-) -> tuple[Sentence, ...]:
-    """The worst group of some topics and the best of some, by what the difference makes of the group's average."""
+) -> list[Sentence]:
+    """What costs a group most beyond the others, and what brings one most."""
     sentences = []
-    for sign, title, how, most in ((-1, "Worst", "badly", WORST), (1, "Best", "well", BEST)):
-        ends = []
-        for topic in topics:
-            for g in _told(found, topic.number, sign)[:1]:
-                away = found.tone.shrunk[g, topic.number] - found.tone.overall[topic.number]
-                ends.append((found.reach.shrunk[g, topic.number] * sign * away, topic, g))
-        ends.sort(key=lambda end: -end[0])
-        for made, topic, g in ends[:most]:
-            if made < TO_TELL:
-                continue
+    for means, verb, how, shares, most in (
+        (found.lift, "costs", "badly", found.badly, WORST),
+        (found.worth, "brings", "well", found.well, BEST),
+    ):
+        ends = [(topic, g) for topic in topics for g in _told(found, means, topic.number)[:1]]
+        ends.sort(key=lambda end: means.overall[end[0].number] - means.shrunk[end[1], end[0].number])
+        for topic, g in ends[:most]:
             k = topic.number
-            share = (found.badly if sign < 0 else found.well)[g, k]
             said = (
-                f": {names[g]}. {found.reach.mean[g, k]:.0%} of its {round(found.documents[g]):,} texts speak of it, "
-                f"{share:.0%} of them {how}; on balance {signed_number(found.tone.shrunk[g, k])} {settings.unit} for a "
-                f"text that does, against {signed_number(found.tone.overall[k])} over all."
+                f" {verb} {names[g]} {means.shrunk[g, k]:.2f} {settings.unit} of the average, against "
+                f"{means.overall[k]:.2f} over all: {found.reach.mean[g, k]:.0%} of its {round(found.documents[g]):,} "
+                f"texts speak of it, {shares[g, k]:.0%} of them {how}"
             )
-            sentences.append(Sentence((f"{title} for ", Named(k, topic.label), said)))
-    return tuple(sentences)
+            sentences.append(Sentence((Named(k, topic.label), said)))
+    return sentences
+
+
+def _nothing(found: Comparison) -> Sentence:
+    """What is said where no group stands out."""
+    if len(found.names) == 1:
+        return Sentence(("There is one group alone, and nothing to compare it with",))
+    return Sentence(("No group stands out clearly",))

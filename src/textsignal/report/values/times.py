@@ -17,6 +17,8 @@ from textsignal.topics.periods import Trends, compare_periods, day_name, periods
 BAND = 2
 #: Findings at most; share by which texts become longer or shorter before that is said.
 FINDINGS, LENGTH = 4, 0.1
+#: Topics that are said to come up more often, at most.
+MORE_OFTEN = 2
 
 
 def timeline(documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
@@ -93,8 +95,13 @@ def _conclusion(lines: Sequence[Line], trends: Trends | None, unit: str) -> Sent
             for i, line in enumerate(changed):
                 parts += [", " if i else "", Named(line.number, line.label), f" ({signed_number(line.change)} {unit})"]
             parts.append(f" {'is' if len(changed) == 1 else 'are'} spoken of {how} than before")
+    often = sorted(lines, key=lambda line: -abs(trends.reach.after[line.number] - trends.reach.before[line.number]))
+    for line in [line for line in often if trends.reach.clear[line.number] == 1][:MORE_OFTEN]:
+        before, after = trends.reach.before[line.number], trends.reach.after[line.number]
+        said = f" comes up more often than before ({before:.0%} of texts, then {after:.0%})"
+        parts += ["; " if parts else "", Named(line.number, line.label), said]
     if not parts:
-        return Sentence(("Nothing is spoken of clearly better or worse than before",))
+        return Sentence(("Nothing is spoken of clearly better, worse or more often than before",))
     return Sentence(tuple(part for part in parts if part != ""))
 
 
