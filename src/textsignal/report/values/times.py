@@ -87,22 +87,32 @@ def _conclusion(lines: Sequence[Line], trends: Trends | None, unit: str) -> Sent
     """What changes, by name."""
     if trends is None:
         return Sentence(("All dates are the same, so nothing can be said of change",))
-    parts: list[str | Named] = []
-    for sign, how in ((-1, "worse"), (1, "better")):
-        changed = sorted((line for line in lines if line.clear == sign), key=lambda line: -abs(line.change))
-        if changed:
-            parts.append("; " if parts else "")
-            for i, line in enumerate(changed):
-                parts += [", " if i else "", Named(line.number, line.label), f" ({signed_number(line.change)} {unit})"]
-            parts.append(f" {'is' if len(changed) == 1 else 'are'} spoken of {how} than before")
-    often = sorted(lines, key=lambda line: -abs(trends.reach.after[line.number] - trends.reach.before[line.number]))
-    for line in [line for line in often if trends.reach.clear[line.number] == 1][:MORE_OFTEN]:
-        before, after = trends.reach.before[line.number], trends.reach.after[line.number]
-        said = f" comes up more often than before ({before:.0%} of texts, then {after:.0%})"
-        parts += ["; " if parts else "", Named(line.number, line.label), said]
-    if not parts:
+    often = sorted(lines, key=lambda line: trends.reach.before[line.number] - trends.reach.after[line.number])
+    said = [
+        *_changed_tone([line for line in lines if line.clear < 0], "worse", unit),
+        *[_more_often(line, trends) for line in often if trends.reach.clear[line.number] > 0][:MORE_OFTEN],
+        *_changed_tone([line for line in lines if line.clear > 0], "better", unit),
+    ]
+    if not said:
         return Sentence(("Nothing is spoken of clearly better, worse or more often than before",))
-    return Sentence(tuple(part for part in parts if part != ""))
+    return Sentence((*said[0], *(part for parts in said[1:] for part in ("; ", *parts))))
+
+
+def _changed_tone(lines: Sequence[Line], how: str, unit: str) -> list[list[str | Named]]:
+    """One clause on topics that are spoken of better, or worse, those that change most first; none without any."""
+    if not lines:
+        return []
+    parts: list[str | Named] = []
+    for line in sorted(lines, key=lambda line: -abs(line.change)):
+        parts += [", "] if parts else []
+        parts += [Named(line.number, line.label), f" ({signed_number(line.change)} {unit})"]
+    return [[*parts, f" {'is' if len(lines) == 1 else 'are'} spoken of {how} than before"]]
+
+
+def _more_often(line: Line, trends: Trends) -> list[str | Named]:
+    before, after = (change[line.number] for change in (trends.reach.before, trends.reach.after))
+    said = f" comes up more often than before ({before:.0%} of texts, then {after:.0%})"
+    return [Named(line.number, line.label), said]
 
 
 def _findings(topics: Sequence[TopicCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
