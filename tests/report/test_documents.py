@@ -1,8 +1,8 @@
 """Reading texts on the page: search, filters and pages, in a real browser."""
 
-import itertools
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -112,7 +112,7 @@ def test_all_words_that_are_typed_must_occur(page):
     expected = holding("staff", "clean")
     assert 0 < len(expected) < N
     assert page.inner_text("#found") == f"{len(expected)} of {N} texts"
-    hits = {hit.lower() for hit in page.locator("#found-texts mark.hit").all_inner_texts()}
+    hits = {hit.lower() for hit in page.locator("#found-texts mark.hit").all_text_contents()}
     assert hits == {"staff", "clean"}
     assert rows_of(page) == expected
     page.click("#find-clear")
@@ -186,12 +186,12 @@ def test_the_sentences_of_a_theme_come_in_order_too(visit, written):
 
     def added():
         first = page.locator("#found-texts blockquote").all()
-        labels = [quote.locator(".label").all_inner_texts() for quote in first]
+        labels = [quote.locator(".label").all_text_contents() for quote in first]
         return [sum(float(label.split()[-1].replace("−", "-")) for label in of_one) for of_one in labels]
 
     values = added()
     assert values[0] < 0
-    assert all(a <= b + 0.03 for a, b in itertools.pairwise(values))
+    assert all(a <= b + 0.03 for a, b in pairwise(values))
 
 
 def test_a_card_leads_to_what_is_said_badly_and_well(page, models, name):
@@ -244,7 +244,7 @@ def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(visi
         is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
         assert is_its or "plain" in sentence.get_attribute("class")
     shown = page.eval_on_selector_all("#found-texts .said", "all => all.map((part) => Number(part.dataset.sentence))")
-    labels = page.locator("#found-texts .label").all_inner_texts()
+    labels = page.locator("#found-texts .label").all_text_contents()
     assert len(labels) == sum(main[u] == 2 for u in shown)
 
 
@@ -255,9 +255,9 @@ def test_a_new_name_of_a_topic_shows_here_too(visit, written):
     page.fill("#name-2", "Beds & <pillows>")
     page.press("#name-2", "Tab")
     assert page.locator("#find-topic option:checked").text_content() == "Beds & <pillows>"
-    assert page.locator("#found-texts .label").first.inner_text().startswith("Beds & <pillows> ")
+    assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
     page.fill(WORDS, "the")
-    assert page.locator("#found-texts .label").first.inner_text().startswith("Beds & <pillows> ")
+    assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
 
 
 def test_the_keyboard_alone_searches_filters_and_turns_pages(visit, written):
