@@ -16,7 +16,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from chromium import HOW, find_chromium  # noqa: E402
+from chromium import HOW, find_chromium
 
 TYPED = ("the", "staff", "not clean bathroom", "xylophone")
 #: Types a text letter by letter; gives milliseconds from each keystroke until all is laid out.

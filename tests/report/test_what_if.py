@@ -130,6 +130,10 @@ def test_the_keyboard_takes_words_away_and_puts_them_back(visit, reports):
         assert page.evaluate("document.activeElement.textContent") == "staff"
         pressed = page.evaluate("document.activeElement.getAttribute('aria-pressed')")
         assert pressed == ("true" if key == "Enter" else "false")
+    take(page, "clean")
+    assert page.evaluate("document.activeElement.textContent") == "clean"
+    assert page.locator("#try-marked [tabindex='0']").count() == 1
+    page.focus("#try-marked mark >> nth=1")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.textContent") == "The"

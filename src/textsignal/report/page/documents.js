@@ -213,7 +213,6 @@ function browseDocuments(page, names) {
   function clear() {
     for (const field of Object.values(fields)) if (field) field.value = "";
   }
-  place("find").addEventListener("submit", (event) => event.preventDefault());
   place("find").addEventListener("input", searched);
   place("find-clear").addEventListener("click", () => {
     clear();

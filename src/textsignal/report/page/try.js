@@ -77,6 +77,7 @@ function tryTexts(model, page, names, draw) {
 
   // What is tried: the text in pieces, those of them that are taken away, and the prediction with all of them.
   let tried = { pieces: [], taken: new Set(), whole: null };
+  const words = document.getElementById("try-marked");
   const left = ({ pieces, taken }) => pieces.filter((_, i) => !taken.has(i)).map(({ text }) => text).join("");
 
   function start(text) {
@@ -98,9 +99,8 @@ function tryTexts(model, page, names, draw) {
 
   // The whole text, every word with what it adds to what is left.
   function showWords(found, marked) {
-    const place = document.getElementById("try-marked");
-    const stop = Number(place.querySelector("[tabindex='0']")?.dataset.piece ?? -1);
-    const wasFocused = place.contains(document.activeElement);
+    const focused = words.contains(document.activeElement) ? document.activeElement.dataset.piece : null;
+    const stop = focused ?? words.querySelector("[tabindex='0']")?.dataset.piece;
     const starts = new Map();
     marked.reduce((at, piece) => (starts.set(at, piece), at + piece.text.length), 0);
     let at = 0;
@@ -114,10 +114,10 @@ function tryTexts(model, page, names, draw) {
       const title = isTaken ? "taken away" : `${signed(points, 3)} ${page.unit}`;
       return make("mark", piece.text, { class: look, title, role: "button", "aria-pressed": isTaken, "data-piece": i, tabindex: -1 });
     });
-    place.replaceChildren(...parts);
-    const reached = place.querySelector(`[data-piece="${stop}"]`) ?? place.querySelector("mark");
+    words.replaceChildren(...parts);
+    const reached = words.querySelector(`[data-piece="${stop}"]`) ?? words.querySelector("mark");
     reached?.setAttribute("tabindex", 0);
-    if (wasFocused) reached?.focus({ preventScroll: true });
+    if (focused !== null) reached?.focus({ preventScroll: true });
   }
 
   function show() {
@@ -153,10 +153,8 @@ function tryTexts(model, page, names, draw) {
     event.preventDefault();
     const i = Number(word.dataset.piece);
     if (!tried.taken.delete(i)) tried.taken.add(i);
-    word.tabIndex = 0;
     show();
   }
-  const words = document.getElementById("try-marked");
   words.addEventListener("click", toggle);
   words.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") toggle(event);

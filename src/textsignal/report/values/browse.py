@@ -47,7 +47,7 @@ def documents_to_browse(
     rows = sample(len(documents.responses), settings.n_documents)
     texts = [documents.reading.texts[row] for row in rows.tolist()]
     stops = [_stop(text) for text in texts]
-    sentences = _sentences(reader, documents)
+    sentences = _sentences(reader, documents, rows)
     kept = [sentences.of(row, stop) for row, stop in zip(rows.tolist(), stops, strict=True)]
     ends = [sentences.spans[part, 1].tolist() for part in kept]
     left = np.array([len(text) - stop for text, stop in zip(texts, stops, strict=True)], dtype="<u4")
@@ -56,7 +56,7 @@ def documents_to_browse(
         "texts": packed_lines(map(_shown, texts, stops, ends), NEXT_DOCUMENT),
         "rows": packed_lines(str(row + 1) for row in rows.tolist()),
         "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in documents.responses[rows].tolist()),
-        "predictions": packed_lines(f"{mean:.1f}" for mean in documents.mean[rows].tolist()),
+        "predictions": packed_lines(f"{mean:z.1f}".replace("-", "−") for mean in documents.mean[rows].tolist()),
         "levels": packed(bar_of(documents.responses[rows], bars)),
         "heldOut": packed(documents.held_out[rows].astype(np.uint8)),
         "stances": packed(stances(documents.spoken.at(rows))),
@@ -115,8 +115,8 @@ class _Sentences:
         return slice(first, first + int(np.searchsorted(self.spans[first:last, 0], stop)))
 
 
-def _sentences(reader: Reader, documents: Documents) -> _Sentences:
-    """Sentences with their tone, by numbers that have not seen the response."""
+def _sentences(reader: Reader, documents: Documents, rows: NDArray[np.int64]) -> _Sentences:
+    """Sentences with their tone, by numbers that have not seen the response; points of these rows alone."""
     reading = documents.reading.sentences
     if reading is None:
         no_ends, none = np.zeros(len(documents.responses) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -124,8 +124,8 @@ def _sentences(reader: Reader, documents: Documents) -> _Sentences:
     assert isinstance(reader, ThemeReader)
     effects = reader.fitted.effects
     tone = reader.fitted.training.unseen_tone(reading) * (reading.places @ effects.gamma)
-    etas = documents.spoken.eta.tolist()
-    slopes = np.array([slope_of(reader.family, float(effects.constant), eta) for eta in etas])
+    slopes = np.zeros(len(documents.responses))
+    slopes[rows] = [slope_of(reader.family, float(effects.constant), eta) for eta in documents.spoken.eta[rows]]
     points = tone * slopes[reading.texts.documents]
     return _Sentences(sentence_ends(reading.texts), reading.texts.spans, reading.places.argmax(axis=1), points)
 
