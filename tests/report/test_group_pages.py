@@ -161,7 +161,7 @@ def test_a_cell_leads_to_its_documents(visit, both):
     page.wait_for_function("document.activeElement.id === 'found'")
     chosen = page.locator("#find-group option:checked").inner_text()
     assert (chosen, page.input_value("#find-topic")) == ("Hotel 2", cell.get_attribute("data-topic"))
-    facts = page.locator("#found-texts footer").all_inner_texts()
+    facts = page.locator("#found-texts footer").all_text_contents()  # most are out of sight
     assert facts
     assert all("Hotel 2" in fact for fact in facts)
     n_badly = re.match(r"(\d+) of \d+ texts speak of it, (\d+)%", cell.get_attribute("title"))
