@@ -57,6 +57,21 @@
     download("drivers.csv", "text/csv", `${[columns, ...lines].map((line) => line.join(",")).join("\n")}\n`);
   });
 
+  // The part that is being read, marked in the contents.
+  const contents = [...document.querySelectorAll("nav.contents a")];
+  const reading = new IntersectionObserver(
+    (entries) => {
+      const now = entries.find((entry) => entry.isIntersecting)?.target.id;
+      if (now === undefined) return;
+      for (const link of contents) {
+        if (link.hash === `#${now}`) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    },
+    { rootMargin: "-20% 0px -79% 0px" },
+  );
+  for (const link of contents) reading.observe(document.querySelector(link.hash));
+
   // Cards.
   function openCard(number) {
     const card = document.getElementById(`topic-${number}`);

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from textsignal.errors import OutputError
 from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
-from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.page.library import library
 from textsignal.report.values.beside_data import Timeline
 from textsignal.report.values.data import Bar, Browse, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
 from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
