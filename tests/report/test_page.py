@@ -308,6 +308,7 @@ def test_the_policy_forbids_all_that_is_outside_and_every_other_script(visit, re
 
 def test_the_data_of_the_page_is_plain_json(reports):
     text = reports["predictive"].read_text(encoding="utf-8")
-    block = re.search(r'<script id="page-data" type="application/json">(.*?)</script>', text, re.DOTALL)[1]
-    assert "<" not in block
-    assert {"topics", "charts", "browser", "levels"} <= json.loads(block).keys()
+    blocks = dict(re.findall(r'<script id="([a-z-]+)" type="application/json">(.*?)</script>', text, re.DOTALL))
+    assert {"page-data", "model-data", "names-data"} <= blocks.keys()
+    assert all("<" not in block for block in blocks.values())
+    assert {"topics", "charts", "levels"} <= json.loads(blocks["page-data"]).keys()

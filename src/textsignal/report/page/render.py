@@ -96,6 +96,7 @@ def render(report: ReportData) -> str:
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
+        model_data=Markup(_json(report.browser.model)),
         documents_data=Markup(_json(_documents_data(report.browse))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         few=FEW,
@@ -170,10 +171,10 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "levels": report.levels,
         "topics": topics,
         "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
-        "browser": report.browser.model,
         "examples": report.examples,
     }
-    return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
+    whole = _json([data, report.browser.model])
+    return data | {"id": hashlib.sha256(whole.encode()).hexdigest()[:16]}
 
 
 def _documents_data(browse: Browse | None) -> dict[str, Any]:

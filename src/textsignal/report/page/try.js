@@ -180,5 +180,6 @@ function tryTexts(model, page, names, draw) {
       start(field.value);
     });
   }
+  if (field.value !== "") start(field.value); // typed before the model was here
   return { again: () => (result.hidden ? null : show()) };
 }

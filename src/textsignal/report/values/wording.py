@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textsignal.topics.findings import NOTHING
-
 
 def one_line(text: str) -> str:
     r"""A text that can stand in a chart, which control characters would bring down.
@@ -36,18 +34,6 @@ def _sign(character: str) -> str:
     if 127 <= code < 160:
         return "␡"
     return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character
-
-
-def signed(value: float, unit: str) -> str:
-    """A change in words.
-
-    Examples
-    --------
-    >>> signed(0.4211, "stars"), signed(-0.001, "stars")
-    ('+0.42 stars', '±0.00 stars')
-    """
-    number = f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "±0.00"
-    return f"{number} {unit}"
 
 
 def cut(text: str, length: int) -> str:
