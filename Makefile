@@ -23,7 +23,7 @@ test-generic: test
 chromium: $(READY)
 	@$(BIN)/python tests/chromium.py
 
-# Pictures of the report of the hotel reviews that lie beside the repository.
+# Pictures of the demo, and of reports of three sets of reviews that lie beside the repository.
 screenshots: $(READY) chromium
 	$(BIN)/python docs/screenshots.py
 

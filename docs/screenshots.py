@@ -1,95 +1,119 @@
-"""Pictures of the report of hotel_reviews_10k, for the documentation: desktop, phone and dark.
+"""Pictures of reports, for the documentation: of the demo, and of three sets of reviews that lie beside the repository.
 
-    python docs/screenshots.py [--data ../shared/data] [--out docs]
+    python docs/screenshots.py [--data ../shared/data] [--out docs/screens] [--only demo hotels]
 
-The reviews are not ours to show, so the report is made without texts.
+Each report is made by the command that anybody would type. Reviews of others are not ours to show, so their reports
+are made without texts; the demo's are written by a grammar.
 """
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-from PIL import Image
+from PIL import Image, ImageOps
 from playwright.sync_api import Browser, Page, sync_playwright
-
-import textsignal as ts
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from chromium import HOW, find_chromium  # noqa: E402
 
-TRIED = "The staff were friendly and helpful, but the room was dirty and very noisy."
-#: Name -> width, height and colours of the screen, and the section it shows.
-PICTURES = {
-    "report-desktop": (1280, 1440, "light", "top"),
-    "report-drivers": (1280, 900, "light", "what"),
-    "report-try": (1280, 1080, "light", "try"),
-    "report-dark": (1280, 1440, "dark", "top"),
-    "report-phone": (390, 1700, "light", "top"),
+FIT = ("fit", "--text", "text", "--response", "rating", "--unit", "stars", "--topics", "14", "--no-texts")
+#: Name -> what is typed.
+REPORTS = {
+    "demo": ("demo",),
+    "hotels": (*FIT, "--by", "city", "--over", "review_date", "hotel_reviews_10k.csv.gz"),
+    "fast-food": (*FIT, "short_reviews_10k.csv.gz"),
+    "clothing": (*FIT, "--by", "department", "clothing_reviews_22k.csv.gz"),
 }
+#: Name -> width and height of the screen, and the part of the page that it shows.
+PICTURES = {
+    "first": (1280, 1000, "findings"),
+    "drivers": (1280, 960, "what"),
+    "card": (1280, 1000, "cards"),
+    "groups": (1280, 1100, "groups"),
+    "phone": (390, 1400, "findings"),
+    "print": (696, 1025, "findings"),
+}
+DARK = "dark"
+MARGIN = 49  # pixels around what is printed: 13 mm
+COLOURS = 256
 
 
-def write_report(data: Path, file: Path) -> None:
-    """Fit the documented 80/20 split, and report on it."""
-    table = pd.read_csv(data / "hotel_reviews_10k.csv.gz")
-    texts, ratings = table["text"].fillna("").tolist(), table["rating"].to_numpy(dtype=float)
-    training = np.random.default_rng(0).permutation(len(table))[: round(0.8 * len(table))]
-    held_out = np.ones(len(table), dtype=bool)
-    held_out[training] = False
-    model = ts.TextResponseModel(14)
-    model.fit([texts[i] for i in np.flatnonzero(~held_out)], ratings[~held_out])
-    model.report(
-        file,
-        texts=texts,
-        responses=ratings,
-        held_out=held_out,
-        with_texts=False,
-        title="What moves the rating of a hotel",
-        response_name="rating",
-        unit="stars",
+def make_report(name: str, data: Path, folder: Path) -> Path:
+    """The report that a command writes."""
+    command, *options = REPORTS[name]
+    options = [str(data / option) if option.endswith(".gz") else option for option in options]
+    output = folder / name
+    subprocess.run(
+        [sys.executable, "-m", "textsignal", command, *options, "-o", str(output)],
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
+    return output / "report.html"
 
 
-def take(browser: Browser, report: Path, name: str, out: Path) -> Path:
-    """Take one picture and pack it well."""
-    width, height, colours, section = PICTURES[name]
-    page: Page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=colours)
+def show(page: Page, part: str) -> None:
+    """Bring a part of the page to the top, with all that is drawn there."""
+    page.evaluate("async () => { await textsignal.model; await textsignal.drawn(); }")
+    if part == "cards":
+        page.click("#cards > li:first-child summary")
+        page.evaluate("document.querySelector('#cards > li').scrollIntoView()")
+    elif part != "findings":
+        page.evaluate(f"document.getElementById('{part}').scrollIntoView()")
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(400)
+
+
+def take(browser: Browser, report: Path, picture: str, file: Path, colours: str = "light") -> bool:
+    """Take one picture and pack it well; False where the report has no such part."""
+    width, height, part = PICTURES[picture]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=colours)
     page.goto(report.as_uri())
     page.wait_for_selector("body[data-ready]")
-    if section != "top":
-        page.fill("#try-text", TRIED)
-        page.wait_for_selector("#try-result:visible")
-        page.evaluate("textsignal.drawn()")
-        page.evaluate(f"document.getElementById('{section}').scrollIntoView()")
-        page.evaluate("document.activeElement.blur()")
-    page.wait_for_timeout(300)
-    file = out / f"{name}.png"
-    page.screenshot(path=file)
+    found = page.locator(f"#{part}").count() > 0
+    if found:
+        show(page, part)
+        if picture == "print":
+            page.emulate_media(media="print")
+        page.screenshot(path=file)
+        pack(file, MARGIN if picture == "print" else 0)
     page.close()
+    return found
+
+
+def pack(file: Path, margin: int) -> None:
+    """A picture of few colours, which a page has, with white paper around it where it is printed."""
     with Image.open(file) as picture:
-        picture.convert("RGB").save(file, optimize=True)
-    return file
+        whole = ImageOps.expand(picture.convert("RGB"), margin, "white")
+    whole.quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screens")
+    parser.add_argument("--only", nargs="+", choices=REPORTS, default=list(REPORTS))
     options = parser.parse_args()
     path = find_chromium()
     if path is None:
         sys.exit(HOW)
+    options.out.mkdir(parents=True, exist_ok=True)
+    sizes = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        report = Path(folder, "report.html")
-        write_report(options.data, report)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        for name in PICTURES:
-            file = take(browser, report, name, options.out)
-            print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+        for name in options.only:
+            report = make_report(name, options.data, Path(folder))
+            wanted = [(picture, picture, "light") for picture in PICTURES]
+            wanted += [(DARK, "first", "dark")] if name == "hotels" else []
+            for title, picture, colours in wanted:
+                file = options.out / f"{name}-{title}.png"
+                if take(browser, report, picture, file, colours):
+                    sizes.append(file.stat().st_size)
+                    print(f"{file}: {sizes[-1] / 1000:,.0f} kB")
         browser.close()
+    print(f"together: {sum(sizes) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -813,6 +813,15 @@ def test_a_report_of_a_stored_model_knows_what_was_held_out(ok, results):
     assert re.search(skill, page, re.DOTALL)[0] == re.search(skill, fitted, re.DOTALL)[0]
 
 
+def test_a_report_shows_no_way_to_a_file(ok, results, place):
+    ok("report", results[0] / "model", place / "reviews.csv", *COLUMNS, "-o", place / "out.html")
+    page = (place / "out.html").read_text(encoding="utf-8")
+    assert "textsignal report model reviews.csv --text Review --response Rating -o out.html</pre>" in page
+    assert str(place) not in page
+    assert str(results[0]) not in page
+    assert '<p class="made">reviews.csv · made ' in page
+
+
 def test_a_report_does_not_take_other_rows_for_held_out(ok, results):
     TABLE.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
     arguments = ["report", results[0] / "model", "shuffled.csv", *COLUMNS, "-o"]

@@ -69,6 +69,7 @@ def visit(browser) -> Iterator[Callable[..., Visit]]:
         opened.page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
             opened.page.wait_for_selector("body[data-ready]")
+            opened.page.evaluate("async () => { await textsignal.model; }")
         return opened
 
     yield open_file

@@ -249,7 +249,7 @@ STEPS = [
     {"pattern": "</?[a-z][^<>]*>", "by": "\n"},
 ]
 WITH_STEPS = """async ([steps, texts]) => {
-    const given = JSON.parse(document.getElementById("page-data").textContent).browser;
+    const given = JSON.parse(document.getElementById("model-data").textContent);
     const model = await textsignalModel({ ...given, markup: steps });
     return texts.map((text) => [model.words(text), model.marked(text, model.predict(text))]);
 }"""

@@ -32,8 +32,10 @@ def count(number: int, noun: str) -> str:
 
 
 def this_command() -> str:
-    """The command that is running, as it could be typed again."""
-    return shlex.join(["textsignal", *sys.argv[1:]])
+    """The command that is running, as it could be typed again; files of elsewhere without the way to them."""
+    from textsignal.report.values.wording import without_place
+
+    return shlex.join(["textsignal", *map(without_place, sys.argv[1:])])
 
 
 @contextmanager

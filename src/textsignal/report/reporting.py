@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.readers.base import Reader
 from textsignal.report.values.data import ReportSettings
+from textsignal.report.values.wording import without_place
 from textsignal.topics.beside import name_of
 from textsignal.topics.findings import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
@@ -95,7 +96,7 @@ class Reporting:
             n_documents=n_documents,
             group_name=name_of(by, "group"),
             time_name=name_of(over, "date"),
-            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({str(path)!r})",
+            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({without_place(str(path))!r})",
         )
         reading = self.read(observed.tokens)
         write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)

@@ -15,7 +15,7 @@ Layers: TypeAlias = alt.LayerChart | alt.FacetChart
 INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
 UP, DOWN = "var(--up)", "var(--down)"
 #: Pixels of a label beside an axis at most.
-LABEL_WIDTH = 170
+LABEL_WIDTH = 210
 #: Pixels of an axis title at most: a longer one would leave no room for the chart.
 TITLE_WIDTH = 320
 
@@ -33,6 +33,21 @@ def axis(
     options |= {"format": number} if number else {}
     options |= {"tickCount": ticks} if ticks else {}
     return options | ({"values": list(values)} if values else {})
+
+
+def names_axis() -> dict[str, Any]:
+    """An axis of names, on as many lines as `lines` allows; what has no room there ends in an ellipsis."""
+    # Letters that a line has room for, up to a space.
+    broken = r"split(trim(replace(datum.label, regexp('(.{1,' + letters + '})(\\s+|$)', 'g'), '$1\n')), '\n')"
+    shown = f"length({broken}) > lines ? split(join(slice({broken}, 0, lines), '\\n') + '…', '\\n') : {broken}"
+    # Lines are set below the first, so that the first has to move up by half a line for each.
+    rise = [{"test": f"min(lines, length({broken})) == {n}", "value": -7 * (n - 1)} for n in (2, 3)]
+    return axis("", grid=False) | {"labelExpr": shown, "labelOffset": {"condition": rise, "value": 0}}
+
+
+def lines() -> tuple[alt.Parameter, ...]:
+    """Letters of a line of a name, and how many lines there are; the page has more and shorter ones on a phone."""
+    return alt.param("letters", value=30), alt.param("lines", value=2)
 
 
 def spec_of(chart: alt.Chart | Layers) -> Spec:

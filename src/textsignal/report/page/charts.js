@@ -13,10 +13,12 @@ function chartsOf(charts, names, onTopic) {
   // The rows of a chart that the page may change.
   const rowsOf = (name) => charts[name].data.find((set) => set.name === "rows").values;
 
-  // A specification for little room: shorter labels, fewer ticks.
+  // A specification for little room: names on more and shorter lines, fewer ticks.
+  const SMALL = { letters: 17, lines: 3, y_step: 46 };
   function narrow(spec) {
     if (spec === null || typeof spec !== "object") return;
-    if (typeof spec.labelLimit === "number") spec.labelLimit = Math.min(spec.labelLimit, 115);
+    if (spec.name in SMALL && "value" in spec) spec.value = SMALL[spec.name];
+    if (typeof spec.labelLimit === "number") spec.labelLimit = Math.min(spec.labelLimit, 125);
     if (typeof spec.titleLimit === "number") spec.titleLimit = Math.min(spec.titleLimit, 200);
     if (typeof spec.tickCount === "number") spec.tickCount = Math.min(spec.tickCount, 4);
     Object.values(spec).forEach(narrow);

@@ -18,16 +18,20 @@ from textsignal.report.page.chart_style import (
     Layers,
     Spec,
     axis,
+    lines,
+    names_axis,
     rule,
     spec_of,
 )
-from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
+from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.numbers import level_ticks
 
-#: Pixels of a topic's row.
-ROW = 30
+#: Pixels of a topic's row, with two lines of a name.
+ROW = 34
+#: Pixels of a number at the end of a bar.
+NUMBER_WIDTH = 48
 #: Pixels of a line over time.
 TIME = 110
 #: Bars in the order that the page gives them.
@@ -68,14 +72,14 @@ def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     ]
     for row in rows:
         row["words"] = f"{row['number']} {unit}"
-    most = 1.35 * max(max(abs(topic.lift), abs(topic.worth)) for topic in topics) or 1.0
+    most, least = max(topic.worth for topic in topics), -max(topic.lift for topic in topics)
     base = alt.Chart().encode(
-        y=alt.Y("label:N", sort=_BY_PLACE, axis=axis("", grid=False)),
+        y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()),
         x=alt.X(
             "value:Q",
             stack=None,
-            scale=alt.Scale(domain=[-most, most]),
-            axis=axis(f"{unit} of the average", ticks=5),
+            scale=alt.Scale(domain=[least, most] if least < most else [-1, 1], padding=NUMBER_WIDTH, nice=False),
+            axis=axis(f"{unit} of the average", ticks=5) | {"labelBound": True},
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
@@ -86,7 +90,7 @@ def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
     )
     ends = base.mark_text(color=INK, align=align, dx=dx).encode(text="number:N")
     zero = rule(MUTED).encode(x=alt.datum(0))
-    return alt.layer(bars, ends, zero, data=_rows(rows)).properties(height=alt.Step(ROW))
+    return alt.layer(bars, ends, zero, data=_rows(rows)).properties(height=alt.Step(ROW)).add_params(*lines())
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.Chart:
@@ -172,7 +176,7 @@ def pit_chart(prediction: Prediction) -> Layers:
         alt.Chart(alt.Data(values=rows), height=230)
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("low:Q", bin="binned", axis=axis("place in the predicted distribution", "%", grid=False, ticks=5)),
+            x=alt.X("low:Q", bin="binned", axis=axis("place in what was predicted", "%", grid=False, ticks=5)),
             x2="high:Q",
             y=alt.Y("value:Q", stack=None, axis=axis("frequency, 1 = as predicted")),
             tooltip=[alt.Tooltip("label:N", title="place"), alt.Tooltip("words:N", title="frequency")],
@@ -191,7 +195,7 @@ def levels_chart(report: ReportData) -> alt.Chart:
 
 def contributions_chart(unit: str, noun: str) -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
-    base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=axis("", grid=False)))
+    base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
         x=alt.X("value:Q", stack=None, axis=axis(unit, "+.1f", ticks=4)),
         color=alt.condition("datum.value < 0", alt.value(DOWN), alt.value(UP)),
@@ -202,7 +206,7 @@ def contributions_chart(unit: str, noun: str) -> Layers:
         ],
     )
     zero = rule(MUTED).encode(x=alt.datum(0))
-    return alt.layer(bars, zero, data=_rows([])).properties(height=alt.Step(24))
+    return alt.layer(bars, zero, data=_rows([])).properties(height=alt.Step(ROW)).add_params(*lines())
 
 
 def _rows(rows: list[dict[str, Any]]) -> alt.Data:

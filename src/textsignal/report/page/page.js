@@ -57,6 +57,21 @@
     download("drivers.csv", "text/csv", `${[columns, ...lines].map((line) => line.join(",")).join("\n")}\n`);
   });
 
+  // The part that is being read, marked in the contents.
+  const contents = [...document.querySelectorAll("nav.contents a")];
+  const reading = new IntersectionObserver(
+    (entries) => {
+      const now = entries.find((entry) => entry.isIntersecting)?.target.id;
+      if (now === undefined) return;
+      for (const link of contents) {
+        if (link.hash === `#${now}`) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    },
+    { rootMargin: "-20% 0px -79% 0px" },
+  );
+  for (const link of contents) reading.observe(document.querySelector(link.hash));
+
   // Cards.
   function openCard(number) {
     const card = document.getElementById(`topic-${number}`);
@@ -133,11 +148,14 @@
   }
   const asked = /^#topic-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { model: null, views: charts.views, drawn: charts.drawn, ...browseDocuments(page, names) };
-  const ready = Promise.all([textsignalModel(page.browser), charts.draw("drivers")]).then(([model]) => {
-    window.textsignal.model = model;
+  window.textsignal = { views: charts.views, drawn: charts.drawn, ...browseDocuments(page, names) };
+  const ready = charts.draw("drivers").then(() => document.body.setAttribute("data-ready", ""));
+  // A moment later: the model that reads what is typed, then the other charts.
+  const later = ready.then(() => new Promise((resolve) => setTimeout(resolve)));
+  window.textsignal.model = later.then(async () => {
+    const model = await textsignalModel(json("model-data"));
     tried = model === null ? null : tryTexts(model, page, names, charts.draw);
-    document.body.setAttribute("data-ready", "");
+    window.textsignal.model = model;
     charts.drawLater();
   });
 })();

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from textsignal.errors import OutputError
 from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
-from textsignal.report.page.formats import count, number, percent, signed_number
 from textsignal.report.page.library import library
 from textsignal.report.values.beside_data import Timeline
 from textsignal.report.values.data import Bar, Browse, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
 from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
@@ -96,6 +96,7 @@ def render(report: ReportData) -> str:
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
+        model_data=Markup(_json(report.browser.model)),
         documents_data=Markup(_json(_documents_data(report.browse))),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         few=FEW,
@@ -170,10 +171,10 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "levels": report.levels,
         "topics": topics,
         "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
-        "browser": report.browser.model,
         "examples": report.examples,
     }
-    return data | {"id": hashlib.sha256(_json(data).encode()).hexdigest()[:16]}
+    whole = _json([data, report.browser.model])
+    return data | {"id": hashlib.sha256(whole.encode()).hexdigest()[:16]}
 
 
 def _documents_data(browse: Browse | None) -> dict[str, Any]:

@@ -52,7 +52,8 @@ function tryTexts(model, page, names, draw) {
         share: found.shares[topic.number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const bars = order.slice(0, 12).map((topic, place) => ({
+    const spoken = order.filter((topic, i) => i === 0 || topic.share >= 0.005 || Math.abs(topic.value) >= 0.005);
+    const bars = spoken.slice(0, 12).map((topic, place) => ({
       ...topic,
       place,
       words: `${signed(topic.value)} ${page.unit}`,
@@ -177,5 +178,6 @@ function tryTexts(model, page, names, draw) {
       start(field.value);
     });
   }
+  if (field.value !== "") start(field.value); // typed before the model was here
   return { again: () => (result.hidden ? null : show()) };
 }

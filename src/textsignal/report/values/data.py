@@ -355,6 +355,7 @@ class ReportData:
 
     response_name, subject : the response as charts and as sentences name it.
     noun : what a topic is called: "topic" or "theme".
+    source, made, version : where the documents come from, the day it was made, and what made it.
     findings : the report in some sentences.
     topics : the largest lift first.
     groups, timeline : topics by group and over time; None where documents have no groups, no dates.
@@ -364,6 +365,9 @@ class ReportData:
     """
 
     title: str
+    source: str
+    made: str
+    version: str
     response_name: str
     subject: str
     unit: str

@@ -9,8 +9,10 @@ import numpy as np
 from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents
-from textsignal.report.values.wording import NOTHING, cut, one_line, signed_number
+from textsignal.report.values.formats import signed_number
+from textsignal.report.values.wording import cut, one_line
 from textsignal.topics.drivers import Spoken
+from textsignal.topics.findings import NOTHING
 from textsignal.topics.groups import Comparison, GroupMeans, compare_groups
 from textsignal.topics.table import unique_labels
 

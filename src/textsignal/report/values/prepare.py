@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.metadata import version
 
 import numpy as np
@@ -79,6 +81,9 @@ def prepare(
     noun = "topic" if reading.sentences is None else "theme"
     return ReportData(
         title=settings.title or f"What moves {settings.naming.subject}",
+        source=settings.source,
+        made=_today(),
+        version=version("textsignal"),
         response_name=settings.naming.name,
         subject=settings.naming.subject,
         unit=settings.unit,
@@ -99,6 +104,13 @@ def prepare(
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
         command=settings.command,
     )
+
+
+def _today() -> str:
+    """The day in Greenwich, or the one that whoever builds reproducibly asks for: https://reproducible-builds.org."""
+    asked = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(asked), UTC) if asked.isdecimal() else datetime.now(UTC)
+    return f"{moment:%Y-%m-%d}"
 
 
 def _plain(settings: ReportSettings) -> ReportSettings:

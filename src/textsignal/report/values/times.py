@@ -9,7 +9,7 @@ import numpy as np
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents
-from textsignal.report.values.wording import signed_number
+from textsignal.report.values.formats import signed_number
 from textsignal.topics.groups import Comparison
 from textsignal.topics.periods import Trends, compare_periods, day_name, periods_of, trends_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textsignal.topics.findings import NOTHING
+from pathlib import Path
 
 
 def one_line(text: str) -> str:
@@ -36,29 +36,6 @@ def _sign(character: str) -> str:
     return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character
 
 
-def signed(value: float, unit: str) -> str:
-    """A change in words.
-
-    Examples
-    --------
-    >>> signed(0.4211, "stars"), signed(-0.001, "stars")
-    ('+0.42 stars', '±0.00 stars')
-    """
-    number = f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "±0.00"
-    return f"{number} {unit}"
-
-
-def signed_number(value: float) -> str:
-    """A number with its sign, which 0.00 has none of.
-
-    Examples
-    --------
-    >>> signed_number(0.4211), signed_number(-0.1), signed_number(-0.001)
-    ('+0.42', '−0.10', '0.00')
-    """
-    return f"{value:+.2f}".replace("-", "−") if abs(value) >= NOTHING else "0.00"
-
-
 def cut(text: str, length: int) -> str:
     """A text of so many characters at most.
 
@@ -68,3 +45,20 @@ def cut(text: str, length: int) -> str:
     ('The Gran…', 'Inn')
     """
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def without_place(argument: str) -> str:
+    """An argument of a command without the way to a file: nobody else's machine has it, and it may say who made it.
+
+    What lies below the current folder is named from there, anything else by its own name.
+
+    Examples
+    --------
+    >>> without_place("/home/me/reviews.csv"), without_place("--page=/srv/page.md"), without_place("out/model")
+    ('reviews.csv', '--page=page.md', 'out/model')
+    """
+    name, equals, value = ("", "", argument) if Path(argument).is_absolute() else argument.partition("=")
+    path, here = Path(value), Path.cwd()
+    if not path.is_absolute():
+        return argument
+    return f"{name}{equals}{path.relative_to(here) if path.is_relative_to(here) else path.name}"

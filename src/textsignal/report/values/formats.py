@@ -1,4 +1,4 @@
-"""How the page writes numbers: charts, their tooltips and the text beside them alike."""
+"""How a report writes numbers: charts, their tooltips and the text beside them alike."""
 
 from __future__ import annotations
 

@@ -1,0 +1,185 @@
+"""How the page looks, measured in a real browser: sizes of type and targets, what is in sight, what is on paper."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+
+from textsignal import TextResponseModel
+from textsignal.cli.demo import DEMO_REVIEWS, DEMO_TOPICS
+from textsignal.datasets import synthetic_reviews
+from textsignal.report.page.render import write_report
+from textsignal.report.values.prepare import prepare
+
+TRIED = "The staff were friendly but the bathroom was dirty."
+SCREENS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"width": 390},
+    "dark-phone": {"width": 390, "color_scheme": "dark"},
+}
+A4 = 794 - 2 * 49  # pixels between the margins
+#: What of some elements reaches beyond the page, or beyond its own box.
+CUT = """(selector) => [...document.querySelectorAll(selector)].filter((part) => part.checkVisibility())
+    .filter((part) => {
+        const beyond = part.getBoundingClientRect().right > innerWidth + 1;
+        const whole = part.closest("svg") || getComputedStyle(part).display === "inline";
+        return beyond || (!whole && part.scrollWidth > part.clientWidth + 1);
+    })
+    .map((part) => part.outerHTML.slice(0, 120))"""
+
+
+@pytest.fixture(params=["themes", "predictive"])
+def name(request):
+    return request.param
+
+
+def opened(visit, report, **options):
+    """The page with all it can show: every card open, and a text read."""
+    page = visit(report, **options).page
+    page.click("#open-all")
+    for summary in page.locator(".around summary").all()[:2]:
+        summary.click()
+    page.fill("#try-text", TRIED)
+    page.wait_for_selector("#try-result:visible")
+    page.evaluate("textsignal.drawn()")
+    return page
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_nothing(visit, reports, screen, name):
+    page = opened(visit, reports[name], **SCREENS[screen])
+    found = Axe().run(page).response["violations"]
+    assert {fault["id"]: [node["html"] for node in fault["nodes"][:3]] for fault in found} == {}
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_everything_to_press_is_large_enough(visit, reports, width, name):
+    page = opened(visit, reports[name], width=width)
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("a[href], button, input, textarea, summary, select, [tabindex='0']")]
+        .filter((part) => part.checkVisibility() && !part.matches(".skip, p a, li > a.named, figcaption a, mark.said"))
+        .map((part) => [part.getBoundingClientRect(), part.outerHTML.slice(0, 80)])
+        .filter(([box]) => box.width < 24 || box.height < 24)
+        .map(([box, html]) => `${box.width.toFixed(1)} x ${box.height.toFixed(1)}: ${html}`)"""
+    )
+    assert small == []
+
+
+def test_type_has_few_sizes_and_none_is_tiny(visit, reports, name):
+    page = opened(visit, reports[name])
+    sizes = page.evaluate(
+        """() => {
+          const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          const sizes = {};
+          while (texts.nextNode()) {
+            const [text, part] = [texts.currentNode.data.trim(), texts.currentNode.parentElement];
+            if (text === "" || part.closest("svg, script, noscript") || !part.checkVisibility()) continue;
+            sizes[parseFloat(getComputedStyle(part).fontSize)] = text;
+          }
+          return sizes;
+        }"""
+    )
+    assert len(sizes) <= 6, sizes
+    assert min(map(float, sizes)) >= 13
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_text_in_charts_is_legible(visit, reports, width, name):
+    page = opened(visit, reports[name], width=width)
+    heights = page.evaluate(
+        """() => [...document.querySelectorAll(".chart svg text")].filter((text) => text.textContent.trim() !== "")
+        .map((text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getCTM().a, text.getCTM().b))"""
+    )
+    assert min(heights) >= 12
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_hides_no_column(visit, reports, width, name):
+    page = opened(visit, reports[name], width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # Titles of columns of the table of skill stand in its cells.
+    assert page.evaluate(CUT, "tbody th, tbody td, .numbers thead th, .scroll, svg text") == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_contents_stay_in_sight_and_hide_no_heading(visit, reports, width, name):
+    page = visit(reports[name], width=width).page
+    page.evaluate("textsignal.drawn()")
+    links = page.locator("nav.contents a").all()
+    for link in links:
+        link.click()
+        page.wait_for_timeout(50)
+        bottom = page.evaluate("document.querySelector('nav.contents').getBoundingClientRect().bottom")
+        assert page.evaluate("document.querySelector('nav.contents').getBoundingClientRect().top") == 0
+        heading = page.evaluate(
+            "id => document.querySelector(`${id} h1, ${id} h2`).getBoundingClientRect().top", link.get_attribute("href")
+        )
+        assert heading >= bottom
+    assert len(links) >= 6
+
+
+def test_contents_mark_what_is_read(visit, reports):
+    page = visit(reports["themes"]).page
+    page.click("nav.contents a[href='#topics']")
+    page.wait_for_selector("nav.contents a[href='#topics'][aria-current=true]")
+    assert page.locator("nav.contents a[aria-current]").count() == 1
+
+
+def test_on_paper_nothing_is_cut(visit, reports, name):
+    page = visit(reports[name], width=A4).page
+    page.evaluate("textsignal.drawn()")
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT, "body *") == []
+
+
+def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(visit, reports, name):
+    page = visit(reports[name]).page
+    for bar in page.locator("#chart-drivers .mark-rect path").all():
+        about = bar.evaluate("bar => bar.__data__.datum")
+        if bar.bounding_box()["width"] < 10:
+            continue  # too short to be hovered over
+        bar.hover(force=True)
+        page.locator("#vg-tooltip-element.visible", has_text=about["words"]).wait_for()
+        shown = dict(
+            page.eval_on_selector_all(
+                "#vg-tooltip-element tr", "rows => rows.map((row) => [...row.children].map((cell) => cell.innerText))"
+            )
+        )
+        reach, badly, well, _, costs, brings = page.locator(f"#row-{about['topic']} td").all_inner_texts()
+        assert shown["texts that speak of it"] == reach
+        assert (shown["of these, well"], shown["of these, badly"]) == (well, badly)
+        assert shown["what it does"] == (f"−{costs} stars" if about["side"] == "costs" else f"+{brings} stars")
+        written = page.locator("#chart-drivers .mark-text text").all_text_contents()
+        assert shown["what it does"].removesuffix(" stars") in written
+
+
+def test_the_head_says_where_from_when_and_by_what(models, monkeypatch, tmp_path):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    settings = replace(SETTINGS, source="reviews & more.csv")
+    model, file = models["themes"], tmp_path / "report.html"
+    write_report(model, file, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings)
+    made = re.search(r'<p class="made">(.*?)</p>', file.read_text(encoding="utf-8"))[1]
+    assert made.startswith("reviews &amp; more.csv · made <time>2023-11-14</time> by textsignal ")
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings).made)
+
+
+def test_the_demo_is_eight_pages_of_paper_at_most(visit, tmp_path):
+    demo = synthetic_reviews(DEMO_REVIEWS, seed=0)
+    model = TextResponseModel(DEMO_TOPICS, levels=(1, 5), n_jobs=1).fit(demo.texts, demo.ratings)
+    model.report(tmp_path / "report.html")
+    page = visit(tmp_path / "report.html").page
+    page.evaluate("textsignal.drawn()")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 8
+
+
+def test_the_command_shows_no_way_to_a_file(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    models["themes"].report(tmp_path / "out" / "report.html", with_texts=False)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "model.report(&#39;out/report.html&#39;)" in page
+    assert str(tmp_path) not in page
