@@ -56,7 +56,7 @@ def by_tone(spoken, k=0):
 def test_without_groups_and_dates_nothing_is_said_of_them(prepared):
     report = prepared()
     assert report.groups is report.timeline is None
-    assert all(topic.trend == topic.worst == topic.best == "" for topic in report.topics)
+    assert all(topic.trend == "" and topic.worst == topic.best == () for topic in report.topics)
     assert 'id="groups"' not in render(report)
 
 
@@ -91,9 +91,9 @@ def test_colours_are_blue_for_better_and_orange_for_worse_on_one_scale(prepared,
 def test_the_worst_group_is_named_where_it_is_clear(prepared, spoken):
     report = prepared(by_tone(spoken))
     card = next(topic for topic in report.topics if topic.number == 0)
-    assert card.worst.startswith("Worst Inn (costs ")
+    assert card.worst[0].startswith("Worst Inn (costs ")
     assert str(report.groups.conclusion).startswith(f"“{card.label}” costs Worst Inn ")
-    assert f"Worst hotel: {card.worst}." in " ".join(map(str, report.findings.to_fix)) or card.lift < card.worth
+    assert f"Worst hotel: {card.worst[0]}." in " ".join(map(str, report.findings.to_fix)) or card.lift < card.worth
 
 
 def test_nothing_is_found_where_groups_do_not_differ(prepared):
@@ -101,7 +101,7 @@ def test_nothing_is_found_where_groups_do_not_differ(prepared):
     report = prepared(pd.Series(twins))
     assert report.groups.findings == ()
     assert "No group stands out clearly" in str(report.groups.conclusion)
-    assert all(topic.worst == topic.best == "" for topic in report.topics)
+    assert all(topic.worst == topic.best == () for topic in report.topics)
 
 
 def test_only_the_largest_of_many_groups_are_shown_and_the_rest_counted(prepared):

@@ -51,11 +51,11 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class TopicGroups:
-    """The groups that speak worst and best of a topic, where that is clear: in words, "" where there is none."""
+    """The groups that a topic costs and brings most, where that is clear: in words."""
 
     topic: int
-    worst: str
-    best: str
+    worst: tuple[str, ...]
+    best: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class TopicCard:
     spoken_responses, elsewhere_responses : how responses are distributed, in shares.
     stability : share of refits to halves of the training texts in which it comes back; None where that is not known.
     evidence : quotes that show it; None where no text may be shown.
-    trend, worst, best : how it changes, and which groups speak worst and best of it; "" where nothing is known.
+    trend, worst, best : how it changes, and the groups that it costs and brings most; empty where nothing is known.
     """
 
     number: int
@@ -159,8 +159,8 @@ class TopicCard:
     stability: float | None
     evidence: tuple[QuoteGroup, ...] | None
     trend: str = ""
-    worst: str = ""
-    best: str = ""
+    worst: tuple[str, ...] = ()
+    best: tuple[str, ...] = ()
 
     @property
     def topic(self) -> int:

@@ -58,9 +58,9 @@ def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -
     return Sentence((f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth.",))
 
 
-def _where(which: str, groups: str, settings: ReportSettings) -> str:
-    """The groups that stand out, where there are some."""
-    return f" {which} {settings.group_name}: {groups}." if groups else ""
+def _where(which: str, groups: Sequence[str], settings: ReportSettings) -> str:
+    """The group that stands out most, where there is one."""
+    return f" {which} {settings.group_name}: {groups[0]}." if groups else ""
 
 
 def _named(topic: TopicCard) -> Named:

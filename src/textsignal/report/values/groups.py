@@ -12,7 +12,6 @@ from textsignal.report.values.documents import Documents
 from textsignal.report.values.formats import signed_number
 from textsignal.report.values.wording import cut, one_line
 from textsignal.topics.drivers import Spoken
-from textsignal.topics.findings import NOTHING
 from textsignal.topics.groups import Comparison, GroupMeans, compare_groups
 from textsignal.topics.table import unique_labels
 
@@ -132,15 +131,15 @@ def _percent(value: float) -> str:
 
 def _told(found: Comparison, means: GroupMeans, k: int) -> list[int]:
     """Groups that a topic clearly costs, or brings, more than all, the most first; enough of their documents speak."""
-    more = means.shrunk[:, k] - means.overall[k]
-    groups = np.flatnonzero((means.clear[:, k] > 0) & ~found.few[:, k] & (more >= NOTHING))
+    as_written = np.round(means.shrunk[:, k], 2) > np.round(means.overall[k], 2)
+    groups = np.flatnonzero((means.clear[:, k] > 0) & ~found.few[:, k] & as_written)
     return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
 def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard) -> TopicGroups:
-    def listed(means: GroupMeans, verb: str) -> str:
+    def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
         groups = _told(found, means, topic.number)[:ON_CARD]
-        return ", ".join(f"{names[g]} ({verb} {means.shrunk[g, topic.number]:.2f})" for g in groups)
+        return tuple(f"{names[g]} ({verb} {means.shrunk[g, topic.number]:.2f})" for g in groups)
 
     return TopicGroups(topic.number, listed(found.lift, "costs"), listed(found.worth, "brings"))
 
