@@ -64,7 +64,7 @@ def rows_of(page):
         onwards = page.locator("#found-pages button[data-step='1']")
         if onwards.get_attribute("aria-disabled") == "true":
             return rows
-        onwards.click()
+        onwards.press("Enter")
 
 
 def footers(page):

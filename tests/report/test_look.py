@@ -111,7 +111,7 @@ def test_contents_stay_in_sight_and_hide_no_heading(visit, reports, width, name)
     links = page.locator("nav.contents a").all()
     for link in links:
         link.click()
-        page.wait_for_timeout(50)
+        page.evaluate("textsignal.drawn()")
         bottom = page.evaluate("document.querySelector('nav.contents').getBoundingClientRect().bottom")
         assert page.evaluate("document.querySelector('nav.contents').getBoundingClientRect().top") == 0
         heading = page.evaluate(

@@ -14,7 +14,7 @@ from textsignal.report.values.numbers import (
     response_bars,
     sizes,
 )
-from textsignal.report.values.wording import signed, visible
+from textsignal.report.values.wording import visible
 
 STARS = Binomial(4, 1)
 
@@ -49,11 +49,6 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert found.max() <= 6
     order = np.argsort(counts, kind="stable")
     assert (np.diff(found[order]) >= 0).all()
-
-
-@pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])
-def test_changes_are_signed_and_have_a_unit(value, words):
-    assert signed(value, "stars") == words
 
 
 @given(st.text(st.characters(codec=None)))

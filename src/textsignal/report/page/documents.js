@@ -253,7 +253,7 @@ function browseDocuments(page, names) {
       observer.disconnect();
       if (known === null) searched();
     },
-    { rootMargin: "600px" },
+    { rootMargin: "-120px 0px 600px" }, // not when it lies above the screen: what is read would be pushed down
   );
   observer.observe(section);
   return { showDocuments };
