@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.families import Binomial
+from textsignal.report.values.formats import signed_number
 from textsignal.report.values.numbers import (
     length_bars,
     level_ticks,
     response_bars,
     sizes,
 )
-from textsignal.report.values.wording import signed, visible
+from textsignal.report.values.wording import visible
 
 STARS = Binomial(4, 1)
 
@@ -51,9 +52,9 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert (np.diff(found[order]) >= 0).all()
 
 
-@pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40 stars"), (-1.234, "−1.23 stars"), (0.004, "±0.00 stars")])
-def test_changes_are_signed_and_have_a_unit(value, words):
-    assert signed(value, "stars") == words
+@pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40"), (-1.234, "−1.23"), (0.004, "0.00"), (-0.004, "0.00")])
+def test_changes_are_signed_unless_they_are_none(value, words):
+    assert signed_number(value) == words
 
 
 @given(st.text(st.characters(codec=None)))
