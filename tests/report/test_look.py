@@ -170,7 +170,8 @@ def test_the_head_says_where_from_when_and_by_what(models, monkeypatch, tmp_path
 def test_the_demo_is_eight_pages_of_paper_at_most(visit, tmp_path):
     demo = synthetic_reviews(DEMO_REVIEWS, seed=0)
     model = TextResponseModel(DEMO_TOPICS, levels=(1, 5), n_jobs=1).fit(demo.texts, demo.ratings)
-    model.report(tmp_path / "report.html")
+    table = demo.to_frame()
+    model.report(tmp_path / "report.html", by=table["hotel"], over=table["date"])
     page = visit(tmp_path / "report.html").page
     page.evaluate("textsignal.drawn()")
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 8

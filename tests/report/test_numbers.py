@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.families import Binomial
+from textsignal.report.values.formats import signed_number
 from textsignal.report.values.numbers import (
     length_bars,
     level_ticks,
@@ -49,6 +50,11 @@ def test_more_frequent_words_are_never_smaller(counts):
     assert found.max() <= 6
     order = np.argsort(counts, kind="stable")
     assert (np.diff(found[order]) >= 0).all()
+
+
+@pytest.mark.parametrize(("value", "words"), [(0.4, "+0.40"), (-1.234, "−1.23"), (0.004, "0.00"), (-0.004, "0.00")])
+def test_changes_are_signed_unless_they_are_none(value, words):
+    assert signed_number(value) == words
 
 
 @given(st.text(st.characters(codec=None)))
