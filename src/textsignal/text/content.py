@@ -37,7 +37,7 @@ _JUDGING = {
         lovely beautiful terrible horrible awful poor fine decent favorite favourite special happy sad love loved loves
         enjoy enjoyed hate hated outstanding superb fabulous incredible exceptional disappointing disappointed impressed
         unacceptable ridiculous disgusting horrendous mediocre average overall recommend recommended highly thank thanks
-        appreciate appreciated pleased satisfied
+        appreciate appreciated pleased satisfied avoid
     """,
 }
 # Words that say how a thing is, not which it is.

@@ -18,8 +18,6 @@ from textsignal.topics.table import with_lists_as_text
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4
 #: Share of a step in the response below which a topic is said to move nothing: no finding is made of it.
 NOTHING = 0.005
-#: With fewer words that tell something, a topic is only judged.
-LEAST_TELLING = 2
 #: Words with a common beginning of so many letters are one: "room" and "rooms".
 STEM = 4
 _JUDGING = frozenset[str]().union(*JUDGING.values())
@@ -78,7 +76,7 @@ def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], n: int = TO_KEEP) -
 
 
 def _only_judged(topic: Topic, side: str) -> bool:
-    return hasattr(topic, side) and len(_telling(topic, getattr(topic, side))) < LEAST_TELLING
+    return hasattr(topic, side) and not _telling(topic, getattr(topic, side))
 
 
 def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
@@ -123,7 +121,9 @@ def _said(topic: Topic, share: float, how: str, words: Sequence[str], naming: Na
     if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
         return said
     first, second = f"{here:.1f}", f"{elsewhere:.1f}"
-    return said if first == second else f"{said} Where they do, {naming.subject} averages {first} instead of {second}."
+    return (
+        said if first == second else f"{said} Where it comes up, {naming.subject} averages {first} instead of {second}."
+    )
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -135,7 +135,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 class Drivers(pd.DataFrame):
-    """A table of drivers that says in sentences what to fix first and what to keep; a notebook shows both.
+    r"""A table of drivers that says in sentences what to fix first and what to keep; a notebook shows both.
 
     Whatever is made of it, such as a part of its rows, is an ordinary DataFrame.
 
@@ -143,9 +143,11 @@ class Drivers(pd.DataFrame):
     --------
     >>> row = {"topic": 0, "label": "noise", "reach": 0.3, "well": 0.1, "badly": 0.5, "lift": 0.06, "worth": 0.01}
     >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
-    >>> print(*Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix)
-    “noise”: 30% of texts speak of it, 50% of them badly. Where they do, the rating averages 3.1 instead of 4.0. If \
-nothing bad were said of it, the average would be 0.06 stars higher.
+    >>> for said in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
+    ...     print(said.replace(". ", ".\n"))
+    “noise”: 30% of texts speak of it, 50% of them badly.
+    Where it comes up, the rating averages 3.1 instead of 4.0.
+    If nothing bad were said of it, the average would be 0.06 stars higher.
     """
 
     _metadata: ClassVar[list[str]] = ["naming"]

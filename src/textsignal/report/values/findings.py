@@ -92,7 +92,8 @@ def _trust(
     much = next(words for least, words in SKILL if not ours.r2 < least)
     said = (
         f"The text accounts for {much} of the differences in {settings.naming.subject}: the model explains "
-        f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit}."
+        f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit} for a single "
+        "text."
     )
     beside = "" if ridge is None else f" A regression on the counts of its terms explains {_percent(ridge.r2)}."
     return Sentence((said + beside,)), Sentence((learnt,))
