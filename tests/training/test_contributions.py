@@ -28,7 +28,7 @@ def effects_of(tone, shares, y, weight=None):
     weight = np.ones(len(y)) if weight is None else weight
     prevalence = np.average(shares, axis=0, weights=weight)
     with local_compute(1) as compute:
-        return fit_theme_effects(tone, shares, prevalence, y, weight, FAMILY, compute)
+        return fit_theme_effects(tone, shares, prevalence, y, weight, FAMILY, compute)[0]
 
 
 class TestWhatIsFound:

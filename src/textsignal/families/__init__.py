@@ -1,22 +1,43 @@
 """Response families, one file each."""
 
+from dataclasses import fields, replace
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
 from textsignal.families.base import (
     Family,
+    NoLevelsError,
     best_constant,
     deviance,
     level_probabilities,
     linear_predictor,
     null_deviance,
 )
+from textsignal.families.bernoulli import Bernoulli
+from textsignal.families.beta_binomial import BetaBinomial
 from textsignal.families.binomial import Binomial
+from textsignal.families.categorical import Categorical
+from textsignal.families.gaussian import Gaussian
+from textsignal.families.negative_binomial import NegativeBinomial
+from textsignal.families.ordinal import Ordinal
+from textsignal.families.poisson import Poisson
+from textsignal.families.proportion import Proportion
 
 __all__ = [
     "FAMILIES",
+    "Bernoulli",
+    "BetaBinomial",
     "Binomial",
+    "Categorical",
     "Family",
+    "Gaussian",
+    "NegativeBinomial",
+    "NoLevelsError",
+    "Ordinal",
+    "Poisson",
+    "Proportion",
     "as_family",
     "best_constant",
     "deviance",
@@ -25,7 +46,17 @@ __all__ = [
     "null_deviance",
 ]
 
-FAMILIES: dict[str, type[Binomial]] = {"binomial": Binomial}
+FAMILIES: dict[str, type[Family]] = {
+    "binomial": Binomial,
+    "beta-binomial": BetaBinomial,
+    "ordinal": Ordinal,
+    "bernoulli": Bernoulli,
+    "proportion": Proportion,
+    "poisson": Poisson,
+    "negative-binomial": NegativeBinomial,
+    "gaussian": Gaussian,
+    "categorical": Categorical,
+}
 
 
 def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
@@ -37,15 +68,26 @@ def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
     Binomial(n=None, lowest=None)
     >>> as_family("binomial", levels=(1, 5))
     Binomial(n=4, lowest=1)
+    >>> as_family("ordinal", levels=(1, 2, 0.5))
+    Ordinal(values=(1.0, 1.5, 2.0), thresholds=None)
     """
     if isinstance(family, str) and family in FAMILIES:
         family = FAMILIES[family]()
     elif isinstance(family, str) or not hasattr(family, "encode"):
-        raise InputError(f"family={family!r} is not known; allowed: {', '.join(sorted(FAMILIES))}")
+        raise InputError(f"family={family!r} is not known; allowed: {', '.join(FAMILIES)}")
     if levels is None:
         return family
-    scale = Binomial.from_levels(levels)
-    given = {name: value for name, value in family.settings().items() if value is not None}
-    if not isinstance(family, Binomial) or any(scale.settings()[name] != value for name, value in given.items()):
+    scale = family.from_levels(levels)
+    given = _given(family)
+    if any(scale.settings()[name] not in (None, value) for name, value in given.items()):
         raise InputError(f"levels={levels!r} and family={family!r} contradict each other; give one of them")
-    return scale
+    return replace(scale, **given)  # type: ignore[type-var]
+
+
+def _given(family: Any) -> dict[str, Any]:
+    """What is not left at its default."""
+    return {
+        field.name: getattr(family, field.name)
+        for field in fields(family)
+        if getattr(family, field.name) != field.default
+    }

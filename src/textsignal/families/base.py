@@ -1,27 +1,39 @@
 """What response families share: pure functions of the encoded response y and the linear predictor eta.
 
 A family knows nothing of text, topics or weights. It says which responses are allowed (`encode`), how badly a
-linear predictor explains them (`loss`, with its two derivatives) and what a linear predictor means on the user's
-scale (`mean`, `level`, `distribution`).
+linear predictor explains them (`loss`, with its two derivatives), what a linear predictor means on the user's
+scale (`mean`, `level`, `distribution`), and what its own parameters are (thresholds, dispersion), given linear
+predictors (`refit`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
+
+#: How near an expected response of another model may come to an end of the scale, as a share of it.
+MARGIN = 0.01
+
+
+class NoLevelsError(InputError, AttributeError):
+    """Levels, or their probabilities, were asked of a family that has none."""
 
 
 class Family(Protocol):
     """What training, inference and reports ask of a response type.
 
-    Every function works elementwise: y and eta have the same shape. A missing response is NaN in what `encode`
+    Every function works elementwise: y and eta have the same shape. Only where `n_predictors` is P > 1, eta and
+    gradients have one more axis of length P behind, and curvatures two. A missing response is NaN in what `encode`
     returns and is left out by the caller before any other function is asked.
+
+    A family is frozen. What it must know and was not given is None: the scale until `learn`, then nothing.
     """
 
     @property
@@ -29,17 +41,33 @@ class Family(Protocol):
         """Name by which users choose the family."""
 
     @property
-    def levels(self) -> NDArray[np.int64]:
-        """The responses that can occur, in order, on the user's scale."""
+    def levels(self) -> NDArray[Any]:
+        """The responses that can occur, in order, on the user's scale; absent where they cannot be listed."""
+
+    @property
+    def n_predictors(self) -> int:
+        """Linear predictors of one document."""
+
+    @property
+    def unit(self) -> float:
+        """A difference in eta that matters: 1 for logits and logarithms, else on the scale of the response."""
+
+    @property
+    def of_words(self) -> Family:
+        """The family for effects of single words: of the same encoded responses, with a simpler loss if need be."""
+
+    @classmethod
+    def from_levels(cls, levels: ArrayLike) -> Self:
+        """Give the scale by its levels; raises where the family has none."""
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in what was left open (such as the scale) from observed responses."""
+        """Fill in what was left open from observed responses: the scale, and own parameters without any text."""
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Validate and shift responses; NaN stays NaN (no response)."""
+        """Validate responses and bring them to numbers; NaN stays NaN (no response)."""
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Negative log-likelihood of each document, without terms free of eta."""
+        """Negative log-likelihood of each document, without terms free of both eta and own parameters."""
 
     def best_loss(self, y: Vector) -> Vector:
         """Smallest loss any eta could give: what deviances are measured from."""
@@ -48,26 +76,98 @@ class Family(Protocol):
         """First derivative of `loss` in eta."""
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Second derivative of `loss` in eta; greater than 0."""
+        """Second derivative of `loss` in eta; its expectation where it may be negative. Greater than 0."""
 
     def mean(self, eta: Vector) -> Vector:
-        """Expected response on the user's scale."""
+        """Expected response on the user's scale; where classes have no order, the probability of each."""
 
     def link(self, mean: Vector) -> Vector:
         """The eta whose `mean` this is, for expected responses of other models too: kept inside the scale."""
 
-    def level(self, eta: Vector, rule: str) -> NDArray[np.int64]:
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One of `levels` for each eta, by `rule`: "round" or "mode"."""
 
     def distribution(self, eta: Vector) -> Any:
-        """Predictive distribution on the user's scale, as a frozen scipy.stats distribution."""
+        """Predictive distribution on the user's scale: frozen, with the methods of scipy.stats."""
 
-    def settings(self) -> dict[str, int | None]:
+    def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
+        """Responses drawn at random, on the user's scale."""
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The family with own parameters of the smallest loss at these eta; itself where it has none."""
+
+    def settings(self) -> dict[str, Any]:
         """The constructor's arguments that give this family again."""
 
 
+class Common:
+    """What most families answer alike; they are frozen dataclasses of their settings."""
+
+    name: ClassVar[str]
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        """There are none: `hasattr(family, "levels")` is False."""
+        raise self._no_levels
+
+    @property
+    def n_predictors(self) -> int:
+        """Linear predictors of one document."""
+        return 1
+
+    @property
+    def unit(self) -> float:
+        """A difference in eta that matters."""
+        return 1.0
+
+    @property
+    def of_words(self) -> Any:
+        """The family for effects of single words: this one."""
+        return self
+
+    @classmethod
+    def from_levels(cls, levels: ArrayLike) -> Self:
+        """Give the scale by its levels."""
+        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; leave them out")
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Nothing is left open."""
+        return self
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """There are no own parameters."""
+        return self
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """There are none."""
+        raise self._no_levels
+
+    @property
+    def _no_levels(self) -> NoLevelsError:
+        return NoLevelsError(f"responses of the {self.name} family have no levels; ask for means or the distribution")
+
+    def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
+        """Responses drawn at random, on the user's scale."""
+        return np.asarray(self.distribution(eta).rvs(size=np.shape(eta), random_state=rng))
+
+    def distribution(self, eta: Vector) -> Any:
+        """Predictive distribution on the user's scale."""
+        raise NotImplementedError
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        """The constructor's call; what has a default and is left at it is not shown."""
+        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        shown = {name: value for name, value in self.settings().items() if value is None or value != defaults[name]}
+        given = [f"{name}={value!r}" for name, value in shown.items()]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
 def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """(documents, levels) probability of every level at linear predictors `eta` (documents,).
+    """(documents, levels) probability of every level at linear predictors `eta`.
 
     Examples
     --------
@@ -78,17 +178,18 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
 
 
-def linear_predictor(columns: Array, effects: Vector, intercept: float) -> Vector:
+def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
     """(documents,) eta = intercept + columns effects; columns (documents, columns) are topics' weights, as a rule.
 
-    Summed without BLAS, so that the bits do not depend on its threads.
+    With effects (columns, P) and intercept (P,) it is (documents, P). Summed without BLAS, so that the bits do not
+    depend on its threads.
 
     Examples
     --------
     >>> linear_predictor(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0.5, -1.0]), 2.0)
     array([0.5, 1. ])
     """
-    return intercept + np.einsum("ik,k->i", columns, effects, dtype=np.float64)
+    return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
 
 
 def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
@@ -121,16 +222,36 @@ def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
     return deviance(family, y, np.full(y.size, constant), weight)
 
 
+def best_between(value: Any, slope: Any, low: float, high: float) -> float:
+    """Where a function of one number is smallest between two ends: found by its value, made exact by its slope."""
+    found = float(minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-4}).x)
+    left, right = max(low, found - 0.05), min(high, found + 0.05)
+    if slope(left) < 0 < slope(right):
+        return float(brentq(slope, left, right, xtol=1e-13, rtol=1e-13))
+    return min((left, found, right), key=value)
+
+
 def as_numbers(y: ArrayLike) -> Vector:
     """Responses as floats; infinities and non-numbers raise, naming the row."""
     try:
         values = np.asarray(y, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
+        raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
     if values.ndim != 1:
         raise InputError(f"the response must be one number per document; its shape is {values.shape}")
     raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
     return values
+
+
+def _first_label(y: ArrayLike, error: Exception) -> str:
+    """The first response that is no number, and the family that would take it."""
+    for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            fits = 'family="categorical" takes labels, family="bernoulli" two of them'
+            return f"{value!r} is not (row {row}; rows count from 0); {fits}"
+    return str(error)
 
 
 def check_whole(values: Vector, reason: str) -> None:
@@ -138,10 +259,34 @@ def check_whole(values: Vector, reason: str) -> None:
     raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
 
 
-def raise_at(bad: NDArray[np.bool_], values: Vector, reason: str) -> None:
-    """Raise an InputError that names up to five of the rows where `bad` holds."""
+def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: str = "") -> None:
+    """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
     rows = np.flatnonzero(bad)
     if rows.size:
-        listed = ", ".join(f"row {row}: {values[row]:g}" for row in rows[:5])
+        listed = ", ".join(f"row {row}: {shown(values[row])}" for row in rows[:5])
         more = f" and {rows.size - 5} more" if rows.size > 5 else ""
-        raise InputError(f"response {reason} ({listed}{more}; rows count from 0)")
+        advice = f"; {fits}" if fits else ""
+        raise InputError(f"response {reason} ({listed}{more}; rows count from 0){advice}")
+
+
+def shown(value: Any) -> str:
+    """A response as an error names it."""
+    return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
+
+
+def observed_numbers(y: ArrayLike) -> Vector:
+    """Those responses that are not missing, as numbers; raises where there is none, or no two differ."""
+    values = as_numbers(y)
+    values = values[~np.isnan(values)]
+    if values.size == 0:
+        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    if values.min() == values.max():
+        raise constant_response(values[0])
+    return values
+
+
+def constant_response(value: Any) -> InputError:
+    """What to say where all responses are the same."""
+    return InputError(
+        f"the response is constant (always {shown(value)}), so there is nothing to explain; check the response column"
+    )

@@ -21,7 +21,8 @@ from textsignal.engines import Compute
 from textsignal.families import Family
 from textsignal.training.glm import ResponseModel, fit_glm
 
-#: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen.
+#: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen; the latter in
+#: units of the linear predictor.
 GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.2
 #: The same of the common gamma around 0: wide, but tone that is next to nothing out of fold cannot count a millionfold.
 COMMON_SPREAD = 3.0
@@ -56,37 +57,39 @@ class ThemeEffects:
 
 def fit_theme_effects(
     tone: Vector, shares: Vector, prevalence: Vector, y: Vector, weight: Vector, family: Family, compute: Compute
-) -> ThemeEffects:
-    """Fit the GLM on themes.
+) -> tuple[ThemeEffects, Family]:
+    """Fit the GLM on themes; give its coefficients, and the family with its own parameters.
 
     tone, shares : (documents, themes); y : (documents,) encoded responses, NaN where there is none.
     prevalence : (themes,) shares of a text without words, of which the constant is the linear predictor.
     """
     n_themes = tone.shape[1]
     columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence])
-    spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, BETA_SPREAD)])
     one = _one_gamma(columns[:, :1], y, weight, family, compute)
-    dispersion, trusted = one.dispersion, one.trusted
-    penalty = 0.5 * dispersion / spreads**2
-    model = ResponseModel(family, compute, penalty, fit_intercept=True)
+    of_beta = BETA_SPREAD * one.family.unit
+    spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, of_beta)])
+    penalty = 0.5 * one.dispersion / spreads**2
+    model = ResponseModel(one.family, compute, penalty, fit_intercept=True)
     fit = fit_glm(model, columns, y, weight)
-    gamma = trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
+    gamma = one.trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
     # Given the gammas, the rest once more.
-    rest = replace(model, penalty=penalty[n_themes + 1 :])
+    rest = replace(model, family=fit.family, penalty=penalty[n_themes + 1 :])
     given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
     # Shares add up to 1, so one number can be taken off all betas alike.
     beta = given.effects - given.effects @ prevalence
-    return ThemeEffects(gamma, beta, given.intercept, fit.hessian / (dispersion or 1.0))
+    return ThemeEffects(gamma, beta, given.intercept, fit.hessian / (one.dispersion or 1.0)), given.family
 
 
 @dataclass(frozen=True)
 class _OneGamma:
     """The GLM with one gamma for all themes and no beta.
 
+    family : with its own parameters.
     dispersion : how much more responses scatter around it than the family says: mean of gradient^2 / mean of
     curvature. Ratings scatter about twice as much as a binomial; of a Gaussian it is the variance.
     """
 
+    family: Family
     gamma: float
     error: float
     dispersion: float
@@ -104,10 +107,10 @@ def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute:
     fit = fit_glm(ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), tone, y, weight)
     observed = ~np.isnan(y) & (weight > 0)
     y, eta, weight = y[observed], fit.linear_predictor(tone)[observed], weight[observed]
-    squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)
+    squares, curvature = fit.family.gradient(y, eta) ** 2, fit.family.curvature(y, eta)
     dispersion = float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
     error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
-    return _OneGamma(float(fit.effects[0]), error, dispersion)
+    return _OneGamma(fit.family, float(fit.effects[0]), error, dispersion)
 
 
 def spoken_of(

@@ -140,24 +140,24 @@ class Parameters:
     """What all documents share.
 
     HT : (terms, padded topics) topics, term by term, so that one term's row is contiguous.
-    beta : (padded topics,) effects.
-    intercept : constant of the linear predictor.
+    beta : (padded topics,) effects; (padded topics, P) where a document has P linear predictors.
+    intercept : constant of the linear predictor, or (P,) of each.
 
     Topics are padded with zeros to whole vector lanes; padding stays zero through every update.
     """
 
     HT: Array
     beta: Vector
-    intercept: float
+    intercept: float | Vector
 
     @property
     def coefficients(self) -> Vector:
-        """(padded topics + 1,) effects, then the intercept."""
-        return np.append(self.beta, self.intercept)
+        """(padded topics + 1,) effects, then the intercept; of P linear predictors (padded topics + 1, P)."""
+        return np.concatenate([self.beta, np.asarray(self.intercept, dtype=float)[None]])
 
     def with_coefficients(self, coefficients: Vector) -> Parameters:
         """Give the same topics with other effects and intercept."""
-        return replace(self, beta=coefficients[:-1], intercept=float(coefficients[-1]))
+        return replace(self, beta=coefficients[:-1], intercept=coefficients[-1])
 
     def linear_predictor(self, W: Array) -> Vector:
         """eta = intercept + W beta."""
@@ -177,8 +177,8 @@ class ResponseSums(Addable):
     """What the responses add up to at the current weights and coefficients.
 
     loss : negative log-likelihood.
-    gradient : (padded topics + 1,) of the loss in (beta, intercept).
-    hessian : (padded topics + 1, padded topics + 1) of the same.
+    gradient : (padded topics + 1,) of the loss in (beta, intercept), of P linear predictors (padded topics + 1, P).
+    hessian : of the same, in the order of the flattened gradient.
     """
 
     loss: float

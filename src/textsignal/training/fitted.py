@@ -74,6 +74,7 @@ class FittedTopics:
         """Give the same model with other topics and what was fitted to them; effects of single words are left out."""
         return replace(
             self,
+            family=fit.glm.family,
             topics=topics,
             effects=fit.glm.effects,
             intercept=fit.glm.intercept,

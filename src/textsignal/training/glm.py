@@ -1,4 +1,8 @@
-"""Coefficients given the weights: a penalised GLM, reached only through sums over blocks."""
+"""Coefficients given the weights: a penalised GLM, reached only through sums over blocks.
+
+A family of P linear predictors a document has coefficients (columns + 1, P). Gradients have their shape, and Hessians
+the order of the flattened ones: the last P are those of the intercepts.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ from textsignal.training.corpus import Number, Parameters, Responses, ResponseSu
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
+#: Turns between coefficients and the family's own parameters, at most; and how little may move in the last.
+MOST_TURNS, SETTLED = 200, 1e-9
 #: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
 LEAST_CURVATURE = 1e-100
 
@@ -37,12 +43,19 @@ class ResponseModel:
         """Loss, gradient and Hessian over one block."""
         eta = parameters.linear_predictor(block.W) + block.offset
         weight = block.response_weight
-        gradient, hessian = self.compute.kernels.response_sums(
-            block.W,
-            weight * (self.family.gradient(block.y, eta) - block.tilt),
-            weight * self.family.curvature(block.y, eta),
-        )
+        slope = weight * (self.family.gradient(block.y, eta).T - block.tilt)
+        curvature = weight * self.family.curvature(block.y, eta).T
+        sums = self.compute.kernels.response_sums if eta.ndim == 1 else self._sums_of_many
+        gradient, hessian = sums(block.W, slope, curvature)
         return ResponseSums(self._loss(block, eta), gradient, hessian)
+
+    def _sums_of_many(self, W: Array, slope: Vector, curvature: Vector) -> tuple[Vector, Vector]:
+        """The same for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
+        one = self.compute.kernels.response_sums
+        parts = [[one(W, slope[p], curvature[p, q]) for q in range(len(slope))] for p in range(len(slope))]
+        gradient = np.stack([row[0][0] for row in parts], axis=1)
+        hessian = np.stack([np.stack([part[1] for part in row], axis=-1) for row in parts], axis=1)
+        return gradient, hessian.reshape(gradient.size, gradient.size)
 
     def sweep(self, blocks: Sequence[Responses], parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
@@ -57,25 +70,27 @@ class ResponseModel:
         return self.compute.engine.sweep(block_loss, blocks).value
 
     def _loss(self, block: Responses, eta: Vector) -> float:
-        return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - block.tilt * eta)))
+        tilted = block.tilt * eta if eta.ndim == 1 else 0.0
+        return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - tilted)))
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
-        return float(np.sum(self.penalty * parameters.beta**2))
+        return float(np.sum(self.penalty * parameters.beta.T**2))
 
     def slope(self, sums: ResponseSums, parameters: Parameters) -> Vector:
         """Gradient of loss and penalty in the coefficients that may move (0 for the others)."""
-        gradient = sums.gradient + np.append(2 * self.penalty * parameters.beta, 0.0)
+        gradient = sums.gradient.copy()
+        gradient[:-1] += (2 * self.penalty * parameters.beta.T).T
         gradient[-1] *= self.fit_intercept
         return gradient
 
     def information(self, sums: ResponseSums) -> Vector:
         """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
-        hessian = sums.hessian.copy()
-        columns = np.arange(len(hessian) - 1)
-        hessian[columns, columns] += 2 * self.penalty
-        hessian[-1] *= self.fit_intercept
-        hessian[:, -1] *= self.fit_intercept
+        hessian, n_predictors = sums.hessian.copy(), self.family.n_predictors
+        columns = np.arange(len(hessian) - n_predictors)
+        hessian[columns, columns] += np.repeat(2 * self.penalty, n_predictors)
+        hessian[-n_predictors:] *= self.fit_intercept
+        hessian[:, -n_predictors:] *= self.fit_intercept
         return hessian
 
 
@@ -133,16 +148,16 @@ class NewtonStep:
         """Solve (Hessian + 2 penalty) direction = - gradient; directions without data or curvature do not move."""
         hessian = model.information(sums)
         moving = np.diag(sums.hessian) > LEAST_CURVATURE
-        moving[-1] &= model.fit_intercept
+        moving[-model.family.n_predictors :] &= model.fit_intercept
         direction = np.zeros(len(hessian))
         inside = hessian[np.ix_(moving, moving)]
         # Scaled to a unit diagonal: topics differ in size by orders of magnitude. The pseudo-inverse takes
         # collinear topics (at penalty 0) in its stride.
         scale = 1 / np.sqrt(np.diag(inside))
-        slope = model.slope(sums, parameters)[moving] * scale
+        slope = model.slope(sums, parameters).ravel()[moving] * scale
         unit = inside * scale[:, None] * scale
         direction[moving] = -scale * (np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ slope)
-        return direction
+        return direction.reshape(sums.gradient.shape)
 
 
 @dataclass(frozen=True)
@@ -209,33 +224,54 @@ def fit_coefficients(
     return parameters
 
 
+def fit_family(
+    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters
+) -> tuple[ResponseModel, Parameters]:
+    """Coefficients and the family's own parameters in turn, until both settle: the model with the fitted family."""
+    fitted = fit_coefficients(model, blocks, parameters)
+    y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
+    known = weight > 0
+    for _ in range(MOST_TURNS):
+        eta = np.concatenate([fitted.linear_predictor(block.W) + block.offset for block in blocks])
+        family = model.family.refit(y[known], eta[known], weight[known])
+        if family == model.family:
+            break
+        model, before = replace(model, family=family), fitted.coefficients
+        fitted = fit_coefficients(model, blocks, fitted)
+        if np.abs(fitted.coefficients - before).max() <= SETTLED * (1 + np.abs(before).max()):
+            break
+    return model, fitted
+
+
 @dataclass(frozen=True)
 class GLMFit:
     """A GLM fitted to given columns.
 
-    coefficients : (columns + 1,) effects, then the intercept.
-    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty there: the penalised information. 0
-        in the row and column of an intercept that was not fitted.
+    family : with the own parameters that were estimated.
+    coefficients : (columns + 1,) effects, then the intercept; (columns + 1, P) for P linear predictors.
+    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty there: the penalised information, given
+        the family's own parameters. 0 in the row and column of an intercept that was not fitted.
     loss : sum of weight * loss there, tilted if a tilt was given, without the penalty.
     """
 
+    family: Family
     coefficients: Vector
     hessian: Vector
     loss: float
 
     @property
     def effects(self) -> Vector:
-        """(columns,) coefficients but the intercept."""
+        """(columns,) coefficients but the intercept; (columns, P) for P linear predictors."""
         return self.coefficients[:-1]
 
     @property
     def intercept(self) -> float:
-        """Constant of the linear predictor."""
+        """Constant of the linear predictor, where there is one."""
         return float(self.coefficients[-1])
 
     def linear_predictor(self, columns: Array) -> Vector:
         """(documents,) what the GLM says of documents with these columns (documents, columns)."""
-        return linear_predictor(columns, self.effects, self.intercept)
+        return linear_predictor(columns, self.effects, self.coefficients[-1])
 
 
 def fit_glm(
@@ -247,24 +283,27 @@ def fit_glm(
     tilt: Vector | None = None,
     offset: Vector | None = None,
 ) -> GLMFit:
-    """Explain responses by given columns: topics' weights, or anything else.
+    """Explain responses by given columns: topics' weights, or anything else, such as covariates.
 
-    model : the family, with one penalty for all columns or one for each.
+    model : the family, with one penalty for all columns or one for each: 0 for covariates. Own parameters of the
+        family are estimated too.
     columns : (documents, columns).
     y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
     tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
-        predictor.
+        predictor, such as the logarithm of an exposure.
     """
     blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
-    width = blocks[0].W.shape[1]
+    width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
-    model = replace(model, penalty=penalty)
-    first = Parameters(blocks[0].W[:0], beta=np.zeros(width), intercept=0.0)
-    fitted = fit_coefficients(model, blocks, first)
+    shape = () if n_predictors == 1 else (n_predictors,)
+    first = Parameters(blocks[0].W[:0], beta=np.zeros((width, *shape)), intercept=np.zeros(shape))
+    model, fitted = fit_family(replace(model, penalty=penalty), blocks, first)
     sums = model.sweep(blocks, fitted)
     kept = np.append(np.arange(columns.shape[1]), width)
-    return GLMFit(fitted.coefficients[kept], model.information(sums)[np.ix_(kept, kept)], sums.loss)
+    flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
+    information = model.information(sums)[np.ix_(flat, flat)]
+    return GLMFit(model.family, fitted.coefficients[kept], information, sums.loss)
 
 
 def _place_responses(

@@ -213,7 +213,7 @@ def train_joint(
         family=family,
         topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
         effects=parameters.beta[:n_topics].copy(),
-        intercept=parameters.intercept,
+        intercept=float(parameters.intercept),
         hessian=response.information(sums)[np.ix_(kept, kept)],
         mean_weights=np.average(found, axis=0, weights=corpus.weight * corpus.has_text),
         smoothing=0.0,

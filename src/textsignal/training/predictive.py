@@ -333,16 +333,16 @@ def train_predictive(
     fit = fit_on_text(corpus, Inference(found, settings.smoothing, FINAL_TOL), glm, tilt)
     # Every start has a guide of its own, so training's own objectives do not compare between starts.
     objective = _losses_of_whole_documents(corpus, length, found, fit, glm, settings.supervision).objective
-    return Run(_fitted(family, found, fit, settings, solution), objective)
+    return Run(_fitted(found, fit, settings, solution), objective)
 
 
 def _fitted(
-    family: Family, topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
+    topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
 ) -> FittedTopics:
     """The fitted value. What the loop calls "max_iter" is the end of all epochs."""
     done = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
     return FittedTopics(
-        family=family,
+        family=fit.glm.family,
         topics=topics,
         effects=fit.glm.effects,
         intercept=fit.glm.intercept,
@@ -375,5 +375,5 @@ def _losses_of_whole_documents(
     text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value
     observed = ~np.isnan(corpus.y)
     eta = fit.glm.linear_predictor(fit.weights)
-    response = float(np.sum(corpus.weight[observed] * glm.family.loss(corpus.y[observed], eta[observed])))
+    response = float(np.sum(corpus.weight[observed] * fit.glm.family.loss(corpus.y[observed], eta[observed])))
     return Losses(text, response, float(glm.penalty * np.sum(fit.glm.effects**2)), supervision)

@@ -64,7 +64,7 @@ def fit_theme_model(
     units = count_units(texts, terms)
     # Neither needs the other.
     tasks: list[Callable[[], Any]] = [
-        lambda: fit_tone(read.weighed.counts, features.sizes, y, weight, family, compute.kernels),
+        lambda: fit_tone(read.weighed.counts, features.sizes, y, weight, family.of_words, compute.kernels),
         lambda: word_vectors(units),
     ]
     tone, vectors = compute.engine.map(lambda task: task(), tasks)
@@ -73,7 +73,7 @@ def fit_theme_model(
     themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)
     unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
-    effects, training = _level_two(reading, themes, unseen, responses, weight, family, compute)
+    effects, family, training = _level_two(reading, themes, unseen, responses, weight, family, compute)
     return FittedThemes(family, language, terms, features, tone.effects, themes, effects, training), reading
 
 
@@ -86,8 +86,8 @@ def with_themes(
     """
     reading = read_themes(replace(model, themes=themes), texts, compute)
     unseen = model.training.unseen_tone(reading)
-    effects, training = _level_two(reading, themes, unseen, responses, weight, model.family, compute)
-    return replace(model, themes=themes, effects=effects, training=training), reading
+    effects, family, training = _level_two(reading, themes, unseen, responses, weight, model.family, compute)
+    return replace(model, family=family, themes=themes, effects=effects, training=training), reading
 
 
 def _level_two(
@@ -98,13 +98,13 @@ def _level_two(
     weight: Vector,
     family: Family,
     compute: Compute,
-) -> tuple[ThemeEffects, ThemeTraining]:
+) -> tuple[ThemeEffects, Family, ThemeTraining]:
     """Fit the GLM on themes; unseen : (sentences,) tone that has not seen the responses."""
     tone, texts = reading.tone_by_theme(unseen), reading.texts
     y = family.encode(responses)
-    effects = fit_theme_effects(tone, reading.shares, themes.prevalence, y, weight, family, compute)
+    effects, family = fit_theme_effects(tone, reading.shares, themes.prevalence, y, weight, family, compute)
     keys, ends = text_keys(texts.texts), sentence_ends(texts)
     spoken = reading.spoken
-    return effects, ThemeTraining(
-        keys, ends, unseen, tone, reading.shares, spoken, responses, weight, np.zeros(len(keys), dtype=bool)
-    )
+    held_out = np.zeros(len(keys), dtype=bool)
+    training = ThemeTraining(keys, ends, unseen, tone, reading.shares, spoken, responses, weight, held_out)
+    return effects, family, training

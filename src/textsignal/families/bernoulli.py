@@ -1,0 +1,107 @@
+"""Bernoulli: one of two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from textsignal.arrays import Vector
+from textsignal.errors import InputError
+from textsignal.families.base import MARGIN, Common, raise_at
+from textsignal.families.distributions import Discrete
+from textsignal.families.labels import Labels, as_array, as_column, as_labels, distinct_labels, encode_labels
+from textsignal.families.logistic import Logistic
+
+#: What takes more than two classes.
+MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
+
+
+@dataclass(frozen=True, repr=False)
+class Bernoulli(Common, Logistic):
+    """One of two classes; the second has the chance 1 / (1 + exp(-eta)).
+
+    The mean is that chance, or where the labels are numbers the expected one of them.
+
+    Parameters
+    ----------
+    labels : both classes: strings, truth values or numbers; None to learn them, the larger one second.
+
+    Examples
+    --------
+    >>> Bernoulli().learn(["no", "yes", "no"])
+    Bernoulli(labels=('no', 'yes'))
+    >>> Bernoulli(labels=("no", "yes")).level(np.array([-1.0, 2.0]), "mode")
+    array(['no', 'yes'], dtype=object)
+    """
+
+    name: ClassVar[str] = "bernoulli"
+
+    labels: Labels | None = None
+
+    def __post_init__(self) -> None:
+        if self.labels is None:
+            return
+        object.__setattr__(self, "labels", as_labels(self.labels))
+        if len(self._labels) != 2:
+            raise InputError(f"Bernoulli: labels={self.labels!r} must be two; {MORE}")
+
+    @classmethod
+    def from_levels(cls, levels: ArrayLike) -> Self:
+        """Give both classes."""
+        return cls(tuple(np.asarray(levels, dtype=object).ravel()))
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        """Both classes."""
+        return as_array(self._labels)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the labels."""
+        if self.labels is not None:
+            return self
+        labels = distinct_labels(y)
+        if len(labels) > 2:
+            values = as_column(y)
+            first = list(dict.fromkeys(value for value in values if value in labels))[:2]
+            third = [value in labels and value not in first for value in values]
+            raise_at(np.array(third), values, f"of a third class beside {first[0]!r} and {first[1]!r}", MORE)
+        return replace(self, labels=labels)
+
+    def encode(self, y: ArrayLike) -> Vector:
+        """0 for the first class, 1 for the second; NaN where there is none, anything else raises, naming the row."""
+        return encode_labels(y, self._labels, MORE)
+
+    def mean(self, eta: Vector) -> Vector:
+        """The chance of the second class, or the expected number."""
+        low, high = self._ends
+        return low + (high - low) * special.expit(eta)
+
+    def link(self, mean: Vector) -> Vector:
+        """logit of the chance, kept off 0 and 1."""
+        low, high = self._ends
+        return special.logit(np.clip((np.asarray(mean) - low) / (high - low), MARGIN, 1 - MARGIN))
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """The more probable class by either rule; the second where both are as probable."""
+        if rule not in ("round", "mode"):
+            raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+        return self.levels[(np.asarray(eta) >= 0).astype(np.int64)]
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of both classes."""
+        return Discrete(self.levels, np.stack([special.expit(-np.asarray(eta)), special.expit(eta)], axis=-1))
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        low, high = self._labels
+        return (float(low), float(high)) if not {type(low), type(high)} - {int, float} else (0.0, 1.0)
+
+    @property
+    def _labels(self) -> Labels:
+        if self.labels is None:
+            raise InputError("the classes of this Bernoulli are not known yet; give labels, or call learn(y)")
+        return self.labels

@@ -1,0 +1,168 @@
+"""BetaBinomial: a scale of equal steps on which responses scatter more than a binomial's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from textsignal.arrays import Vector
+from textsignal.errors import InputError
+from textsignal.families.base import best_between, best_constant
+from textsignal.families.binomial import Binomial
+from textsignal.families.distributions import Discrete
+from textsignal.families.logistic import above_zero, softplus
+from textsignal.families.scale import Scale
+
+#: The most steps: every one is a term of the loss.
+MOST_STEPS = 1000
+#: Between these ends dispersion is looked for; below the lower one it is 0, a binomial.
+LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e3
+#: Linear predictors between which the best one for a single response is looked for.
+FURTHEST = 40.0
+
+
+@dataclass(frozen=True, repr=False)
+class BetaBinomial(Scale):
+    """A binomial whose chance scatters around p = 1 / (1 + exp(-eta)), by a beta distribution.
+
+        P(y) = C(n, y) prod_{j<y} (p + j d) prod_{j<n-y} (1 - p + j d) / prod_{j<n} (1 + j d)
+
+    d is the dispersion: 0 for the binomial, 1 / concentration of the beta distribution.
+
+    Parameters
+    ----------
+    n, lowest, step : the scale, as of `Binomial`.
+    dispersion : d; None to learn it.
+
+    Examples
+    --------
+    >>> BetaBinomial(n=4, lowest=1, dispersion=1.0).distribution(np.array(0.0)).probabilities.round(2)
+    array([0.27, 0.16, 0.14, 0.16, 0.27])
+    """
+
+    name: ClassVar[str] = "beta-binomial"
+
+    dispersion: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n is not None and self.n > MOST_STEPS:
+            raise InputError(f"BetaBinomial: n={self.n} is too wide a scale; n must be {MOST_STEPS:,} or less")
+        if self.dispersion is not None and not 0 <= self.dispersion < np.inf:
+            raise InputError(f"BetaBinomial: dispersion={self.dispersion!r} must be a number of at least 0")
+
+    @property
+    def of_words(self) -> Binomial:
+        """The binomial on the same scale: scatter changes effects little."""
+        return Binomial(self.n, self.lowest, self.step)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale, and the dispersion around one mean."""
+        scaled = super().learn(y)
+        if self.dispersion is not None:
+            return scaled
+        encoded = scaled.encode(y)
+        encoded = encoded[~np.isnan(encoded)]
+        ones = np.ones(encoded.size)
+        constant = best_constant(scaled.of_words, encoded, ones)
+        return replace(scaled, dispersion=1.0).refit(encoded, np.full(encoded.size, constant), ones)
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Negative logarithm of P(y) without C(n, y)."""
+        return -self._log_likelihood(y, eta, self._dispersion)
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at the best p: loss is convex in p, so its slope changes sign once."""
+        values, places = np.unique(y, return_inverse=True)
+        low, high = np.full(values.size, -FURTHEST), np.full(values.size, FURTHEST)
+        for _ in range(60):
+            middle = (low + high) / 2
+            falling = self.gradient(values, middle) < 0
+            low, high = np.where(falling, middle, low), np.where(falling, high, middle)
+        found = self.loss(values, (low + high) / 2)
+        at_ends = np.minimum(self.loss(values, low - FURTHEST), self.loss(values, high + FURTHEST))
+        return np.minimum(found, at_ends)[places].reshape(np.shape(y))
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient (1 - p) sum_{j<n-y} ... - ..., from d log(p + j d) = (1 - p) p / (p + j d)."""
+        p, q = special.expit(eta), special.expit(-eta)
+        total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
+        for j, (up, down) in enumerate(self._parts(eta)):
+            total += (self._steps - y > j) * (p * down) - (y > j) * (q * up)
+        return total
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Mean of gradient^2, which is that of the second derivative; the latter itself may be below 0."""
+        counts = np.arange(self._steps + 1.0)
+        slopes = self.gradient(counts, np.asarray(eta)[..., None])
+        return above_zero(np.sum(self._probabilities(eta) * slopes**2, axis=-1)) + np.zeros(np.shape(y))
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One level: the expected response rounded half up ("round") or the most probable level ("mode")."""
+        if rule == "mode":
+            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
+        return self.of_words.level(eta, rule)
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of all levels."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The dispersion of the smallest loss."""
+
+        def value(log_dispersion: float) -> float:
+            return -float(np.sum(weight * self._log_likelihood(y, eta, np.exp(log_dispersion))))
+
+        def slope(log_dispersion: float) -> float:
+            return float(np.sum(weight * self._slope_in_dispersion(y, eta, np.exp(log_dispersion))))
+
+        found = best_between(value, slope, np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION))
+        none = float(np.sum(weight * -self._log_likelihood(y, eta, 0.0))) <= value(found)
+        return replace(self, dispersion=0.0 if none else float(np.exp(found)))
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        counts = np.arange(self._steps + 1.0)
+        ways = -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
+        chances = np.exp(ways + self._log_likelihood(counts, np.asarray(eta, dtype=float)[..., None], self._dispersion))
+        return chances / chances.sum(axis=-1, keepdims=True)
+
+    def _log_likelihood(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
+        log_p, log_q = -softplus(-np.asarray(eta)), -softplus(eta)
+        total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
+        for j in range(self._steps):
+            up, down = _log_add(log_p, j * dispersion), _log_add(log_q, j * dispersion)
+            total += (y > j) * up + (self._steps - y > j) * down - np.log1p(j * dispersion)
+        return total
+
+    def _slope_in_dispersion(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
+        """Derivative of the loss in the dispersion."""
+        p, q = special.expit(eta), special.expit(-eta)
+        total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
+        for j in range(1, self._steps):
+            extra = j * dispersion
+            total += j / (1 + extra) - (y > j) * j / (p + extra) - (self._steps - y > j) * j / (q + extra)
+        return total
+
+    def _parts(self, eta: Vector) -> Any:
+        """p / (p + j d) and (1 - p) / (1 - p + j d) for every j."""
+        log_p, log_q = -softplus(-np.asarray(eta)), -softplus(eta)
+        for j in range(self._steps):
+            extra = j * self._dispersion
+            log_extra = np.log(extra) if extra > 0 else -np.inf
+            yield special.expit(log_p - log_extra), special.expit(log_q - log_extra)
+
+    @property
+    def _dispersion(self) -> float:
+        if self.dispersion is None:
+            raise InputError("the dispersion of this BetaBinomial is not known yet; give it, or call learn(y)")
+        return self.dispersion
+
+
+def _log_add(log_p: Vector, extra: float) -> Vector:
+    """log(p + extra)."""
+    return np.logaddexp(log_p, np.log(extra)) if extra > 0 else log_p

@@ -1,0 +1,94 @@
+"""Gaussian: any numbers, around a mean that is the linear predictor itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from textsignal.arrays import Vector
+from textsignal.errors import InputError
+from textsignal.families.base import Common, as_numbers, observed_numbers
+
+#: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
+LEAST_PART = 1e-8
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(Common):
+    """Continuous responses: response = eta + deviation * noise.
+
+    Parameters
+    ----------
+    deviation : standard deviation around the mean; None to learn it.
+
+    Examples
+    --------
+    >>> Gaussian(deviation=2.0).distribution(np.array([90.0])).interval(0.9)[0].round(1)
+    array([86.7])
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.deviation is not None and not 0 < self.deviation < np.inf:
+            raise InputError(f"Gaussian: deviation={self.deviation!r} must be a number above 0")
+
+    @property
+    def unit(self) -> float:
+        """One standard deviation."""
+        return self._deviation
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the standard deviation."""
+        values = observed_numbers(y)
+        return self if self.deviation is not None else replace(self, deviation=float(np.std(values)))
+
+    def encode(self, y: ArrayLike) -> Vector:
+        """The numbers themselves."""
+        return as_numbers(y)
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss ((y - eta) / deviation)^2 / 2 + log(deviation)."""
+        return 0.5 * ((y - eta) / self._deviation) ** 2 + np.log(self._deviation)
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at eta = y."""
+        return np.full(np.shape(y), np.log(self._deviation))
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient (eta - y) / variance."""
+        return (eta - y) / self._deviation**2
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature 1 / variance."""
+        return np.full(np.broadcast_shapes(np.shape(y), np.shape(eta)), self._deviation**-2)
+
+    def mean(self, eta: Vector) -> Vector:
+        """The linear predictor."""
+        return np.array(eta, dtype=float)
+
+    def link(self, mean: Vector) -> Vector:
+        """The mean."""
+        return np.array(mean, dtype=float)
+
+    def distribution(self, eta: Vector) -> Any:
+        """Frozen scipy.stats.norm."""
+        return stats.norm(eta, self._deviation)
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The root of the mean squared error."""
+        found = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
+        least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
+        return replace(self, deviation=max(found, least))
+
+    @property
+    def _deviation(self) -> float:
+        if self.deviation is None:
+            raise InputError("the deviation of this Gaussian is not known yet; give it, or call learn(y)")
+        return self.deviation

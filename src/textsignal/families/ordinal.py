@@ -1,0 +1,255 @@
+"""Ordinal: a few ordered levels, by cumulative logits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, special
+
+from textsignal.arrays import Vector
+from textsignal.errors import InputError
+from textsignal.families.base import MARGIN, Common, as_numbers, observed_numbers, raise_at
+from textsignal.families.distributions import Discrete, nearest
+from textsignal.families.logistic import above_zero, softplus
+from textsignal.families.scale import split_levels
+
+#: The most levels that have thresholds of their own.
+MOST_LEVELS = 20
+#: How often a level that nobody gave counts as given: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of the thresholds, and halvings of each.
+MOST_STEPS, MOST_HALVINGS = 100, 40
+#: How far from the thresholds linear predictors are looked for.
+FURTHEST = 40.0
+
+
+@dataclass(frozen=True, repr=False)
+class Ordinal(Common):
+    """Ordered levels: P(response up to level l) = F(t_l - eta) with F the logistic function and sum of t_l = 0.
+
+    The thresholds t are centred, so that eta keeps its constant. With two levels it is the logistic regression.
+    The mean is the expected level, so distances between levels count there, and nowhere else.
+
+    Parameters
+    ----------
+    values : the levels, lowest first; None to learn them.
+    thresholds : one less than levels, increasing, with sum 0; None to learn them.
+
+    Examples
+    --------
+    >>> grades = Ordinal(values=(1, 2, 3), thresholds=(-1.0, 1.0))
+    >>> grades.distribution(np.array(0.0)).probabilities.round(2)
+    array([0.27, 0.46, 0.27])
+    >>> grades.mean(np.array([0.0, 2.0])).round(2)
+    array([2.  , 2.68])
+    """
+
+    name: ClassVar[str] = "ordinal"
+
+    values: tuple[float, ...] | None = None
+    thresholds: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            object.__setattr__(self, "values", _increasing("values", self.values))
+            if not 2 <= len(self._values) <= MOST_LEVELS:
+                raise InputError(f"Ordinal: there are {len(self._values)} levels; there must be 2 to {MOST_LEVELS}")
+        if self.thresholds is not None:
+            object.__setattr__(self, "thresholds", _increasing("thresholds", self.thresholds))
+            if self.values is None or len(self._values) != len(self._thresholds) + 1:
+                raise InputError("Ordinal: there must be one threshold less than there are levels")
+
+    @classmethod
+    def from_levels(cls, levels: ArrayLike) -> Self:
+        """Give the levels: all of them, the lowest and highest of whole numbers, or these and a step."""
+        values, step = split_levels(levels)
+        if values.size < 2 or not np.all(np.isfinite(values)):
+            raise InputError(f"levels={levels!r}: give at least two numbers, such as (1, 5), (1, 5, 0.5) or all levels")
+        if values.size == 2:
+            n = round((values[1] - values[0]) / step)
+            values = np.round(values[0] + step * np.arange(min(n, MOST_LEVELS) + 1), 10)
+        return cls(values=tuple(values.tolist()))
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        """The levels, lowest first."""
+        return np.array(self._values)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in levels, those that occur, and thresholds without any text."""
+        found = self
+        if self.values is None:
+            distinct = np.unique(observed_numbers(y))
+            if distinct.size > MOST_LEVELS:
+                values = as_numbers(y)
+                reason = f"the first of {distinct.size} levels; the ordinal family takes at most {MOST_LEVELS}"
+                raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
+            found = replace(self, values=tuple(distinct.tolist()))
+        if found.thresholds is not None:
+            return found
+        encoded = found.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(found._values))
+        counts = np.where(counts == 0, UNSEEN, counts)
+        thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
+        return replace(found, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
+
+    def encode(self, y: ArrayLike) -> Vector:
+        """Number of each response's level from 0 on; NaN stays NaN, anything else raises, naming the row."""
+        values, levels = as_numbers(y), np.array(self._values, dtype=float)
+        places = np.clip(np.searchsorted(levels, values - 1e-9), 0, levels.size - 1)
+        bad = ~np.isnan(values) & (np.abs(levels[places] - values) > 1e-9)
+        listed = ", ".join(f"{level:g}" for level in levels)
+        raise_at(bad, values, f"not one of the levels {listed}", 'give levels=... with it, or family="gaussian"')
+        return np.where(np.isnan(values), np.nan, places.astype(float))
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """-log(F(b) - F(a)) = log(1 + e^-b) + log(1 + e^a) - log(1 - e^(a - b)), b and a the ends of y less eta."""
+        low, high = self._ends(y)
+        return softplus(eta - high) + softplus(low - eta) - np.log(-np.expm1(low - high))
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss midway between both ends; 0 at the ends of the scale."""
+        low, high = self._ends(y)
+        return -np.log(np.tanh((high - low) / 4))
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient F(-b) - F(a)."""
+        low, high = self._ends(y)
+        return special.expit(eta - high) - special.expit(low - eta)
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature F(b) F(-b) + F(a) F(-a), kept above 0."""
+        low, high = self._ends(y)
+        return above_zero(_bell(eta - high) + _bell(low - eta))
+
+    def mean(self, eta: Vector) -> Vector:
+        """The expected level: the lowest, and every step times the chance of getting above it."""
+        levels = np.array(self._values, dtype=float)
+        above = special.expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
+        return levels[0] + above @ np.diff(levels)
+
+    def link(self, mean: Vector) -> Vector:
+        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        levels = np.array(self._values, dtype=float)
+        margin = MARGIN * (levels[-1] - levels[0])
+        wanted = np.clip(mean, levels[0] + margin, levels[-1] - margin)
+        low = np.full(np.shape(wanted), self._thresholds[0] - FURTHEST)
+        high = np.full(np.shape(wanted), self._thresholds[-1] + FURTHEST)
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = self.mean(middle) < wanted
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
+        if rule == "round":
+            return nearest(self.levels, self.mean(eta))
+        if rule == "mode":
+            return self.levels[np.argmax(self._probabilities(eta), axis=-1)]
+        raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of all levels."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Thresholds with sum 0 of the smallest loss, by Newton steps that are halved while it rises."""
+        if len(self._thresholds) == 1:
+            return self
+        places, eta, weight = self._with_unseen(y, eta, weight)
+        basis = linalg.helmert(len(self._thresholds)).T
+        family = self
+
+        def loss(family: Ordinal) -> float:
+            return float(np.sum(weight * family.loss(places, eta)))
+
+        before = loss(family)
+        for _ in range(MOST_STEPS):
+            slope, bend = family._threshold_sums(places.astype(np.int64), eta, weight)
+            step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
+            for halving in range(MOST_HALVINGS):
+                moved = np.array(family._thresholds) + step / 2**halving
+                if np.all(np.diff(moved) > 0):
+                    other = replace(family, thresholds=tuple(moved.tolist()))
+                    if loss(other) <= before:
+                        break
+            else:
+                break
+            family, before = other, loss(other)
+            if np.abs(step).max() <= 1e-12 * (1 + np.abs(moved).max()):
+                break
+        return family
+
+    def _with_unseen(self, y: Vector, eta: Vector, weight: Vector) -> tuple[Vector, Vector, Vector]:
+        """Responses with one more for every level that has none."""
+        counts = np.bincount(y.astype(np.int64), weights=weight, minlength=len(self._values))
+        empty = np.flatnonzero(counts == 0).astype(float)
+        middle = np.full(empty.size, np.average(eta, weights=weight))
+        return (
+            np.concatenate([y, empty]),
+            np.concatenate([eta, middle]),
+            np.concatenate([weight, np.full(empty.size, UNSEEN)]),
+        )
+
+    def _threshold_sums(self, y: NDArray[np.int64], eta: Vector, weight: Vector) -> tuple[Vector, Vector]:
+        """Gradient and Hessian of the loss in the thresholds."""
+        n_levels = len(self._values)
+        low, high = self._ends(y)
+
+        def by_level(values: Vector) -> Vector:
+            return np.bincount(y, weights=weight * values, minlength=n_levels).astype(float)
+
+        counts, gaps = by_level(np.ones(len(y)))[1:-1], np.diff(self._thresholds)
+        pull = counts / np.expm1(gaps)
+        stiff = pull / -np.expm1(-gaps)
+        slope = by_level(special.expit(low - eta))[1:] - by_level(special.expit(eta - high))[:-1]
+        slope[1:] -= pull
+        slope[:-1] += pull
+        diagonal = by_level(_bell(low - eta))[1:] + by_level(_bell(eta - high))[:-1]
+        diagonal[1:] += stiff
+        diagonal[:-1] += stiff
+        return slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1)
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        eta = np.asarray(eta, dtype=float)[..., None]
+        return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
+
+    def _ends(self, y: NDArray[Any]) -> tuple[Vector, Vector]:
+        """Thresholds below and above each level, infinite at the ends of the scale."""
+        ends = np.concatenate([[-np.inf], self._thresholds, [np.inf]])
+        places = np.asarray(y).astype(np.int64)
+        return ends[places], ends[places + 1]
+
+    @property
+    def _values(self) -> tuple[float, ...]:
+        if self.values is None:
+            raise InputError("the levels of this Ordinal are not known yet; give values, or call learn(y)")
+        return self.values
+
+    @property
+    def _thresholds(self) -> tuple[float, ...]:
+        if self.thresholds is None:
+            raise InputError("the thresholds of this Ordinal are not known yet; give them, or call learn(y)")
+        return self.thresholds
+
+
+def _bell(x: Vector) -> Vector:
+    """F(x) F(-x)."""
+    return special.expit(x) * special.expit(-x)
+
+
+def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
+    """Finite numbers in increasing order, whole ones as int where all are levels."""
+    try:
+        values = np.asarray(numbers, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)) or np.any(np.diff(values) <= 0):
+        raise InputError(f"Ordinal: {name}={numbers!r} must be numbers in increasing order")
+    whole = name == "values" and np.array_equal(values, np.round(values))
+    return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
