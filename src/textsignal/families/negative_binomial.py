@@ -17,6 +17,8 @@ from textsignal.families.logistic import above_zero, softplus
 
 #: Between these ends dispersion is looked for; at the lower one it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
+#: From this size on Stirling's series is exact.
+LARGE_SIZE = 50.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,9 +100,15 @@ class NegativeBinomial(Counts):
 
 
 def _log_rising(y: Vector, size: float) -> Vector:
-    """log(Gamma(y + size) / Gamma(size)), exact for large sizes too."""
-    counts = np.maximum(y, 1.0)
-    return np.where(np.asarray(y) > 0, special.gammaln(counts) - special.betaln(counts, size), 0.0)
+    """log(Gamma(y + size) / Gamma(size)); of a large size by Stirling's series, where the difference would be noise."""
+    if size < LARGE_SIZE:
+        return special.gammaln(y + size) - special.gammaln(size)
+    return y * (np.log(size) - 1) + (y + size - 0.5) * np.log1p(y / size) + _stirling(y + size) - _stirling(size)
+
+
+def _stirling(x: Any) -> Any:
+    """What Stirling's formula for log Gamma leaves out."""
+    return (1 - (1 - 2 / (7 * x**2)) / (30 * x**2)) / (12 * x)
 
 
 def _slope_in_log_dispersion(y: Vector, eta: Vector, dispersion: float) -> Vector:
