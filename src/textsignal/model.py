@@ -43,12 +43,12 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
     Parameters
     ----------
     n_topics : number of themes or topics; None takes 10, or what `estimator` has.
-    family : how the response is distributed: "binomial", or a family such as `Binomial(n=4, lowest=1)`.
+    family : the response's: a name of `families.FAMILIES` such as "ordinal", or a family such as `Binomial(4, 1)`.
     training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
     language : of the texts, by name or code: its stop words and negations are used; None for none.
     seed_words : label -> words that a theme starts from.
-    levels : the response's scale, such as (1, 5); None learns it from the responses seen.
+    levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen.
     max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
     stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
     supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text
@@ -262,13 +262,13 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
 
     @property
-    def classes_(self) -> NDArray[np.int64]:
+    def classes_(self) -> NDArray[Any]:
         """The response's levels, in the order of the columns of `predict_proba`."""
         return self.levels_
 
     @property
-    def levels_(self) -> NDArray[np.int64]:
-        """The response's levels, lowest first."""
+    def levels_(self) -> NDArray[Any]:
+        """The response's levels, lowest first; absent where it has none."""
         check_is_fitted(self)
         return self.reader_.family.levels
 

@@ -14,7 +14,7 @@ from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
-from textsignal.families import Family, as_family
+from textsignal.families import Family, as_family, check_trainable
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_tokens
@@ -109,6 +109,7 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
     family = as_family(options.family, options.levels).learn(counted)
+    check_trainable(family)
     family.encode(counted)
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")

@@ -22,7 +22,7 @@ from textsignal.engines import Compute
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import Predicting, Predictions
-from textsignal.families import Family
+from textsignal.families import Family, check_trainable
 from textsignal.inference import Inference
 from textsignal.topics.effects import CentredEffects, centred_effects
 from textsignal.training.corpus import Corpus
@@ -127,8 +127,8 @@ class TopicEstimator(
         return self.fitted_.family
 
     @property
-    def levels_(self) -> NDArray[np.int64]:
-        """The response's levels, lowest first."""
+    def levels_(self) -> NDArray[Any]:
+        """The response's levels, lowest first; absent where it has none."""
         return self.fitted_.family.levels
 
     @property
@@ -302,6 +302,7 @@ class TopicEstimator(
         if np.all(np.isnan(counted)):
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
         family = self._family().learn(counted)
+        check_trainable(family)
         corpus = Corpus(matrix, family.encode(counted), weight)
         if np.nanmin(counted) == np.nanmax(counted):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")

@@ -46,7 +46,8 @@ class GLMNMF(TopicEstimator):
     Parameters
     ----------
     n_topics : number of topics.
-    family : "binomial", or a family such as `Binomial(n=4, lowest=1)`.
+    family : the response's: "binomial", "beta-binomial", "ordinal", "bernoulli", "proportion", "poisson",
+        "negative-binomial" or "gaussian", or a family such as `Binomial(n=4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
         and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
         refitted in the end on weights that follow from the text alone, as a new document's do.
@@ -64,7 +65,7 @@ class GLMNMF(TopicEstimator):
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
         whole documents and untouched responses, under one supervision.
-    levels : the response's scale, such as (1, 5), where `family` leaves it open; None learns it.
+    levels : the response's scale, such as (1, 5) or (1, 5, 0.5), where `family` leaves it open; None learns it.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 

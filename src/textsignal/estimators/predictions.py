@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Array, Vector
@@ -53,7 +54,7 @@ class Predictions:
         """What the topics say without single words: the difference in skill is what topics do not carry."""
         return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
 
-    def level(self, rule: str = "round") -> NDArray[np.int64]:
+    def level(self, rule: str = "round") -> NDArray[Any]:
         """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.family.level(self.eta, rule)
 
@@ -61,6 +62,13 @@ class Predictions:
     def probabilities(self) -> NDArray[np.float64]:
         """(documents, levels) probability of every level."""
         return level_probabilities(self.family, self.eta)
+
+    @property
+    def by_level(self) -> pd.DataFrame:
+        """(documents x levels) the same by level; no columns where responses have no levels."""
+        if not hasattr(self.family, "levels"):
+            return pd.DataFrame(index=range(len(self.eta)))
+        return pd.DataFrame(self.probabilities, columns=self.family.levels)
 
 
 class Predicting:
@@ -74,7 +82,7 @@ class Predicting:
         """Expected response of documents, on the user's scale."""
         return self.predictions(X).mean
 
-    def predict_level(self, X: Any, rule: str = "round") -> NDArray[np.int64]:
+    def predict_level(self, X: Any, rule: str = "round") -> NDArray[Any]:
         """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.predictions(X).level(rule)
 

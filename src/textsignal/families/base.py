@@ -166,6 +166,15 @@ class Common:
         return f"{type(self).__name__}({', '.join(given)})"
 
 
+def check_trainable(family: Family) -> None:
+    """Raise where a document has several linear predictors: topics and themes have one effect each."""
+    if family.n_predictors > 1:
+        raise InputError(
+            f"the {family.name} family has {family.n_predictors} linear predictors, and training takes one; "
+            'family="bernoulli" takes two classes, one against all others'
+        )
+
+
 def level_probabilities(family: Family, eta: Vector) -> Vector:
     """(documents, levels) probability of every level at linear predictors `eta`.
 

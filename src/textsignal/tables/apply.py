@@ -56,7 +56,7 @@ def predict_table(
 
     Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
-    level.
+    level; without levels where responses have none.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def predict_table(
         {
             "row": np.arange(1, len(texts) + 1),
             "prediction": predictions.mean,
-            "level": predictions.level(),
             "unknown": predictions.unknown,
         }
     )
-    names = [f"p_{level}" for level in model.levels_]
-    made = pd.concat([frame, pd.DataFrame(predictions.probabilities, columns=names)], axis=1)
+    if hasattr(predictions.family, "levels"):
+        frame.insert(2, "level", predictions.level())
+    made = pd.concat([frame, predictions.by_level.add_prefix("p_")], axis=1)
     kept = kept_columns(table, keep).reset_index(drop=True)
     if twice := [name for name in kept.columns if name in made.columns]:
         raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")

@@ -48,7 +48,7 @@ class Explanation:
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : that of this text.
     baseline_prediction, prediction : the expected responses at these two.
-    probabilities : Series, probability of every level.
+    probabilities : Series, probability of every level; empty where responses have no levels.
     unknown : whether the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
     topics : DataFrame, largest contribution of either sign first. Columns: topic, label, contribution, points, words
@@ -149,7 +149,7 @@ def explain_text(
         linear_predictor=float(predictions.eta[0]),
         baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
         prediction=float(predictions.mean[0]),
-        probabilities=pd.Series(predictions.probabilities[0], index=predictions.family.levels, name="probability"),
+        probabilities=predictions.by_level.iloc[0].rename("probability"),
         unknown=bool(predictions.unknown[0]),
         unknown_words=tuple(located.unknown),
         topics=largest_first(by_topic, slope),

@@ -47,7 +47,7 @@ def explain_themes(
         linear_predictor=float(predictions.eta[0]),
         baseline_prediction=float(predictions.family.mean(np.array([effects.constant]))[0]),
         prediction=float(predictions.mean[0]),
-        probabilities=pd.Series(predictions.probabilities[0], index=predictions.family.levels, name="probability"),
+        probabilities=predictions.by_level.iloc[0].rename("probability"),
         unknown=bool(predictions.unknown[0]),
         unknown_words=_unknown(reading, tokens),
         topics=largest_first(topics, slope),
