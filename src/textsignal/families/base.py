@@ -184,7 +184,8 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
     array([[0.25, 0.5 , 0.25]])
     """
-    return np.asarray(family.distribution(eta[:, None]).pmf(family.levels[None, :]))
+    levels = family.levels[None, :]
+    return np.asarray(family.distribution(eta[:, None]).pmf(levels))
 
 
 def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:

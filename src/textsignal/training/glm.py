@@ -20,6 +20,8 @@ from textsignal.training.corpus import Number, Parameters, Responses, ResponseSu
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
+#: Moves that hardly shrink say little about where they lead.
+MOST_PART = 0.95
 #: Turns between coefficients and the family's own parameters, at most; and how little may move in the last.
 MOST_TURNS, SETTLED = 200, 1e-9
 #: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
@@ -231,16 +233,30 @@ def fit_family(
     fitted = fit_coefficients(model, blocks, parameters)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
-    for _ in range(MOST_TURNS):
-        eta = np.concatenate([fitted.linear_predictor(block.W) + block.offset for block in blocks])
+    move = np.zeros_like(fitted.coefficients)
+    ahead = fitted
+    for turn in range(MOST_TURNS):
+        eta = np.concatenate([ahead.linear_predictor(block.W) + block.offset for block in blocks])
         family = model.family.refit(y[known], eta[known], weight[known])
         if family == model.family:
             break
-        model, before = replace(model, family=family), fitted.coefficients
-        fitted = fit_coefficients(model, blocks, fitted)
-        if np.abs(fitted.coefficients - before).max() <= SETTLED * (1 + np.abs(before).max()):
+        model, before, last_move = replace(model, family=family), ahead.coefficients, move
+        fitted = fit_coefficients(model, blocks, ahead)
+        move = fitted.coefficients - before
+        if np.abs(move).max() <= SETTLED * (1 + np.abs(before).max()):
             break
+        ahead = fitted.with_coefficients(fitted.coefficients + _rest_of(move, last_move, turn) * move)
     return model, fitted
+
+
+def _rest_of(move: Vector, last_move: Vector, turn: int) -> float:
+    """How far a sequence will still go, in units of its last move, if moves shrink as the last two did (Aitken).
+
+    Asked every other turn, so that both moves were made without it.
+    """
+    size = float(np.sum(last_move**2))
+    part = float(np.sum(move * last_move)) / size if turn % 2 and size else 0.0
+    return part / (1 - part) if 0 < part < MOST_PART else 0.0
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ class ThemeRefits:
         tone = by_document(places * of_sentences[:, None], texts)
         shares = text_shares(texts, places, themes.prevalence)
         y = family.encode(responses)
-        effects = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute)
+        effects, family = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute)
         spoken = Spoken(
             family=family,
             eta=effects.linear_predictor(tone, shares),
@@ -206,8 +206,11 @@ class MatrixRefits:
         """Topics of some documents, and what these say they cost."""
         tokens = self.reader.tokenise(self.observed.tokens).at(rows)
         responses, weight = self.observed.responses[rows], self.observed.weight[rows]
-        levels = self.reader.family.levels
-        estimator = clone(self.reader.estimator).set_params(levels=levels, random_state=seed, n_jobs=1)
+        estimator = clone(self.reader.estimator).set_params(random_state=seed, n_jobs=1)
+        if "family" in estimator.get_params():
+            estimator.set_params(family=self.reader.family, levels=None)
+        else:
+            estimator.set_params(levels=self.reader.family.levels)
         estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight)
         other = MatrixReader(self.reader.vectorizer, estimator, self.reader.coherence)
         spoken = other.spoken(other.read(tokens), responses, weight)

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
+from textsignal.families import Family
 from textsignal.report.values.browse import check_n_documents, documents_to_browse
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
@@ -64,6 +65,7 @@ def prepare(
     """
     settings = _plain(settings or ReportSettings())
     check_n_documents(settings.n_documents)
+    _check_levels(model.reader_.family)
     answers, unseen = _checked(model, reading, responses, held_out)
     documents = describe_documents(
         model,
@@ -111,6 +113,15 @@ def _today() -> str:
     asked = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(asked), UTC) if asked.isdecimal() else datetime.now(UTC)
     return f"{moment:%Y-%m-%d}"
+
+
+def _check_levels(family: Family) -> None:
+    """Raise where responses are not whole-numbered levels, which all charts of the page stand on."""
+    if not hasattr(family, "levels") or family.levels.dtype.kind not in "iub":
+        raise InputError(
+            f"the report is of responses with whole-numbered levels so far, and this model's are of {family!r}; "
+            "topics, drivers, explain and predict take them all"
+        )
 
 
 def _plain(settings: ReportSettings) -> ReportSettings:

@@ -1,0 +1,200 @@
+"""Models of responses of every family: what is predicted, explained, stored and refused."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from textsignal import GLMNMF, TextResponseModel, load
+from textsignal.datasets import simulate_corpus, synthetic_reviews
+from textsignal.errors import InputError
+from textsignal.families import (
+    Bernoulli,
+    BetaBinomial,
+    Binomial,
+    Gaussian,
+    NegativeBinomial,
+    Ordinal,
+    Poisson,
+    Proportion,
+    deviance,
+    null_deviance,
+)
+
+REVIEWS = synthetic_reviews(1200, seed=1)
+ETA = logit(REVIEWS.probability)
+N = 900
+#: The true family, and the linear predictor of each review.
+TRUTH = {
+    "binomial": (Binomial(4, 1, 0.5), ETA),
+    "beta-binomial": (BetaBinomial(10, 0, dispersion=0.3), ETA),
+    "ordinal": (Ordinal((1, 2, 3, 5), (-1.5, 0.0, 1.5)), 1.5 * ETA),
+    "bernoulli": (Bernoulli((0, 1)), 1.5 * ETA),
+    "proportion": (Proportion(), 1.5 * ETA),
+    "poisson": (Poisson(), 0.7 * ETA),
+    "negative-binomial": (NegativeBinomial(0.3), 0.7 * ETA),
+    "gaussian": (Gaussian(3.0), 80 + 5 * ETA),
+}
+LEVELLED = [name for name, (family, _) in TRUTH.items() if hasattr(family, "levels")]
+every = pytest.mark.parametrize("name", TRUTH)
+
+
+@cache
+def responses(name):
+    family, eta = TRUTH[name]
+    return family.sample(eta, np.random.default_rng(0)).astype(float)
+
+
+@cache
+def fitted(name):
+    levels = (1, 3, 0.5) if name == "binomial" else None
+    model = TextResponseModel(12, family=name, levels=levels, n_jobs=1)
+    return model.fit(REVIEWS.texts[:N], responses(name)[:N])
+
+
+class TestWhatIsFound:
+    @every
+    def test_new_texts_have_nearly_their_true_predictors(self, name):
+        found = fitted(name).predictions(REVIEWS.texts[N:]).eta
+        assert np.corrcoef(found, TRUTH[name][1][N:])[0, 1] > 0.84
+
+    @every
+    def test_deviance_of_new_texts_is_below_that_of_a_constant(self, name):
+        family = fitted(name).reader_.family
+        y = family.encode(responses(name)[N:])
+        eta = fitted(name).predictions(REVIEWS.texts[N:]).eta
+        assert deviance(family, y, eta) < 0.9 * null_deviance(family, y, np.ones(y.size))
+
+    @every
+    def test_what_lowers_and_raises_it_is_what_was_planted(self, name):
+        """But for one aspect at most: so few reviews may mix two of them in a theme."""
+        table, right = fitted(name).drivers(), []
+        strong = [aspect for aspect in REVIEWS.aspects if abs(aspect.effect) > 0.5]
+        for aspect in strong:
+            hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
+            row = table.loc[hits.idxmax()]
+            right.append((row["lift"] > row["worth"]) == (aspect.effect < 0))
+        assert sum(right) >= len(strong) - 1
+
+    @pytest.mark.parametrize(
+        ("name", "parameter", "least", "most"),
+        [("gaussian", "deviation", 3.0, 5.5), ("beta-binomial", "dispersion", 0.25, 0.5),
+         ("negative-binomial", "dispersion", 0.2, 0.6)],
+    )  # fmt: skip
+    def test_own_parameters_are_estimated_with_the_rest(self, name, parameter, least, most):
+        """They are above the truth by what the text does not tell."""
+        assert least < getattr(fitted(name).reader_.family, parameter) < most
+
+    def test_thresholds_are_estimated_with_the_rest(self):
+        thresholds = np.array(fitted("ordinal").reader_.family.thresholds)
+        np.testing.assert_allclose(thresholds / thresholds[-1], [-1, 0, 1], atol=0.25)
+        assert 0.9 < thresholds[-1] < 1.7
+
+
+class TestWhatIsSaid:
+    @every
+    def test_predictions_are_means(self, name):
+        model = fitted(name)
+        family, eta = model.reader_.family, model.predictions(REVIEWS.texts[N:]).eta
+        np.testing.assert_array_equal(model.predict(REVIEWS.texts[N:]), family.mean(eta))
+
+    @every
+    def test_contributions_add_up_in_points_of_the_response(self, name):
+        points = fitted(name).contributions(REVIEWS.texts[N:], scale="response")
+        np.testing.assert_allclose(points.sum(axis=1), fitted(name).predict(REVIEWS.texts[N:]), rtol=1e-6)
+
+    @every
+    def test_an_explanation_can_be_shown(self, name):
+        explanation = fitted(name).explain(REVIEWS.texts[-1])
+        assert f"{explanation.prediction:.2f}" in repr(explanation)
+        assert len(explanation.probabilities) == len(getattr(fitted(name).reader_.family, "levels", ()))
+
+    @pytest.mark.parametrize("name", LEVELLED)
+    def test_probabilities_of_levels_sum_to_one_and_are_better_than_frequencies(self, name):
+        model, y = fitted(name), responses(name)
+        chances = model.predict_proba(REVIEWS.texts[N:])
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert set(model.predict_level(REVIEWS.texts[N:], "mode")) <= set(model.levels_)
+        places = model.reader_.family.encode(y).astype(int)
+        frequency = np.bincount(places[:N], minlength=len(model.levels_)) / N
+        ours = -np.mean(np.log(chances[np.arange(len(y) - N), places[N:]]))
+        assert ours < -np.mean(np.log(frequency[places[N:]])) - 0.1
+
+    @pytest.mark.parametrize("name", sorted({*TRUTH} - {*LEVELLED}))
+    def test_levels_are_absent_where_there_are_none(self, name):
+        model = fitted(name)
+        assert not hasattr(model, "levels_")
+        assert not hasattr(model, "classes_")
+        with pytest.raises(InputError, match="have no levels"):
+            model.predict_proba(REVIEWS.texts[:2])
+
+
+class TestStored:
+    @every
+    def test_a_loaded_model_predicts_the_same_bits(self, name, tmp_path):
+        model = fitted(name)
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.reader_.family == model.reader_.family
+        np.testing.assert_array_equal(again.predict(REVIEWS.texts[N:]), model.predict(REVIEWS.texts[N:]))
+
+    def test_a_family_that_was_given_is_stored_as_it_was_given(self, tmp_path):
+        model = TextResponseModel(4, family=Ordinal(values=(1, 2, 3, 4, 5)))
+        model.fit(REVIEWS.texts[:200], REVIEWS.ratings[:200]).save(tmp_path / "model")
+        assert load(tmp_path / "model").family == Ordinal(values=(1, 2, 3, 4, 5))
+
+    @every
+    def test_merged_themes_have_own_parameters_of_their_own(self, name):
+        merged = fitted(name).merge([0, 1])
+        assert len(merged.topics()) == 11
+        assert type(merged.reader_.family) is type(fitted(name).reader_.family)
+
+
+class TestDocuments:
+    @pytest.mark.parametrize("name", ["ordinal", "gaussian", "negative-binomial"])
+    def test_missing_responses_are_left_out(self, name):
+        holed = np.where(np.arange(N) % 2 == 0, np.nan, responses(name)[:N])
+        model = TextResponseModel(8, family=name, n_jobs=1).fit(REVIEWS.texts[:N], holed)
+        assert np.corrcoef(model.predictions(REVIEWS.texts[N:]).eta, ETA[N:])[0, 1] > 0.75
+
+    @pytest.mark.parametrize("name", ["ordinal", "gaussian"])
+    def test_noise_leaves_nothing_of_the_tone(self, name):
+        y = np.random.default_rng(1).permutation(responses(name)[:N])
+        model = TextResponseModel(8, family=name, n_jobs=1).fit(REVIEWS.texts[:N], y)
+        np.testing.assert_array_equal(model.reader_.fitted.effects.gamma, 0)
+        assert model.score(REVIEWS.texts[N:], responses(name)[N:]) < 0.04
+
+    @pytest.mark.parametrize("unit", [0.01, 100.0])
+    def test_the_unit_of_a_number_does_not_matter(self, unit):
+        """Points, or cents: the same themes, the same predictions."""
+        one = fitted("gaussian").predict(REVIEWS.texts[N:])
+        model = TextResponseModel(12, family="gaussian", n_jobs=1)
+        other = model.fit(REVIEWS.texts[:N], unit * responses("gaussian")[:N]).predict(REVIEWS.texts[N:])
+        np.testing.assert_allclose(other / unit, one, rtol=1e-4)
+
+    def test_a_model_of_classes_says_what_it_takes_instead(self):
+        with pytest.raises(InputError, match=r"2 linear predictors.*bernoulli"):
+            TextResponseModel(4, family="categorical").fit(REVIEWS.texts[:100], np.arange(100) % 3)
+        with pytest.raises(InputError, match=r"2 linear predictors.*bernoulli"):
+            GLMNMF(2, family="categorical").fit(np.ones((100, 4)), np.arange(100) % 3)
+
+    def test_a_report_says_what_it_takes_instead(self, tmp_path):
+        with pytest.raises(InputError, match=r"whole-numbered levels so far.*Gaussian"):
+            fitted("gaussian").report(tmp_path / "report.html")
+
+
+class TestEstimators:
+    @pytest.mark.parametrize("training", ["predictive", "joint"])
+    @every
+    def test_topics_on_a_matrix_take_every_family(self, name, training):
+        corpus = simulate_corpus(n_documents=700, n_terms=150, random_state=3)
+        family, _ = TRUTH[name]
+        eta = logit(corpus.probability)
+        eta = (eta - eta.mean()) / eta.std() + (80 if name == "gaussian" else 0)
+        y = family.sample(eta, np.random.default_rng(0)).astype(float)
+        levels = (1, 3, 0.5) if name == "binomial" else None
+        model = GLMNMF(5, family=name, levels=levels, training=training, n_jobs=1)
+        model.fit(corpus.counts[:500], y[:500])
+        assert np.corrcoef(model.predictions(corpus.counts[500:]).eta, eta[500:])[0, 1] > 0.5
+        assert None not in model.family_.settings().values()
