@@ -11,6 +11,10 @@ from scipy import special, stats
 
 from textsignal.arrays import Vector
 from textsignal.families.counts import LARGEST_ETA, Counts
+from textsignal.families.negative_binomial import NegativeBinomial
+
+#: Dispersion for effects of words.
+SCATTER_OF_WORDS = 0.3
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,6 +28,11 @@ class Poisson(Counts):
     """
 
     name: ClassVar[str] = "poisson"
+
+    @property
+    def of_words(self) -> NegativeBinomial:
+        """Counts with some scatter: large ones, whose slopes would drown all others, count less."""
+        return NegativeBinomial(SCATTER_OF_WORDS)
 
     def learn(self, y: ArrayLike) -> Self:
         """Nothing is left open; raises where responses are no counts."""
