@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logit
 
@@ -21,6 +22,7 @@ from textsignal.families import (
     deviance,
     null_deviance,
 )
+from textsignal.tables.apply import predict_table
 
 REVIEWS = synthetic_reviews(1200, seed=1)
 ETA = logit(REVIEWS.probability)
@@ -179,9 +181,27 @@ class TestDocuments:
         with pytest.raises(InputError, match=r"2 linear predictors.*bernoulli"):
             GLMNMF(2, family="categorical").fit(np.ones((100, 4)), np.arange(100) % 3)
 
-    def test_a_report_says_what_it_takes_instead(self, tmp_path):
-        with pytest.raises(InputError, match=r"whole-numbered levels so far.*Gaussian"):
-            fitted("gaussian").report(tmp_path / "report.html")
+    @pytest.mark.parametrize("name", ["gaussian", "binomial"])
+    def test_a_report_says_what_it_takes_instead(self, name, tmp_path):
+        with pytest.raises(InputError, match=r"whole-numbered levels so far.*(Gaussian|step=0\.5)"):
+            fitted(name).report(tmp_path / "report.html")
+
+    @pytest.mark.parametrize("name", ["ordinal", "beta-binomial", "bernoulli"])
+    def test_a_report_of_levels_leaves_out_what_its_page_cannot_compute(self, name, tmp_path):
+        fitted(name).report(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert f"The page cannot compute the {name} family" in page
+
+    @pytest.mark.parametrize("name", ["ordinal", "gaussian"])
+    def test_predictions_of_a_table_have_levels_where_there_are_some(self, name):
+        table = predict_table(fitted(name), pd.DataFrame({"text": REVIEWS.texts[N:]}), "text")
+        levels = [f"p_{level}" for level in getattr(fitted(name), "levels_", ())]
+        assert [column for column in table if column.startswith("p_")] == levels
+        assert ("level" in table) == (name == "ordinal")
+
+    @pytest.mark.parametrize("name", ["ordinal", "gaussian"])
+    def test_stability_takes_them(self, name):
+        assert fitted(name).stability(2)["lift_sd"].max() > 0
 
 
 class TestEstimators:
