@@ -57,7 +57,7 @@ class Scale(Common):
         if step == 1 and not np.array_equal(values, np.round(values)):
             raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5), or (1, 5, 0.5)")
         if span > WIDEST_SCALE:
-            ends = f"({values[0]:g}, {values[-1]:g})"
+            ends = f"({_plain(values[0])}, {_plain(values[-1])})"
             raise InputError(f"levels={ends} is too wide a scale; give at most {WIDEST_SCALE:,} steps")
         return cls(n=round(span), lowest=_plain(values[0]), step=_plain(step))
 
@@ -127,7 +127,7 @@ class Scale(Common):
         """What would take these responses."""
         low, high = min(values.min(), self._low), max(values.max(), self._low + self._span)
         if np.array_equal(values, np.round(values)) and high - low <= WIDEST_LEARNT_SCALE:
-            return f'levels=({low:g}, {high:g}) would fit, family="gaussian" takes any numbers'
+            return f'levels=({_plain(low)}, {_plain(high)}) would fit, family="gaussian" takes any numbers'
         return 'family="gaussian" would fit'
 
     @property
