@@ -11,6 +11,7 @@ from textsignal import GLMNMF, TextResponseModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import (
+    AdjacentCategories,
     Bernoulli,
     BetaBinomial,
     Binomial,
@@ -31,6 +32,7 @@ N = 900
 TRUTH = {
     "binomial": (Binomial(4, 1, 0.5), ETA),
     "beta-binomial": (BetaBinomial(10, 0, dispersion=0.3), ETA),
+    "adjacent-categories": (AdjacentCategories(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7)), 0.5 * ETA),
     "ordinal": (Ordinal((1, 2, 3, 5), (-1.5, 0.0, 1.5)), 1.5 * ETA),
     "bernoulli": (Bernoulli((0, 1)), 1.5 * ETA),
     "proportion": (Proportion(), 1.5 * ETA),

@@ -1,6 +1,6 @@
 """Laws that hold for every family: derivatives, curvature, best loss, distribution, sampling, own parameters, edges."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import (
     FAMILIES,
+    AdjacentCategories,
     Bernoulli,
     BetaBinomial,
     Binomial,
@@ -69,6 +70,15 @@ CASES = {
     "half steps": Case(Binomial(4, 1, 0.5), Binomial(step=0.5), STARS, (1.0, 2.0, 3.0)),
     "beta-binomial": Case(BetaBinomial(4, 1, dispersion=0.4), BetaBinomial(), STARS),
     "hardly dispersed": Case(BetaBinomial(4, 1, dispersion=1e-9), BetaBinomial(4, 1, dispersion=0.0), STARS),
+    "adjacent-categories": Case(
+        AdjacentCategories(4, 1, offsets=(0.3, -0.5, 0.1, -0.2, 0.3)), AdjacentCategories(), STARS, (1.0, 2.0, 3.0)
+    ),
+    "adjacent half steps": Case(
+        AdjacentCategories(3, 1, 0.5, offsets=(-0.2, 0.3, 0.0, -0.1)),
+        AdjacentCategories(step=0.5),
+        STARS[:4],
+        (1.0, 2.0),
+    ),
     "ordinal": Case(Ordinal((1, 2, 3, 5), (-2.0, 0.5, 1.5)), Ordinal(), (0.0, 1.0, 2.0, 3.0), (1.0, 2.0)),
     "two levels": Case(Ordinal((0, 1), (0.0,)), Ordinal(), (0.0, 1.0)),
     "bernoulli": Case(Bernoulli(("no", "yes")), Bernoulli(), (0.0, 1.0)),
@@ -399,7 +409,7 @@ class TestEncode:
 
 
 class TestScales:
-    @pytest.mark.parametrize("name", ["binomial", "beta-binomial", "ordinal"])
+    @pytest.mark.parametrize("name", ["binomial", "beta-binomial", "adjacent-categories", "ordinal"])
     @pytest.mark.parametrize(
         ("levels", "listed"),
         [
@@ -437,6 +447,10 @@ class TestScales:
         "build",
         [
             lambda: Ordinal((1, 1, 2)),
+            lambda: AdjacentCategories(20, 0),
+            lambda: AdjacentCategories(2, 0, offsets=(1.0, 2.0)),
+            lambda: AdjacentCategories(2, 0, offsets=(1.0, 2.0, np.inf)),
+            lambda: AdjacentCategories(offsets=(1.0, 2.0)),
             lambda: Ordinal(tuple(range(21))),
             lambda: Ordinal((1,)),
             lambda: Ordinal((1, 2, 3), (0.0,)),
@@ -505,6 +519,14 @@ class TestNested:
         ours = level_probabilities(BetaBinomial(6, 0, dispersion=0.3), self.eta)
         np.testing.assert_allclose(ours, stats.betabinom(6, p / 0.3, (1 - p) / 0.3).pmf(np.arange(7)), atol=1e-12)
 
+    def test_adjacent_categories_without_offsets_are_the_binomial(self):
+        y = np.arange(self.eta.size) % 5.0
+        for name in ("loss", "gradient", "curvature"):
+            families = (AdjacentCategories(4, 1, offsets=(0.0,) * 5), Binomial(4, 1))
+            one, other = (getattr(family, name)(y, self.eta) for family in families)
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+        assert AdjacentCategories(4, 1, offsets=(0.0,) * 5).unit == pytest.approx(1)
+
     def test_ordinal_of_two_levels_is_the_binomial_of_one_step(self):
         y = np.array([0, 1, 0, 1, 1, 0, 1.0])
         for name in ("loss", "gradient", "curvature"):
@@ -516,6 +538,25 @@ class TestNested:
         for name in ("gradient", "curvature"):
             one, other = (getattr(family, name)(y, self.eta) for family in (NegativeBinomial(1e-6), Poisson()))
             np.testing.assert_allclose(one, other, atol=1e-3)
+
+
+class TestAdjacentCategories:
+    def test_a_level_that_nobody_gave_is_rare_but_possible(self):
+        y, eta = np.array([0.0, 1.0, 3.0, 3.0, 1.0, 0.0] * 20), np.tile(np.linspace(-1, 1, 6), 20)
+        family = AdjacentCategories(3, 1).learn(y + 1).refit(y, eta, np.ones(y.size))
+        chances = family.distribution(eta).probabilities
+        assert 0.0005 < chances.mean(axis=0)[2] < 0.05
+
+    @pytest.mark.parametrize("unit", [0.5, 2.0])
+    def test_offsets_do_not_move_with_the_constant(self, unit):
+        rng = np.random.default_rng(0)
+        eta = rng.normal(size=400)
+        y = Binomial(4, 0).sample(eta, rng).astype(float)
+        first = AdjacentCategories(4, 0, offsets=(unit, 0.0, -2 * unit, 0.0, unit))
+        found = first.refit(y, eta, np.ones(400))
+        np.testing.assert_allclose([np.sum(found.offsets), np.arange(5) @ found.offsets], 0, atol=1e-9)
+        again = replace(found, offsets=(0.0,) * 5).refit(y, eta, np.ones(400))
+        np.testing.assert_allclose(again.offsets, found.offsets, atol=1e-8)
 
 
 class TestOrdinal:

@@ -9,6 +9,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from textsignal.engines.local import local_compute
 from textsignal.families import (
+    AdjacentCategories,
     Bernoulli,
     BetaBinomial,
     Binomial,
@@ -115,6 +116,22 @@ class TestOwnParameters:
         cuts = model.transform_threshold_params(theirs)[1:-1]
         np.testing.assert_allclose(np.array(fit.family.thresholds) - fit.intercept, cuts, **SAME)
 
+    @pytest.mark.parametrize("offsets", [(0.0,) * 4, (2.0, -2.0, -2.0, 2.0)])
+    def test_adjacent_categories_is_scipys_minimum_of_the_likelihood(self, data, offsets):
+        y = AdjacentCategories(3, 0, offsets=offsets).sample(data.eta, data.rng).astype(float)
+        Z, levels = sm.add_constant(data.columns, prepend=False), np.arange(4)
+
+        def value(v):
+            scores = np.outer(Z @ v[:5] + data.offset, levels) + np.array([0, v[5], v[6], 0])
+            return np.sum(data.weight * (special.logsumexp(scores, axis=1) - scores[np.arange(N), y.astype(int)]))
+
+        scipys = minimize(value, np.zeros(7), method="BFGS", options={"gtol": 1e-5}).x
+        fit = data.fit(AdjacentCategories(3, 0).learn(y), y)
+        np.testing.assert_allclose(fit.effects, scipys[:4], atol=2e-5)
+        ours = np.log([1, 3, 3, 1]) + np.array(fit.family.offsets) + fit.intercept * levels
+        bends = np.diff(np.array([0, scipys[5], scipys[6], 0]) + scipys[4] * levels, 2)
+        np.testing.assert_allclose(np.diff(ours, 2), bends, atol=5e-5)
+
     @pytest.mark.parametrize("dispersion", [0.2, 1.5])
     def test_negative_binomial(self, data, dispersion):
         y = NegativeBinomial(dispersion).sample(data.eta, data.rng).astype(float)
@@ -147,7 +164,9 @@ class TestOwnParameters:
         assert fit.family.dispersion < 0.05
         np.testing.assert_allclose(fit.coefficients, data.fit(Binomial(6, 0), y).coefficients, atol=0.05)
 
-    @pytest.mark.parametrize("family", [Ordinal(), Gaussian(), NegativeBinomial(), BetaBinomial()], ids=repr)
+    @pytest.mark.parametrize(
+        "family", [Ordinal(), Gaussian(), NegativeBinomial(), BetaBinomial(), AdjacentCategories()], ids=repr
+    )
     def test_both_settle_with_a_penalty_too(self, data, family):
         """Fitting once more from the fitted family changes nothing."""
         y = np.minimum(Poisson().sample(data.eta, data.rng), 6).astype(float)

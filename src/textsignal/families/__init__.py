@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
+from textsignal.families.adjacent_categories import AdjacentCategories
 from textsignal.families.base import (
     Family,
     NoLevelsError,
@@ -28,6 +29,7 @@ from textsignal.families.proportion import Proportion
 
 __all__ = [
     "FAMILIES",
+    "AdjacentCategories",
     "Bernoulli",
     "BetaBinomial",
     "Binomial",
@@ -51,6 +53,7 @@ __all__ = [
 FAMILIES: dict[str, type[Family]] = {
     "binomial": Binomial,
     "beta-binomial": BetaBinomial,
+    "adjacent-categories": AdjacentCategories,
     "ordinal": Ordinal,
     "bernoulli": Bernoulli,
     "proportion": Proportion,

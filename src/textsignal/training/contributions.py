@@ -66,8 +66,9 @@ def fit_theme_effects(
     n_themes = tone.shape[1]
     columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence])
     one = _one_gamma(columns[:, :1], y, weight, family, compute)
-    of_beta = BETA_SPREAD * one.family.unit
-    spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, GAMMA_SPREAD), np.full(n_themes, of_beta)])
+    unit = one.family.unit
+    of_gamma, of_beta = GAMMA_SPREAD * unit / one.family.of_words.unit, BETA_SPREAD * unit
+    spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, of_gamma), np.full(n_themes, of_beta)])
     penalty = 0.5 * one.dispersion / spreads**2
     model = ResponseModel(one.family, compute, penalty, fit_intercept=True)
     fit = fit_glm(model, columns, y, weight)

@@ -1,0 +1,211 @@
+"""AdjacentCategories: a scale of equal steps whose levels each have a frequency of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, special
+
+from textsignal.arrays import Vector
+from textsignal.errors import InputError
+from textsignal.families.base import MARGIN
+from textsignal.families.binomial import Binomial
+from textsignal.families.distributions import Discrete, nearest
+from textsignal.families.logistic import above_zero
+from textsignal.families.scale import Scale
+
+#: The most levels that have an offset of their own.
+MOST_LEVELS = 20
+#: How often a level that nobody gave counts as given: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of the offsets, and halvings of each.
+MOST_STEPS, MOST_HALVINGS = 100, 40
+#: How little the last of them moves an offset; and by how much a sum that has not changed may differ.
+SETTLED, ROUNDING = 1e-11, 1e-14
+#: Linear predictors between which the one of a mean is looked for.
+FURTHEST = 60.0
+
+
+@dataclass(frozen=True, repr=False)
+class AdjacentCategories(Scale):
+    """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
+
+    Every offset a_l 0 is the binomial. Others let responses pile up at the ends, or miss a level, whatever the text.
+    The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model. As in the binomial
+    the sum of responses is all that eta learns from, so that means are as good as the binomial's. Offsets have the sum
+    0, and so have l a_l: eta keeps its constant.
+
+    Parameters
+    ----------
+    n, lowest, step : the scale, as of `Binomial`.
+    offsets : a_l of every level, lowest first; None to learn them.
+
+    Examples
+    --------
+    >>> stars = AdjacentCategories(n=4, lowest=1, offsets=(1.0, -0.5, -1.0, -0.5, 1.0))
+    >>> stars.distribution(np.array(0.0)).probabilities.round(2)
+    array([0.24, 0.21, 0.1 , 0.21, 0.24])
+    >>> stars.mean(np.array([0.0, 2.0])).round(2)
+    array([3.  , 4.86])
+    """
+
+    name: ClassVar[str] = "adjacent-categories"
+
+    offsets: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n is not None and self.n >= MOST_LEVELS:
+            raise InputError(
+                f"AdjacentCategories: there are {self.n + 1:,} levels; there must be 2 to {MOST_LEVELS}; "
+                'family="beta-binomial" takes more, family="gaussian" any numbers'
+            )
+        if self.offsets is None:
+            return
+        offsets = np.asarray(self.offsets, dtype=float)
+        if self.n is None or offsets.shape != (self.n + 1,) or not np.all(np.isfinite(offsets)):
+            raise InputError(f"AdjacentCategories: offsets={self.offsets!r} must be a number for each level")
+        object.__setattr__(self, "offsets", tuple(offsets.tolist()))
+
+    @property
+    def of_words(self) -> Binomial:
+        """The binomial on the same scale, which learns from the same sums."""
+        return Binomial(self.n, self.lowest, self.step)
+
+    @property
+    def unit(self) -> float:
+        """What moves the mean as 1 moves a binomial's, from the middle of the scale."""
+        middle = self.link(np.array(self._low + self._span / 2))
+        return float(self._steps / 4 / self.curvature(np.array(0.0), middle))
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale, and offsets that give every level the frequency it has."""
+        scaled = super().learn(y)
+        if self.offsets is not None:
+            return scaled
+        encoded = scaled.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
+        logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
+        return replace(scaled, offsets=tuple(_centred(logs).tolist()))
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
+        places = np.asarray(y).astype(np.int64)
+        return self._log_sum(eta) - np.array(self._offsets)[places] - y * np.asarray(eta)
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss where the mean is y; at the ends of the scale, where nothing else is left."""
+        counts = np.arange(self._steps + 1.0)
+        inside = self.loss(counts, self._at_mean(counts))
+        inside[[0, -1]] = 0.0
+        return inside[np.asarray(y).astype(np.int64)]
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient sum_l l P(l) - y."""
+        return self._probabilities(eta) @ np.arange(self._steps + 1.0) - y
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature: the variance of l, kept above 0."""
+        counts, chances = np.arange(self._steps + 1.0), self._probabilities(eta)
+        away = counts - (chances @ counts)[..., None]
+        return above_zero(np.sum(chances * away**2, axis=-1)) + np.zeros(np.shape(y))
+
+    def mean(self, eta: Vector) -> Vector:
+        """The expected level."""
+        return self._low + self.step * (self._probabilities(eta) @ np.arange(self._steps + 1.0))
+
+    def link(self, mean: Vector) -> Vector:
+        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        return self._at_mean(np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps)
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
+        if rule == "round":
+            return nearest(self.levels, self.mean(eta))
+        if rule == "mode":
+            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
+        raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of all levels."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Offsets of the smallest loss, by Newton steps that are halved while it rises."""
+        if self._steps == 1:
+            return self
+        counts = np.asarray(np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1), dtype=float)
+        # A level that nobody gave counts as given a little, where the others are.
+        counts = np.where(counts == 0, UNSEEN, counts)
+        weight = weight * (counts.sum() / weight.sum())
+        basis = linalg.null_space(np.stack([np.ones(counts.size), np.arange(counts.size)]))
+        family, before = self, self._offset_loss(counts, eta, weight)
+        for _ in range(MOST_STEPS):
+            chances = family._probabilities(eta)
+            slope = np.einsum("i,il->l", weight, chances) - counts
+            bend = np.diag(slope + counts) - np.einsum("i,il,im->lm", weight, chances, chances)
+            step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
+            for halving in range(MOST_HALVINGS):
+                other = replace(family, offsets=tuple((np.array(family._offsets) + step / 2**halving).tolist()))
+                after = other._offset_loss(counts, eta, weight)
+                if after <= before + ROUNDING * abs(before):
+                    break
+            family, before = other, after
+            if np.abs(step).max() <= SETTLED * (1 + np.abs(family._offsets).max()):
+                break
+        return family
+
+    def _offset_loss(self, counts: Vector, eta: Vector, weight: Vector) -> float:
+        """The loss without y eta, in which there are no offsets."""
+        return float(np.sum(weight * self._log_sum(eta)) - counts @ np.array(self._offsets))
+
+    def _at_mean(self, means: Vector) -> Vector:
+        """The eta at which the expected l is this, by halving."""
+        low, high = np.full(np.shape(means), -FURTHEST), np.full(np.shape(means), FURTHEST)
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = self.gradient(np.zeros(np.shape(means)), middle) < means
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        parts, _ = self._parts(eta)
+        return parts / parts.sum(axis=-1, keepdims=True)
+
+    def _log_sum(self, eta: Vector) -> Vector:
+        """log of the sum that probabilities are divided by."""
+        parts, highest = self._parts(eta)
+        return np.log(parts.sum(axis=-1)) + highest
+
+    def _parts(self, eta: Vector) -> tuple[Vector, Vector]:
+        """(..., levels) what probabilities are proportional to, and the logarithm of what they were divided by."""
+        scores = self._scores(eta)
+        highest = scores.max(axis=-1)
+        return np.exp(scores - highest[..., None]), highest
+
+    def _scores(self, eta: Vector) -> Vector:
+        """(..., levels) log C(n, l) + a_l + l eta."""
+        counts = np.arange(self._steps + 1.0)
+        return self._log_ways + np.array(self._offsets) + counts * np.asarray(eta, dtype=float)[..., None]
+
+    @property
+    def _log_ways(self) -> Vector:
+        """(levels,) log C(n, l)."""
+        counts = np.arange(self._steps + 1.0)
+        return -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
+
+    @property
+    def _offsets(self) -> tuple[float, ...]:
+        if self.offsets is None:
+            raise InputError("the offsets of this AdjacentCategories are not known yet; give them, or call learn(y)")
+        return self.offsets
+
+
+def _centred(offsets: Vector) -> Vector:
+    """The same less the straight line through them."""
+    line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
+    return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
