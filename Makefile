@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-generic chromium check bench skill themes reproduction screenshots clean
+.PHONY: demo test test-generic chromium check bench skill themes responses reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -42,6 +42,10 @@ skill: $(VENV)/.bench
 # Themes and tone beside other topic models, on the same sets: make themes THEMES="--data FOLDER"
 themes: $(VENV)/.bench
 	$(BIN)/python benchmarks/themes.py $(THEMES)
+
+# Probabilities of responses, on the same sets: make responses RESPONSES="--data FOLDER"
+responses: $(READY)
+	$(BIN)/python benchmarks/responses.py $(RESPONSES)
 
 # The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
 DATA ?= ../shared/data

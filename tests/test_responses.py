@@ -183,13 +183,8 @@ class TestDocuments:
         with pytest.raises(InputError, match=r"2 linear predictors.*bernoulli"):
             GLMNMF(2, family="categorical").fit(np.ones((100, 4)), np.arange(100) % 3)
 
-    @pytest.mark.parametrize("name", ["gaussian", "binomial"])
-    def test_a_report_says_what_it_takes_instead(self, name, tmp_path):
-        with pytest.raises(InputError, match=r"whole-numbered levels so far.*(Gaussian|step=0\.5)"):
-            fitted(name).report(tmp_path / "report.html")
-
-    @pytest.mark.parametrize("name", ["ordinal", "beta-binomial", "bernoulli"])
-    def test_a_report_of_levels_leaves_out_what_its_page_cannot_compute(self, name, tmp_path):
+    @pytest.mark.parametrize("name", ["proportion"])
+    def test_a_report_leaves_out_what_its_page_cannot_compute(self, name, tmp_path):
         fitted(name).report(tmp_path / "report.html")
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert f"The page cannot compute the {name} family" in page
@@ -220,3 +215,36 @@ class TestEstimators:
         model.fit(corpus.counts[:500], y[:500])
         assert np.corrcoef(model.predictions(corpus.counts[500:]).eta, eta[500:])[0, 1] > 0.5
         assert None not in model.family_.settings().values()
+
+
+class TestAuto:
+    @pytest.mark.parametrize(
+        ("name", "taken"),
+        [("adjacent-categories", "adjacent-categories"), ("bernoulli", "bernoulli"), ("gaussian", "gaussian"),
+         ("beta-binomial", "beta-binomial adjacent-categories ordinal")],
+    )  # fmt: skip
+    def test_a_family_that_fits_is_taken_and_told(self, name, taken, tmp_path):
+        model = TextResponseModel(8, n_jobs=1).fit(REVIEWS.texts[:N], responses(name)[:N])
+        assert model.family_.name in taken.split()
+        said = model.reader_.described["Response"]
+        assert model.family_.name in said
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert (again.family, again.family_) == ("auto", model.family_)
+        assert again.reader_.described["Response"] == said
+
+    def test_what_is_taken_is_what_that_family_gives(self):
+        y = responses("adjacent-categories")[:N]
+        auto = TextResponseModel(8, n_jobs=1).fit(REVIEWS.texts[:N], y)
+        given = TextResponseModel(8, n_jobs=1, family=auto.family_.name).fit(REVIEWS.texts[:N], y)
+        np.testing.assert_array_equal(auto.predict(REVIEWS.texts[N:]), given.predict(REVIEWS.texts[N:]))
+
+    @pytest.mark.parametrize("training", ["predictive", "joint"])
+    @pytest.mark.parametrize(("name", "taken"), [("adjacent-categories", "binomial"), ("gaussian", "gaussian")])
+    def test_other_trainings_take_the_simplest(self, name, taken, training):
+        model = TextResponseModel(4, training=training, n_jobs=1).fit(REVIEWS.texts[:300], responses(name)[:300])
+        assert model.family_.name == taken
+
+    def test_words_are_refused_with_what_would_take_them(self):
+        with pytest.raises(InputError, match="the response must be numbers"):
+            TextResponseModel(4).fit(REVIEWS.texts[:4], ["good", "bad", "good", "bad"])

@@ -233,14 +233,14 @@ DAMAGE = {
     "the checksum removed": (lambda f, j, a: _alter(j, b'"sha256"', b'"other"'), r"model\.json was altered"),
     "a newer format": (
         lambda f, j, a: _of_format(f, storage.FORMAT_VERSION + 1),
-        r"has model format 5, and this textsignal reads format 4; use a newer textsignal",
+        r"has model format 6, and this textsignal reads format 5; use a newer textsignal",
     ),
     "an older format": (
         lambda f, j, a: _of_format(f, 1),
-        r"has model format 1, and this textsignal reads format 4; fit the model again",
+        r"has model format 1, and this textsignal reads format 5; fit the model again",
     ),
     "a format that is not a number": (
-        lambda f, j, a: _alter(j, b'"format_version": 4', b'"format_version": "one"'),
+        lambda f, j, a: _alter(j, b'"format_version": 5', b'"format_version": "one"'),
         "has model format one",
     ),
     "arrays truncated": (lambda f, j, a: _truncate(a), r"arrays\.safetensors is truncated or was altered"),

@@ -18,6 +18,7 @@ from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
+from textsignal.families.auto import AUTO
 from textsignal.readers.matrix import NOT_STORED, MatrixReader
 from textsignal.report.reporting import Reporting
 from textsignal.tables.write import whole_folder
@@ -43,7 +44,9 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
     Parameters
     ----------
     n_topics : number of themes or topics; None takes 10, or what `estimator` has.
-    family : the response's: a name of `families.FAMILIES` such as "ordinal", or a family such as `Binomial(4, 1)`.
+    family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
+        `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
+        the family that predicts held-back responses best; other trainings than themes take the simplest one.
     training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
     language : of the texts, by name or code: its stop words and negations are used; None for none.
@@ -66,6 +69,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
     components_ : (topics, terms) topics, `terms_` their terms.
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
     labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
+    family_ : the response's family, with all that was learnt of it.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
     n_documents_ : number of training texts; naming_ : what the response is called.
 
@@ -83,13 +87,13 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         self,
         n_topics: int | None = None,
         *,
-        family: str | Family = "binomial",
+        family: str | Family = AUTO,
         training: str | None = None,
         language: str | None = "english",
         seed_words: Mapping[str, Sequence[str]] | None = None,
         levels: ArrayLike | None = None,
         max_terms: int | None = None,
-        stop_words: str | Iterable[str] | None = parts.AUTO,
+        stop_words: str | Iterable[str] | None = parts.OWN,
         supervision: float = 0.5,
         word_residual: bool = False,
         ngram_range: tuple[int, int] = (1, 1),
@@ -260,6 +264,12 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         if isinstance(reader, MatrixReader):
             return reader
         raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
+
+    @property
+    def family_(self) -> Family:
+        """The response's family, with its scale and own parameters."""
+        check_is_fitted(self)
+        return self.reader_.family
 
     @property
     def classes_(self) -> NDArray[Any]:

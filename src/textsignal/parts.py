@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
+from textsignal.families.auto import AUTO, Candidates, candidates
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_tokens
@@ -36,7 +38,7 @@ TRAININGS = ("themes", "predictive", "joint")
 #: More themes than anybody reads; content terms that themes are made of.
 MOST_THEMES, CONTENT_TERMS = 60, 3000
 #: The language's own stop words.
-AUTO = "auto"
+OWN = "auto"
 #: Options of a model that its estimator, or its vectorizer, has too.
 ESTIMATOR_OPTIONS = (
     "n_topics",
@@ -96,6 +98,10 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
     if training_of(options) == "themes":
         return _fit_themes(options, observed)
     estimator = new_estimator(options).set_callbacks(*callbacks)
+    if options.estimator is None and _is_auto(options):
+        # Topics are moved by the loss, so that families cannot be compared without fitting all of them.
+        simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
+        estimator.set_params(family=simplest, levels=None)
     return MatrixReader.fit(new_vectorizer(options), estimator, observed)
 
 
@@ -108,9 +114,10 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     counted = np.where(weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
-    family = as_family(options.family, options.levels).learn(counted)
-    check_trainable(family)
-    family.encode(counted)
+    given = _candidates(options, counted)
+    for family in given.families:
+        check_trainable(family)
+        family.encode(counted)
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")
     with local_compute(options.n_jobs) as compute:
@@ -119,7 +126,7 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
             counted,
             weight,
             n_themes=int(n_themes),
-            family=family,
+            given=given,
             language=_language(options),
             stop_words=stop_words(_stop_words(options)),
             max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
@@ -128,6 +135,17 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
             seed_words=_seed_words(options, n_themes),
         )
     return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
+
+
+def _candidates(options: Options, responses: Vector) -> Candidates:
+    """The family that is asked for, or those that the response may be of."""
+    if _is_auto(options):
+        return candidates(responses, options.levels)
+    return Candidates("", (as_family(options.family, options.levels).learn(responses),))
+
+
+def _is_auto(options: Options) -> bool:
+    return isinstance(options.family, str) and options.family == AUTO
 
 
 def _check_themes(options: Options, n_themes: int, n_texts: int) -> None:
@@ -169,9 +187,7 @@ def _language(options: Options) -> str | None:
 
 def _stop_words(options: Options) -> str | Iterable[str] | None:
     """The stop words that are asked for; those of the language by default."""
-    return (
-        options.language if isinstance(options.stop_words, str) and options.stop_words == AUTO else options.stop_words
-    )
+    return options.language if isinstance(options.stop_words, str) and options.stop_words == OWN else options.stop_words
 
 
 def new_estimator(options: Options) -> TopicEstimator:
@@ -180,7 +196,7 @@ def new_estimator(options: Options) -> TopicEstimator:
         return clone(options.estimator)
     return GLMNMF(
         N_TOPICS if options.n_topics is None else options.n_topics,
-        family=options.family,
+        family="binomial" if _is_auto(options) else options.family,
         training=training_of(options),
         supervision=options.supervision,
         word_residual=options.word_residual,

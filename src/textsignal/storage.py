@@ -34,7 +34,7 @@ from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"
 #: 4: names of the response, and documents that were shown after the fit.
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: More training documents than anybody has: a larger number is damage.

@@ -11,7 +11,7 @@ from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
 from textsignal.errors import InputError
 from textsignal.report.values import browse
-from textsignal.report.values.numbers import response_bars
+from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.prepare import prepare
 from textsignal.topics.explanation import slope_of
 
@@ -83,7 +83,7 @@ def test_responses_are_found_by_the_bars_of_the_histogram(report):
 
 def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
     responses = np.array([0.0, 50, 100, np.nan, 5, 4.9])
-    bars = response_bars(responses, np.arange(101))
+    bars = bins_of_levels(np.arange(101.0)).bars(responses)
     assert browse.bar_of(responses, bars).tolist() == [1, 11, 20, 0, 2, 1]
 
 

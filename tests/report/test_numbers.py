@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.families import Binomial
+from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.formats import signed_number
 from textsignal.report.values.numbers import (
     length_bars,
     level_ticks,
-    response_bars,
     sizes,
 )
 from textsignal.report.values.wording import visible
@@ -22,14 +22,14 @@ STARS = Binomial(4, 1)
 
 @given(st.lists(st.integers(0, 5), min_size=1))
 def test_shares_of_responses_are_one_a_level_and_sum_to_one(responses):
-    bars = response_bars(np.array([*responses, np.nan]), np.arange(6))
+    bars = bins_of_levels(np.arange(6.0)).bars(np.array([*responses, np.nan]))
     assert [bar.label for bar in bars] == ["0", "1", "2", "3", "4", "5"]
     assert [bar.value for bar in bars] == pytest.approx([responses.count(level) / len(responses) for level in range(6)])
 
 
 def test_many_levels_are_put_in_bins_that_hold_them_all():
     responses = np.arange(101.0)
-    bars = response_bars(responses, np.arange(101))
+    bars = bins_of_levels(np.arange(101.0)).bars(responses)
     assert len(bars) <= 21
     assert sum(bar.value for bar in bars) == pytest.approx(1)
     assert (bars[0].low, bars[-1].high) == (0, 100)

@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from textsignal.families import Binomial, level_probabilities
 from textsignal.report.values import skill
+from textsignal.report.values.bins import bins_of
 
 STARS = Binomial(4, 1)
 RNG = np.random.default_rng(0)
@@ -56,7 +57,7 @@ def test_the_true_model_has_the_least_deviance():
 
 def test_agreement_counts_every_document_once():
     mean = STARS.mean(ETA)
-    assert sum(cell.count for cell in skill.agreement(RATINGS, mean, STARS)) == RATINGS.size
+    assert sum(cell.count for cell in skill.agreement(RATINGS, mean, bins_of(STARS, RATINGS))) == RATINGS.size
     tenths = skill.mean_agreement(RATINGS, mean)
     assert sum(cell.count for cell in tenths) == RATINGS.size
     assert np.average([c.observed for c in tenths], weights=[c.count for c in tenths]) == pytest.approx(RATINGS.mean())

@@ -20,6 +20,7 @@ from textsignal.cli.options import (
     NoTextsOption,
     OnBadRows,
     OverOption,
+    ResponseFamily,
     ResponseOption,
     SeedOption,
     SepOption,
@@ -44,6 +45,14 @@ def fit(
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
+    family: Annotated[
+        ResponseFamily | None,
+        typer.Option(
+            "--family",
+            help="What kind of response it is; auto looks at it and takes what predicts held-back texts best.",
+            show_default="auto",
+        ),
+    ] = None,
     training: Annotated[
         Training | None,
         typer.Option(
@@ -64,7 +73,7 @@ def fit(
         float | None,
         typer.Option(
             "--alpha",
-            help="Fit the paper's model (JBNMF) with this weight; it has neither --supervision nor --training.",
+            help="Fit the paper's model (JBNMF) with this weight; it has no --supervision, --training or --family.",
         ),
     ] = None,
     max_terms: Annotated[
@@ -99,7 +108,7 @@ def fit(
     from textsignal.tables.read import read_file
 
     scale = scale_of(levels)
-    _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training})
+    _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training, "--family": family})
     model = TextResponseModel(
         max_terms=max_terms,
         language=None if language == "none" else language,
@@ -112,6 +121,7 @@ def fit(
         how, strength = (training or Training.themes).value, 0.5 if supervision is None else supervision
         model.set_params(n_topics=topics, training=how, supervision=strength)
         model.set_params(levels=scale, random_state=seed, n_jobs=jobs)
+        model.set_params(family=(family or ResponseFamily.auto).value)
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)

@@ -24,6 +24,21 @@ class Training(enum.StrEnum):
     joint = "joint"
 
 
+class ResponseFamily(enum.StrEnum):
+    """What kind of response it is."""
+
+    auto = "auto"
+    binomial = "binomial"
+    beta_binomial = "beta-binomial"
+    adjacent_categories = "adjacent-categories"
+    ordinal = "ordinal"
+    bernoulli = "bernoulli"
+    proportion = "proportion"
+    poisson = "poisson"
+    negative_binomial = "negative-binomial"
+    gaussian = "gaussian"
+
+
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
 FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]

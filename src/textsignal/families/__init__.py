@@ -15,6 +15,7 @@ from textsignal.families.base import (
     deviance,
     level_probabilities,
     linear_predictor,
+    log_scores,
     null_deviance,
 )
 from textsignal.families.bernoulli import Bernoulli
@@ -47,6 +48,7 @@ __all__ = [
     "deviance",
     "level_probabilities",
     "linear_predictor",
+    "log_scores",
     "null_deviance",
 ]
 

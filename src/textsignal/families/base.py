@@ -188,6 +188,23 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     return np.asarray(family.distribution(eta[:, None]).pmf(levels))
 
 
+def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
+    """(documents,) minus the logarithm of the probability, or density, that was given to what happened.
+
+    responses : (documents,) on the user's scale, none missing.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> log_scores(Binomial(n=2, lowest=1), np.array([2.0]), np.array([0.0])).round(3)
+    array([0.693])
+    """
+    at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
+    distribution = family.distribution(eta)
+    chances = distribution.pmf(at) if hasattr(distribution, "pmf") else distribution.pdf(at)
+    return -np.log(np.maximum(chances, np.finfo(float).tiny))
+
+
 def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
     """(documents,) eta = intercept + columns effects; columns (documents, columns) are topics' weights, as a rule.
 

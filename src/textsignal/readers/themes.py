@@ -71,7 +71,8 @@ class ThemeReader:
         features, used = self.fitted.features, self.fitted.tone != 0
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
         phrases = np.sum(features.is_phrase & used)
-        return {
+        chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
+        return chosen | {
             "Content terms": f"{len(self.terms):,}",
             "Tone": f"{words:,} words, {negated:,} negated words, {phrases:,} phrases",
             "Language": self.fitted.language or "none: no stop words, no negations",

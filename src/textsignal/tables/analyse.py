@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from textsignal import evaluate
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
+from textsignal.families import Family
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
@@ -24,6 +25,10 @@ from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, Naming, finding_of
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
+
+#: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
+OF_WHOLE_NUMBERS = ("auto", "binomial", "beta-binomial", "adjacent-categories", "poisson", "negative-binomial")
+MOST_BROKEN = 0.2
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Summary:
     without_known_term : rows whose text holds no term of the model; they get the mean weights.
     with_markup : rows whose text held HTML, which was taken out.
     copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
+    levels : lowest and highest level of the response; None where it has no levels.
     made_of : name and value of what made the model.
     train, held_out : skill; that of themes on training rows is by tone of fits that left them out.
     """
@@ -59,7 +65,7 @@ class Summary:
     copies: int
     terms: int
     topics: int
-    levels: tuple[int, int]
+    levels: tuple[float, float] | None
     made_of: dict[str, str]
     train: Skill
     held_out: Skill | None
@@ -146,7 +152,8 @@ def analyse(
     table : one document per row.
     text, response : names of the columns.
     model : what to fit; it is fitted in place, to the rows not held back.
-    levels : lowest and highest response allowed; None takes the whole numbers that are there.
+    levels : lowest and highest response allowed; None takes what is there. Where nearly all responses are whole
+        numbers the others are taken for mistakes, unless the model's family takes any numbers.
     holdout : share of rows held back; 0 for none.
     seed : of the split.
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
@@ -171,7 +178,7 @@ def analyse(
     texts = column(table, text, "text")
     groups = None if by is None else groups_of(table, by)
     times = None if over is None else as_times(column(table, over, "over"), len(table))
-    bad = check_rows(texts, parsed, levels=levels or _range(parsed.values))
+    bad = check_rows(texts, parsed, levels=levels or _range(parsed.values, model.family))
     rows = usable_rows(bad, on_bad_rows)
     tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
     responses = parsed.values[rows]
@@ -195,7 +202,7 @@ def analyse(
         copies=int(np.sum(first_copies != np.arange(len(rows)))),
         terms=len(model.terms_),
         topics=len(model.components_),
-        levels=(int(model.levels_[0]), int(model.levels_[-1])),
+        levels=_ends(model),
         made_of=model.reader_.described,
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
@@ -227,11 +234,21 @@ def filled_settings(
     return settings if over is None else replace(settings, time_name=over)
 
 
-def _range(responses: NDArray[np.float64]) -> tuple[int, int] | None:
-    """The whole numbers that the responses lie between."""
-    if np.isnan(responses).all():
+def _range(responses: NDArray[np.float64], family: str | Family) -> tuple[int, int] | None:
+    """The whole numbers that the responses lie between; None where they need not be whole."""
+    known = responses[~np.isnan(responses)]
+    name = family if isinstance(family, str) else family.name
+    if not known.size or name not in OF_WHOLE_NUMBERS or np.mean(known % 1 != 0) > MOST_BROKEN:
         return None
-    return int(np.floor(np.nanmin(responses))), int(np.ceil(np.nanmax(responses)))
+    return int(np.floor(known.min())), int(np.ceil(known.max()))
+
+
+def _ends(model: TextResponseModel) -> tuple[float, float] | None:
+    """Lowest and highest level, where there are levels."""
+    if not hasattr(model, "levels_"):
+        return None
+    low, high = np.asarray(model.levels_)[[0, -1]].tolist()
+    return low, high
 
 
 def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:

@@ -127,7 +127,7 @@ def report_table(
 
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
-    bad = check_rows(texts, parsed, levels=(int(model.levels_[0]), int(model.levels_[-1])))
+    bad = check_rows(texts, parsed, levels=_whole_levels(model))
     rows = usable_rows(bad, on_bad_rows)
     reading, responses = model.read(texts.to_numpy(dtype=object)[rows].tolist()), parsed.values[rows]
     held_out = np.full(len(rows), new)
@@ -140,6 +140,14 @@ def report_table(
     times = None if over is None else as_times(column(table, over, "over"), len(table))[rows]
     write_report(model, path, reading, responses, held_out, filled, groups=groups, times=times, force=force)
     return int(held_out.sum())
+
+
+def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
+    """Lowest and highest level, where all between are levels too."""
+    levels = np.asarray(getattr(model, "levels_", ()))
+    if not levels.size or not np.array_equal(levels, np.arange(levels[0], levels[0] + levels.size)):
+        return None
+    return int(levels[0]), int(levels[-1])
 
 
 def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:

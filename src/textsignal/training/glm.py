@@ -227,7 +227,7 @@ def fit_coefficients(
 
 
 def fit_family(
-    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters
+    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, max_turns: int = MOST_TURNS
 ) -> tuple[ResponseModel, Parameters]:
     """Coefficients and the family's own parameters in turn, until both settle: the model with the fitted family."""
     fitted = fit_coefficients(model, blocks, parameters)
@@ -235,7 +235,7 @@ def fit_family(
     known = weight > 0
     move = np.zeros_like(fitted.coefficients)
     ahead = fitted
-    for turn in range(MOST_TURNS):
+    for turn in range(max_turns):
         eta = np.concatenate([ahead.linear_predictor(block.W) + block.offset for block in blocks])
         family = model.family.refit(y[known], eta[known], weight[known])
         if family == model.family:
@@ -298,6 +298,7 @@ def fit_glm(
     *,
     tilt: Vector | None = None,
     offset: Vector | None = None,
+    max_turns: int = MOST_TURNS,
 ) -> GLMFit:
     """Explain responses by given columns: topics' weights, or anything else, such as covariates.
 
@@ -307,6 +308,7 @@ def fit_glm(
     y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
     tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
         predictor, such as the logarithm of an exposure.
+    max_turns : between coefficients and own parameters.
     """
     blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
@@ -314,7 +316,7 @@ def fit_glm(
     penalty[: columns.shape[1]] = model.penalty
     shape = () if n_predictors == 1 else (n_predictors,)
     first = Parameters(blocks[0].W[:0], beta=np.zeros((width, *shape)), intercept=np.zeros(shape))
-    model, fitted = fit_family(replace(model, penalty=penalty), blocks, first)
+    model, fitted = fit_family(replace(model, penalty=penalty), blocks, first, max_turns)
     sums = model.sweep(blocks, fitted)
     kept = np.append(np.arange(columns.shape[1]), width)
     flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()

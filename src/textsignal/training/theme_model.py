@@ -12,14 +12,17 @@ from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.families import Family
+from textsignal.families.auto import Candidates
 from textsignal.text.content import content_terms
 from textsignal.text.features import learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
+from textsignal.training.family_choice import choose_family
 from textsignal.training.theme_reading import (
     FittedThemes,
     ThemeReading,
     ThemeTraining,
+    by_document,
     count_units,
     read_features,
     read_themes,
@@ -42,7 +45,7 @@ def fit_theme_model(
     weight: Vector,
     *,
     n_themes: int,
-    family: Family,
+    given: Candidates,
     language: str | None,
     stop_words: frozenset[str],
     max_terms: int,
@@ -52,9 +55,11 @@ def fit_theme_model(
 ) -> tuple[FittedThemes, ThemeReading]:
     """Learn themes, tone and the GLM on themes; give the model and what it reads in these texts.
 
+    given : the response's family, or several of which the best is taken.
     responses : (documents,) on the family's scale, NaN where there is none; weight : (documents,) how often each
     counts; language : whose general words and negations are no content terms; stop_words : nor are these.
     """
+    family = given.families[0]
     y = family.encode(responses)
     features = learn_features(texts, LEAST_FEATURE if len(texts) > 50 else 1, phrases=True)
     terms = content_terms(texts, language, stop_words, max_terms, LEAST_TERM if len(texts) > 50 else 1)
@@ -73,8 +78,11 @@ def fit_theme_model(
     themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
     reading = reading_of(read, units, tone.effects, themes, compute)
     unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
-    effects, family, training = _level_two(reading, themes, unseen, responses, weight, family, compute)
-    return FittedThemes(family, language, terms, features, tone.effects, themes, effects, training), reading
+    whole = by_document(unseen[:, None], texts)[:, 0]
+    choice = choose_family(given, whole, tone.folds, responses, weight, compute)
+    effects, family, training = _level_two(reading, themes, unseen, responses, weight, choice.family, compute)
+    said = choice.described
+    return FittedThemes(family, said, language, terms, features, tone.effects, themes, effects, training), reading
 
 
 def with_themes(

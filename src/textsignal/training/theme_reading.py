@@ -80,11 +80,13 @@ class ThemeTraining:
 class FittedThemes:
     """A fitted model of themes and tone.
 
+    chosen : why this family, for people; "" where it was given.
     terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
     training : what level 2 was fitted to.
     """
 
     family: Family
+    chosen: str
     language: str | None
     terms: Sequence[str]
     features: Features

@@ -129,8 +129,9 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
-    low, high = report.levels[0], report.levels[-1]
-    ticks = level_ticks(report.levels)
+    low, high = report.bins.low, report.bins.high
+    whole = bool(report.levels) and all(level == round(level) for level in report.levels)
+    ticks = level_ticks([int(level) for level in report.levels]) if whole else ()
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
     x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", values=ticks))
@@ -185,10 +186,15 @@ def pit_chart(prediction: Prediction) -> Layers:
     return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1)))
 
 
+def shown_labels(report: ReportData) -> list[str]:
+    """What the predicted distribution of a text is shown by: levels, or bins where there are none."""
+    return [f"{level:g}" for level in report.levels] or list(report.bins.labels)
+
+
 def levels_chart(report: ReportData) -> alt.Chart:
     """Predicted distribution of one text; the page fills in the values."""
     chart = bars_chart(
-        [Bar(f"{level}", 0, 0, 0.0) for level in report.levels], report.response_name, "probability", "%"
+        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.response_name, "probability", "%"
     )
     return chart.properties(height=160)
 

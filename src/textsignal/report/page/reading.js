@@ -88,18 +88,3 @@ function slopeOf(family, baseline, eta, same) {
   const [low, high] = Math.abs(eta - baseline) < same ? [baseline - same, baseline + same] : [baseline, eta];
   return (family.mean(high) - family.mean(low)) / (high - low);
 }
-
-const responseFamilies = {
-  binomial: ({ n, lowest }) => ({
-    mean: (eta) => lowest + n / (1 + Math.exp(-eta)),
-    probabilities: (eta) => {
-      const p = 1 / (1 + Math.exp(-eta));
-      const q = 1 / (1 + Math.exp(eta));
-      let choose = 1;
-      return range(n + 1).map((y) => {
-        if (y > 0) choose *= (n - y + 1) / y;
-        return choose * p ** y * q ** (n - y);
-      });
-    },
-  }),
-};

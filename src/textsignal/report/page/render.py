@@ -32,7 +32,7 @@ from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
-    *("reading.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
+    *("reading.js", "families.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
     *("marks.js", "try.js", "documents.js", "charts.js", "page.js", "groups.js"),
 )
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
@@ -169,6 +169,8 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "response": report.response_name,
         "unit": report.unit,
         "levels": report.levels,
+        "bins": {"labels": report.bins.labels, "edges": report.bins.edges.tolist(), "whole": report.bins.whole},
+        "scale": report.bins.high - report.bins.low,
         "topics": topics,
         "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
         "examples": report.examples,

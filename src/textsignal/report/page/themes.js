@@ -115,7 +115,8 @@ async function themesModel(given) {
     return {
       eta,
       mean: family.mean(eta),
-      probabilities: family.probabilities(eta),
+      interval: family.interval?.(eta) ?? null,
+      probabilities: family.probabilities?.(eta) ?? null,
       weights: shares,
       shares,
       unknown: found.length === 0 && !hasTerms,
@@ -182,7 +183,7 @@ async function themesModel(given) {
   }
 
   const words = (text) => tokens(withoutMarkup(text).read);
-  return { predict, words, marked, direct: false };
+  return { predict, words, marked, family, direct: false };
 }
 
 // The model of a report, whichever it is; null where there is none.

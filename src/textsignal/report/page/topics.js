@@ -71,7 +71,8 @@ function topicsModel(given) {
     return {
       eta,
       mean: family.mean(eta),
-      probabilities: family.probabilities(eta),
+      interval: family.interval?.(eta) ?? null,
+      probabilities: family.probabilities?.(eta) ?? null,
       weights: w,
       shares: explained.map((part) => (total > 0 ? part / total : 0)),
       unknown,
@@ -104,5 +105,5 @@ function topicsModel(given) {
     return found;
   }
 
-  return { predict, words, marked, direct: wordEffects !== null };
+  return { predict, words, marked, family, direct: wordEffects !== null };
 }

@@ -5,7 +5,7 @@
 function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
-  const scale = page.levels.at(-1) - page.levels[0];
+  const scale = page.scale;
   const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
   const MOST_NAMED = 6; // words
   const ASK = document.getElementById("try-without").textContent;
@@ -121,23 +121,42 @@ function tryTexts(model, page, names, draw) {
     if (focused !== null) reached?.focus({ preventScroll: true });
   }
 
+  // Probability of every level, or of every bin.
+  function chances({ probabilities, eta }) {
+    if (probabilities !== null) return probabilities;
+    const { edges, whole } = page.bins;
+    const below = edges.slice(1, -1).map((edge) => model.family.cdf(eta, whole ? edge - 1 : edge));
+    return [...below, 1].map((up, i) => up - (i > 0 ? below[i - 1] : 0));
+  }
+
+  // What the number above is, and what else may be.
+  function inWords({ probabilities, interval }) {
+    if (interval !== null) {
+      const [low, high] = interval.map((end) => (page.bins.whole ? String(end) : end.toFixed(2)));
+      return `Expected ${page.response}. Nine in ten such texts have one from ${low} to ${high}.`;
+    }
+    const likely = page.levels[probabilities.indexOf(Math.max(...probabilities))];
+    const [low, high] = [page.levels[0], page.levels.at(-1)];
+    if (page.levels.length === 2) {
+      return `Expected ${page.response}. The chance of ${high} rather than ${low} is ${percent(probabilities[1])}.`;
+    }
+    return `Expected ${page.response}, on a scale from ${low} to ${high}. Most likely: ${likely}.`;
+  }
+
   function show() {
     const text = left(tried);
     const found = tried.taken.size > 0 ? model.predict(text) : tried.whole;
     say("try-mean", found.mean.toFixed(2));
-    const likely = page.levels[found.probabilities.indexOf(Math.max(...found.probabilities))];
     say(
       "try-words",
       found.unknown
         ? "The text holds no term that the model knows, so this is its prediction for an average text."
-        : `Expected ${page.response}, on a scale from ${page.levels[0]} to ${page.levels.at(-1)}. Most likely: ${likely}.`,
+        : inWords(found),
     );
     const unknown = found.unknownWords ?? [];
     say("try-unknown", unknown.length > 0 ? ` Words the model does not know: ${unknown.join(", ")}.` : "");
-    const levels = page.levels.map((level, i) => {
-      const value = found.probabilities[i];
-      return { label: String(level), value, words: percent(value, 1), place: i };
-    });
+    const labels = page.levels.length > 0 ? page.levels.map(String) : page.bins.labels;
+    const levels = chances(found).map((value, i) => ({ label: labels[i], value, words: percent(value, 1), place: i }));
     draw("levels", levels);
     showTopics(found);
     const marked = model.marked(text, found);

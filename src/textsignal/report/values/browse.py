@@ -73,7 +73,7 @@ def documents_to_browse(
         documents=len(documents.responses),
         longest=LONGEST,
         n_cut=int(np.count_nonzero(left)),
-        scale=float(np.ptp(reader.family.levels)),
+        scale=documents.bins.high - documents.bins.low,
         responses=tuple(bar.label for bar in bars),
         no_response=bool(np.isnan(documents.responses[rows]).any()),
         groups=names,
@@ -146,11 +146,11 @@ def _stop(text: str) -> int:
 
 
 def bar_of(responses: Floats, bars: Sequence[Bar]) -> NDArray[np.uint8]:
-    """(documents,) the bar that each response is in, from 1; 0 for none. The last bar holds its upper end."""
+    """(documents,) the bar that each response is in, from 1; 0 for none. The outer bars hold what lies beyond them."""
     if not bars:
         return np.zeros(len(responses), dtype=np.uint8)
     places = np.searchsorted([bar.low for bar in bars], np.nan_to_num(responses), side="right")
-    return np.where(np.isnan(responses), 0, places).astype(np.uint8)
+    return np.where(np.isnan(responses), 0, np.maximum(places, 1)).astype(np.uint8)
 
 
 def _groups(groups: pd.Series | None, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -20,7 +20,10 @@ from textsignal.text import markup, tokenise
 from textsignal.topics.explanation import SAME
 
 #: Families that the page knows.
-FAMILIES = ("binomial",)
+FAMILIES = (
+    *("binomial", "beta-binomial", "adjacent-categories", "ordinal", "bernoulli"),
+    *("poisson", "negative-binomial", "gaussian"),
+)
 
 
 def browser_model(reader: Reader) -> Browser:

@@ -15,7 +15,6 @@ from textsignal.report.values.beside_data import GroupTable, Timeline
 from textsignal.report.values.data import FittedModel, Floats, QuoteGroup, ReportSettings, TopicCard
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.evidence import document_quotes
-from textsignal.report.values.numbers import response_bars
 from textsignal.report.values.sentence_quotes import sentence_quotes, word_contributions
 from textsignal.report.values.stability import topic_stability
 from textsignal.report.values.wording import one_line
@@ -63,7 +62,6 @@ def _card(
 ) -> TopicCard:
     """Card without evidence; row : of the table of drivers; described : of the table of topics."""
     spoken = documents.spoken.spoken[:, row["topic"]]
-    levels = reader.family.levels
     here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
     return TopicCard(
         number=int(row["topic"]),
@@ -83,8 +81,8 @@ def _card(
         coherence=float(described["coherence"]),
         effect=float(described["effect"]) if "effect" in described else None,
         prevalence=float(described["prevalence"]) if "prevalence" in described else None,
-        spoken_responses=() if _mean(here) is None else response_bars(here, levels),
-        elsewhere_responses=response_bars(elsewhere, levels),
+        spoken_responses=() if _mean(here) is None else documents.bins.bars(here),
+        elsewhere_responses=documents.bins.bars(elsewhere),
         stability=stability,
         evidence=None,
     )

@@ -16,6 +16,7 @@ from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
     from textsignal.report.values.beside_data import GroupTable, Timeline
+    from textsignal.report.values.bins import Bins
 
 Floats = NDArray[np.float64]
 
@@ -227,6 +228,7 @@ class Prediction:
 
     means : predicted against mean observed response, in bins of predictions.
     interval_meant, interval_held : probability of the 80% intervals, which levels make larger, and share inside.
+    log_score, log_score_without : mean of a document, by the model and without its text; the smaller the better.
     """
 
     held_out: bool
@@ -237,6 +239,8 @@ class Prediction:
     pit: tuple[Bar, ...]
     interval_meant: float
     interval_held: float
+    log_score: float
+    log_score_without: float
 
 
 @dataclass(frozen=True)
@@ -355,6 +359,7 @@ class ReportData:
 
     response_name, subject : the response as charts and as sentences name it.
     noun : what a topic is called: "topic" or "theme".
+    levels : of the response, empty where it has none; bins : stretches of it that are counted in.
     source, made, version : where the documents come from, the day it was made, and what made it.
     findings : the report in some sentences.
     topics : the largest lift first.
@@ -372,7 +377,8 @@ class ReportData:
     subject: str
     unit: str
     noun: str
-    levels: tuple[int, ...]
+    levels: tuple[float, ...]
+    bins: Bins
     with_texts: bool
     text_cap: int
     findings: Findings

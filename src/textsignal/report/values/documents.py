@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal.baselines import fit_baselines
 from textsignal.inference import unit_rows
+from textsignal.report.values.bins import Bins, bins_of
 from textsignal.report.values.data import FittedModel, Floats
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import Spoken
@@ -44,6 +46,11 @@ class Documents:
     baselines: dict[str, Floats]
     groups: pd.Series | None = None
     times: Times | None = None
+
+    @cached_property
+    def bins(self) -> Bins:
+        """Stretches of the response that these documents are counted in."""
+        return bins_of(self.spoken.family, self.responses)
 
     @property
     def unknown(self) -> NDArray[np.bool_]:

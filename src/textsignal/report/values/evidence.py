@@ -29,8 +29,8 @@ def document_quotes(
     reader: MatrixReader, documents: Documents, topic: int, response_name: str
 ) -> tuple[QuoteGroup, ...]:
     """Documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
-    levels = reader.family.levels
-    quarter = (levels[-1] - levels[0]) / 4
+    bins = documents.bins
+    quarter = (bins.high - bins.low) / 4
     score = documents.shares[:, topic] * documents.n_known / (documents.n_known + SHORT)
     led = np.flatnonzero(documents.leader == topic)
     order = led[np.argsort(-score[led], kind="stable")]
@@ -39,10 +39,10 @@ def document_quotes(
         (
             f"Typical, with a high {response_name}",
             1,
-            order[documents.responses[order] >= levels[-1] - quarter],
+            order[documents.responses[order] >= bins.high - quarter],
             EXTREME,
         ),
-        (f"Typical, with a low {response_name}", -1, order[documents.responses[order] <= levels[0] + quarter], EXTREME),
+        (f"Typical, with a low {response_name}", -1, order[documents.responses[order] <= bins.low + quarter], EXTREME),
     ]
     used: set[str] = set()
     groups = []

@@ -10,29 +10,8 @@ from numpy.typing import NDArray
 
 from textsignal.report.values.data import Bar, Floats
 
-#: More levels than this are shown in this many bins.
-MOST_BARS = 21
 #: Bins of text lengths; the last one takes this share of the longest texts.
 LENGTH_BINS, LONGEST = 20, 0.01
-
-
-def response_bars(responses: Floats, levels: NDArray[np.int64]) -> tuple[Bar, ...]:
-    """Shares of responses: one bar per level, or equal bins where there are many levels; none where no response is.
-
-    Examples
-    --------
-    >>> [(bar.label, bar.value) for bar in response_bars(np.array([1.0, 2.0, 2.0, np.nan]), np.array([1, 2]))]
-    [('1', 0.333...), ('2', 0.666...)]
-    """
-    observed = responses[~np.isnan(responses)]
-    if levels.size <= MOST_BARS:
-        edges = np.append(levels - 0.5, levels[-1] + 0.5)
-        labels = [f"{level:g}" for level in levels]
-    else:
-        edges = np.linspace(levels[0], levels[-1], MOST_BARS)
-        labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    counts = np.histogram(observed, bins=edges)[0] / max(observed.size, 1)
-    return _bars(labels, edges, counts)
 
 
 def length_bars(words: NDArray[np.int64]) -> tuple[Bar, ...]:
@@ -70,6 +49,18 @@ def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
         Bar(label, float(low), float(high), float(value))
         for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)
     )
+
+
+def nice_step(rough: float) -> float:
+    """The first of 1, 2, 5, 10, ... times a power of ten that is not below `rough`.
+
+    Examples
+    --------
+    >>> nice_step(3), nice_step(0.07), nice_step(20)
+    (5.0, 0.1, 20.0)
+    """
+    size = 10.0 ** np.floor(np.log10(rough))
+    return float(next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * (1 - 1e-9)))
 
 
 def level_ticks(levels: Sequence[int]) -> list[int]:

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.families import Family
 from textsignal.report.values.browse import check_n_documents, documents_to_browse
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
@@ -61,11 +60,10 @@ def prepare(
     >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
     >>> report = prepare(model, model.read(reviews.texts), reviews.ratings)
     >>> len(report.topics), report.levels
-    (4, (1, 2, 3, 4, 5))
+    (4, (1.0, 2.0, 3.0, 4.0, 5.0))
     """
     settings = _plain(settings or ReportSettings())
     check_n_documents(settings.n_documents)
-    _check_levels(model.reader_.family)
     answers, unseen = _checked(model, reading, responses, held_out)
     documents = describe_documents(
         model,
@@ -90,7 +88,8 @@ def prepare(
         subject=settings.naming.subject,
         unit=settings.unit,
         noun=noun,
-        levels=tuple(int(level) for level in model.reader_.family.levels),
+        levels=tuple(documents.bins.levels.tolist()),
+        bins=documents.bins,
         with_texts=settings.with_texts,
         text_cap=TEXT_CAP,
         findings=findings(topics, summary, prediction, settings, noun),
@@ -113,15 +112,6 @@ def _today() -> str:
     asked = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(asked), UTC) if asked.isdecimal() else datetime.now(UTC)
     return f"{moment:%Y-%m-%d}"
-
-
-def _check_levels(family: Family) -> None:
-    """Raise where responses are not whole-numbered levels, which all charts of the page stand on."""
-    if not hasattr(family, "levels") or family.levels.dtype.kind not in "iub":
-        raise InputError(
-            f"the report is of responses with whole-numbered levels so far, and this model's are of {family!r}; "
-            "topics, drivers, explain and predict take them all"
-        )
 
 
 def _plain(settings: ReportSettings) -> ReportSettings:

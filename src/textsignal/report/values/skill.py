@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal import evaluate
-from textsignal.families import Family, deviance, level_probabilities
+from textsignal.families import Family, best_constant, deviance, log_scores
+from textsignal.report.values.bins import Bins
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
 from textsignal.report.values.documents import Documents
 
@@ -36,7 +39,6 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
     predictions = documents.reading.predictions
     unseen = documents.spoken.eta
     responses, eta = documents.responses[measured], unseen[measured]
-    happened = (responses[:, None] == family.levels[None, :]).astype(float)
     meant, held = coverage(family, responses, eta)
     ways = {"this model": unseen}
     notes = NOTES if documents.reading.sentences is None else NOTES | {"this model": OUT_OF_FOLD}
@@ -56,12 +58,14 @@ def prediction_of(documents: Documents, family: Family) -> Prediction | None:
             )
             for name in ways
         ),
-        agreement=agreement(responses, family.mean(eta), family),
+        agreement=agreement(responses, family.mean(eta), documents.bins),
         means=mean_agreement(responses, family.mean(eta)),
-        reliability=reliability(level_probabilities(family, eta), happened),
+        reliability=reliability(documents.bins.chances(family, eta), documents.bins.happened(responses)),
         pit=pit(family, responses, eta),
         interval_meant=meant,
         interval_held=held,
+        log_score=float(np.mean(log_scores(family, responses, eta))),
+        log_score_without=without_text(family, documents.responses[answered & ~documents.held_out], responses),
     )
 
 
@@ -102,7 +106,7 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
     """
     distribution = family.distribution(eta)
     high = np.asarray(distribution.cdf(responses))
-    low = high - np.asarray(distribution.pmf(responses))
+    low = high - _of_itself(distribution, responses)
     edges = np.linspace(0, 1, BINS + 1)
     width = np.maximum(high - low, np.finfo(float).tiny)
     below = np.clip((edges[:, None] - low) / width, 0, 1).mean(axis=1)
@@ -116,19 +120,45 @@ def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, flo
     """Mean probability of the central intervals, which whole levels make larger than INTERVAL; share inside them."""
     distribution = family.distribution(eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
-    meant = distribution.cdf(high) - distribution.cdf(low) + distribution.pmf(low)
+    meant = distribution.cdf(high) - distribution.cdf(low) + _of_itself(distribution, low)
     return float(np.mean(meant)), float(np.mean((responses >= low) & (responses <= high)))
 
 
-def agreement(responses: Floats, mean: Floats, family: Family) -> tuple[Agreement, ...]:
-    """How many documents have a prediction in each of equal bins of the scale, and each response."""
-    low, high = float(family.levels[0]), float(family.levels[-1])
-    n_bins = 4 * BINS
-    bins = np.clip(((mean - low) / (high - low) * n_bins).astype(int), 0, n_bins - 1)
-    cells, counts = np.unique(np.column_stack([bins, responses]), axis=0, return_counts=True)
-    middle = low + (cells[:, 0] + 0.5) / n_bins * (high - low)
+def without_text(family: Family, training: Floats, responses: Floats) -> float:
+    """Mean log score of predictions that are alike for all: how often levels were given, or the best constant."""
+    known = training if training.size else responses
+    if known.min() == known.max():
+        return float("nan")
+    if hasattr(family, "levels"):
+        places, n_levels = family.encode(known).astype(np.int64), len(family.levels)
+        counts = np.maximum(np.bincount(places, minlength=n_levels), 0.5)
+        return float(-np.mean(np.log(counts / counts.sum())[family.encode(responses).astype(np.int64)]))
+    y, ones = family.encode(known), np.ones(known.size)
+    constant = np.full(known.size, best_constant(family, y, ones))
+    alone = family.refit(y, constant, ones)
+    return float(np.mean(log_scores(alone, responses, np.full(responses.size, constant[0]))))
+
+
+def _of_itself(distribution: Any, values: Floats) -> Floats:
+    """Probability of exactly these values, which a continuous response never has."""
+    return np.asarray(distribution.pmf(values)) if hasattr(distribution, "pmf") else np.zeros(np.shape(values))
+
+
+def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, ...]:
+    """How many documents have a prediction in each of equal parts of the scale, and each response, or part of it."""
+    low, high, n_parts = bins.low, bins.high, 4 * BINS
+
+    def part(values: Floats) -> NDArray[np.int64]:
+        return np.clip(((values - low) / (high - low) * n_parts).astype(np.int64), 0, n_parts - 1)
+
+    def middle(parts: Floats) -> Floats:
+        return low + (parts + 0.5) / n_parts * (high - low)
+
+    observed = responses if bins.levels.size else middle(part(responses).astype(float))
+    cells, counts = np.unique(np.column_stack([part(mean), observed]), axis=0, return_counts=True)
     return tuple(
-        Agreement(float(x), float(y), int(count)) for x, y, count in zip(middle, cells[:, 1], counts, strict=True)
+        Agreement(float(x), float(y), int(count))
+        for x, y, count in zip(middle(cells[:, 0]), cells[:, 1], counts, strict=True)
     )
 
 

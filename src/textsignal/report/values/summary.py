@@ -6,7 +6,7 @@ import numpy as np
 
 from textsignal.report.values.data import CloudWord, DocumentsSummary, FittedModel
 from textsignal.report.values.documents import Documents
-from textsignal.report.values.numbers import length_bars, response_bars, sizes
+from textsignal.report.values.numbers import length_bars, sizes
 from textsignal.report.values.wording import one_line, visible
 
 #: Terms in the word cloud.
@@ -32,7 +32,7 @@ def summary_of(model: FittedModel, documents: Documents, dropped: str) -> Docume
         terms=len(model.reader_.terms),
         median_words=float(np.median(documents.reading.n_words)),
         mean_response=float(np.nanmean(documents.responses)) if answered else None,
-        responses=response_bars(documents.responses, model.reader_.family.levels),
+        responses=documents.bins.bars(documents.responses),
         lengths=length_bars(documents.reading.n_words),
         cloud=_cloud(model, documents),
     )

@@ -1,0 +1,125 @@
+"""Stretches of the response that a report counts in: a level each, or equal ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.families import Family, level_probabilities
+from textsignal.report.values.data import Bar, Floats
+from textsignal.report.values.numbers import nice_step
+
+#: More levels than this are shown in this many bins; about so many bins of responses without levels.
+MOST_BARS, BARS = 21, 12
+#: Share of the largest, and of the smallest, responses that the last and first bins take without being wider.
+OUTERMOST = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Stretches of the response.
+
+    labels : (bins,); edges : (bins + 1,) where each begins, and the last ends; what lies beyond is in the outer ones.
+    levels : (levels,) of the response, empty where it has none; whole : whether responses are whole numbers.
+    """
+
+    labels: tuple[str, ...]
+    edges: Floats
+    levels: Floats
+    whole: bool = False
+
+    @property
+    def low(self) -> float:
+        """Where the scale begins."""
+        return float(self.levels[0] if self.levels.size else self.edges[0])
+
+    @property
+    def high(self) -> float:
+        """Where the scale ends."""
+        return float(self.levels[-1] if self.levels.size else self.edges[-1])
+
+    def places(self, responses: Floats) -> NDArray[np.int64]:
+        """(documents,) the bin of each response, from 0."""
+        found = np.searchsorted(self.edges, responses, side="right") - 1
+        return np.clip(found, 0, len(self.labels) - 1)
+
+    def bars(self, responses: Floats) -> tuple[Bar, ...]:
+        """Shares of responses in each bin; missing ones are left out."""
+        known = responses[~np.isnan(responses)]
+        shares = np.bincount(self.places(known), minlength=len(self.labels)) / max(known.size, 1)
+        return tuple(
+            Bar(label, float(low), float(high), float(share))
+            for label, low, high, share in zip(self.labels, self.edges[:-1], self.edges[1:], shares, strict=True)
+        )
+
+    def chances(self, family: Family, eta: Floats) -> Floats:
+        """(documents, levels) probability of every level; (documents, bins) of every bin where there are none."""
+        if self.levels.size:
+            return level_probabilities(family, eta)
+        inner = self.edges[1:-1] - (1 if self.whole else 0)
+        below = np.asarray(family.distribution(eta[:, None]).cdf(inner[None, :]))
+        ends = np.zeros((len(eta), 1)), np.ones((len(eta), 1))
+        return np.diff(np.concatenate([ends[0], below, ends[1]], axis=1), axis=1)
+
+    def happened(self, responses: Floats) -> Floats:
+        """1 where `chances` are of what happened, else 0: the same shape."""
+        if self.levels.size:
+            return (np.abs(responses[:, None] - self.levels) < 1e-9).astype(float)
+        return (self.places(responses)[:, None] == np.arange(len(self.labels))).astype(float)
+
+
+def bins_of(family: Family, responses: Floats) -> Bins:
+    """A bin for each level; equal ones where there are many levels, or none: these have round edges.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial, Gaussian, Poisson
+    >>> bins_of(Binomial(2, 1, 0.5), np.array([1.0, 2.0])).labels
+    ('1', '1.5', '2')
+    >>> bins_of(Gaussian(1.0), np.array([80.2, 91.0, 99.9])).labels[:2]
+    ('below 82', '82 to 84')
+    >>> bins_of(Poisson(), np.array([0.0, 3.0, 1.0])).labels
+    ('0', '1', '2', '3 or more')
+    """
+    if hasattr(family, "levels"):
+        return bins_of_levels(family.levels.astype(float))
+    known = responses[~np.isnan(responses)]
+    known = known if known.size else np.zeros(1)
+    whole = hasattr(family.distribution(np.zeros(1)), "pmf") and bool(np.all(known == np.round(known)))
+    return _of_counts(known) if whole else _of_numbers(known)
+
+
+def bins_of_levels(levels: Floats) -> Bins:
+    """Bins of responses with levels, in order."""
+    if levels.size <= MOST_BARS:
+        middles = (levels[1:] + levels[:-1]) / 2
+        outer = levels[0] - (middles[0] - levels[0]), levels[-1] + (levels[-1] - middles[-1])
+        edges = np.concatenate([[outer[0]], middles, [outer[1]]])
+        return Bins(tuple(f"{level:g}" for level in levels), edges, levels)
+    edges = np.linspace(levels[0], levels[-1], MOST_BARS)
+    return Bins(tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges)), edges, levels)
+
+
+def _of_counts(known: Floats) -> Bins:
+    """The last bin takes all larger counts too."""
+    longest = max(float(np.quantile(known, 1 - 2 * OUTERMOST, method="higher")), 1.0)
+    width = max(1, round(nice_step(longest / BARS))) if longest > MOST_BARS else 1
+    starts = np.arange(0, longest + 1, width, dtype=float)
+    labels = [f"{low:g}" if width == 1 else f"{low:g} to {low + width - 1:g}" for low in starts]
+    labels[-1] = f"{starts[-1]:g} or more"
+    return Bins(tuple(labels), np.append(starts, starts[-1] + width), np.empty(0), whole=True)
+
+
+def _of_numbers(known: Floats) -> Bins:
+    low, high = np.quantile(known, [OUTERMOST, 1 - OUTERMOST])
+    step = nice_step((high - low) / BARS or 1.0)
+    edges = step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
+    if edges.size < 3:
+        edges = step * (np.floor(low / step) + np.arange(-1, 3))
+    edges = np.round(edges, 12)
+    labels = [f"{start:g} to {stop:g}" for start, stop in pairwise(edges)]
+    labels[0], labels[-1] = f"below {edges[1]:g}", f"{edges[-2]:g} or more"
+    return Bins(tuple(labels), edges, np.empty(0))
