@@ -14,9 +14,11 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "arrays errors kernels.compiling",
+        "arrays errors plain kernels.compiling",
         "kernels.counting",
-        "checks evaluate families kernels text figures.palette figures.canvas tables.files",
+        "families",
+        "covariates",
+        "checks evaluate kernels text figures.palette figures.canvas tables.files",
         "tables.separator tables.rows tables.write",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents topics.beside",
         "kernels.loops topics.findings",
@@ -25,7 +27,9 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "engines.local",
         "inference",
         "training.corpus training.lengths training.loop training.draws",
+        "uncertainty.covariance",
         "training.glm training.word_effects training.distinct",
+        "training.covariate_effects",
         "training.tone",
         "training.fitted",
         "training.joint",
@@ -35,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "topics",
         "readers",
         "uncertainty",
+        "topics.conditional",
         "topics.revise storage",
         "topics.speaking",
         "parts",
