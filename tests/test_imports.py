@@ -47,6 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "report.page",
         "report.reporting",
         "model",
+        "tables.covariates",
         "figures.plots tables.analyse",
         "tables.apply",
         "studies",
