@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import parts, storage
@@ -19,11 +20,13 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
-from textsignal.readers.matrix import NOT_STORED, MatrixReader
+from textsignal.readers.matrix import NOT_STORED
+from textsignal.readers.of_matrix import OfMatrix
 from textsignal.report.reporting import Reporting
 from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.beside import name_of
+from textsignal.topics.conditional import Conditional, observe_given, texts_and_covariates
 from textsignal.topics.explanation import Explanation
 from textsignal.topics.findings import Drivers, Naming
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
@@ -32,7 +35,9 @@ from textsignal.topics.speaking import Speaking
 from textsignal.topics.table import unique_labels
 
 
-class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerMixin, BaseEstimator):
+class TextResponseModel(
+    Predicting, OfMatrix, Conditional, Revisable, Speaking, Reporting, TransformerMixin, BaseEstimator
+):
     """Themes, or topics, that explain texts and the number beside each of them.
 
     Themes say what people speak of, tone how they speak of it, and a GLM on both what it is worth:
@@ -61,6 +66,8 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         are counted for predictive training and have TF-IDF weights for joint training.
     estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics`, `family`, `training`,
         `levels`, `supervision`, `word_residual`, `random_state`, `n_jobs`. An option that contradicts it is an error.
+    formula : what is made of covariates, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
+    missing : "error", or "drop" to fit without documents of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
 
     Attributes
@@ -72,6 +79,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
     family_ : the response's family, with all that was learnt of it.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
     n_documents_ : number of training texts; naming_ : what the response is called.
+    covariate_effects_ : effects of covariates and their standard errors.
 
     Examples
     --------
@@ -99,6 +107,8 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         ngram_range: tuple[int, int] = (1, 1),
         vectorizer: TextVectorizer | None = None,
         estimator: TopicEstimator | None = None,
+        formula: str | None = None,
+        missing: str = "error",
         random_state: Any = 0,
         n_jobs: int | None = -1,
     ) -> None:
@@ -115,42 +125,87 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         self.ngram_range = ngram_range
         self.vectorizer = vectorizer
         self.estimator = estimator
+        self.formula = formula
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, texts: Iterable[str] | Tokens, responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    # What scikit-learn's metadata routing is not about.
+    __metadata_request__fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
+    __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
+
+    def fit(
+        self,
+        texts: Iterable[str] | Tokens | pd.DataFrame,
+        responses: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn terms, themes or topics, and what they are worth.
+
+        With covariates, all effects are given these: tone is learnt beside what covariates explain by themselves, and
+        both have their effects in one GLM, in which those of covariates are not penalised.
 
         Parameters
         ----------
-        texts : documents; an empty one is allowed and teaches nothing about topics.
+        texts : documents; an empty one is allowed and teaches nothing about topics. Or a DataFrame with documents in
+            its first column and covariates in the others, as scikit-learn's cross-validation passes both.
         responses : one number per document; NaN where there is none, its text is used all the same.
         sample_weight : how often each document counts in training.
+        covariates : one row per document: numbers, yes or no, categories. With `formula`, the columns that it names.
+        offset : what is added to each linear predictor, such as the logarithm of an exposure.
+        groups : within which documents depend on each other, such as hotels: standard errors of covariates mind them.
         """
         parts.check(self)
+        texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
-        observed = observe(tokens, responses, sample_weight)
+        observed, design = observe_given(
+            observe(tokens, responses, sample_weight),
+            covariates=covariates,
+            offset=offset,
+            groups=groups,
+            formula=self.formula,
+            missing=self.missing,
+        )
+        self.design_ = design
         self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
-        self.n_documents_ = len(tokens)
-        self.naming_ = Naming(name_of(responses, "response"))
+        self.n_documents_ = len(observed.tokens)
+        self.naming_ = Naming(name_of(responses, "response"), given="" if design is None else design.condition)
         self._training = observed
         return self
 
     def fit_transform(
-        self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str],
+        responses: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Array:
         """Do `fit`, and give the weights of its texts as `transform` would: (documents, topics)."""
-        return self.fit(texts, responses, sample_weight).read(self.training_observed().tokens).predictions.weights
+        self.fit(texts, responses, sample_weight, covariates=covariates, offset=offset)
+        return self.transform(self.training_observed().tokens)
 
     def tokenise(self, texts: Iterable[str]) -> Tokens:
         """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""
         return self.reader_.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self, texts)
 
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
-        """Read texts: their words, their counts of terms and everything the model says of them, in one pass."""
+    def read(
+        self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Reading:
+        """Read texts: their words, their counts of terms and everything the model says of them, in one pass.
+
+        covariates, offset : as in `fit`, where the model was fitted with them.
+        """
         check_is_fitted(self)
-        return self.reader_.read(texts)
+        texts, covariates = texts_and_covariates(texts, covariates)
+        tokens = self.reader_.tokenise(texts)
+        return self.reader_.read(tokens, self._given(len(tokens), covariates, offset))
 
     def training_observed(self) -> Observed:
         """The documents that the model was trained on; a loaded model does not hold these."""
@@ -171,28 +226,21 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         Columns for other trainings, strongest positive effect first: topic, label, effect, prevalence (share of all
         text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
         1, and relative to the average text: at the mean weights of training all effects add up to 0.
+
+        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        return self.reader_.topics(self.labels_, n_terms)
+        table = self.reader_.topics(self.labels_, n_terms)
+        table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
+        return table
 
-    def words(self) -> pd.DataFrame:
-        """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
-
-        Empty without `word_residual`, and where topics leave nothing to words. What topics alone predict is
-        `predictions(texts).by_topics`.
-        """
-        check_is_fitted(self)
-        if not isinstance(self.reader_, MatrixReader):
-            raise InputError(
-                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of topics"
-            )
-        effects = self.estimator_.word_effects_
-        order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
-        return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
-
-    def explain(self, text: str) -> Explanation:
+    def explain(
+        self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Explanation:
         """Say what topics, sentences and words add to the prediction for one text.
+
+        covariates, offset : of this text, in one row; those of the average text if neither is given.
 
         Examples
         --------
@@ -204,18 +252,23 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         True
         """
         check_is_fitted(self)
-        return self.reader_.explain(text, self._topic_names())
+        average = self.design_ is not None and covariates is None and offset is None
+        given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
+        return self.reader_.explain(text, self._topic_names(), given)
 
-    def predictions(self, documents: Iterable[str]) -> Predictions:
+    def predictions(
+        self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
-        return self.read(documents).predictions
+        return self.read(documents, covariates=covariates, offset=offset).predictions
 
-    def transform(self, texts: Iterable[str]) -> Array:
+    def transform(self, texts: Iterable[str] | Tokens) -> Array:
         """(documents, topics) share of each text in each theme; weights for other trainings than themes.
 
-        A text with no known term gets those of the average text.
+        A text with no known term gets those of the average text. Covariates play no part in it.
         """
-        return self.predictions(texts).weights
+        check_is_fitted(self)
+        return self.reader_.read(texts_and_covariates(texts, None)[0]).predictions.weights
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Labels of the topics, in the order of the columns of `transform`; equal ones have their number behind them.
@@ -250,22 +303,6 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         return self.reader_.coherence
 
     @property
-    def vectorizer_(self) -> TextVectorizer:
-        """The fitted vectorizer, of other trainings than themes."""
-        return self._matrix_reader("vectorizer_").vectorizer
-
-    @property
-    def estimator_(self) -> TopicEstimator:
-        """The fitted estimator, of other trainings than themes."""
-        return self._matrix_reader("estimator_").estimator
-
-    def _matrix_reader(self, name: str) -> MatrixReader:
-        reader = self.__dict__.get("reader_")
-        if isinstance(reader, MatrixReader):
-            return reader
-        raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
-
-    @property
     def family_(self) -> Family:
         """The response's family, with its scale and own parameters."""
         check_is_fitted(self)
@@ -295,7 +332,7 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         """What a folder holds of this model."""
         options = self.get_params(deep=False)
         given = [name for name in parts.PARTS if options.pop(name) is not None]
-        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_, self.naming_)
+        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_, self.naming_, self.design_)
 
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""
@@ -304,18 +341,27 @@ class TextResponseModel(Predicting, Revisable, Speaking, Reporting, TransformerM
         return Drivers.of(self.topics(8), self.naming_)._repr_html_()
 
     def _observed(
-        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str] | Tokens | None,
+        responses: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Observed:
         """What was given, or else what the model was trained on."""
-        if texts is None and (responses is not None or sample_weight is not None):
-            given = "sample_weight was" if responses is None else "responses were"
-            raise InputError(f"{given} given without texts; give both, or none for the training texts")
+        others = {"responses": responses, "sample_weight": sample_weight, "covariates": covariates, "offset": offset}
+        alone = [name for name, value in others.items() if value is not None]
+        if texts is None and alone:
+            verb = "were" if alone[0].endswith("s") else "was"
+            raise InputError(f"{alone[0]} {verb} given without texts; give both, or none for the training texts")
         if texts is None:
             if self._training is None:
                 raise InputError(NOT_STORED)
             return self._training
+        texts, covariates = texts_and_covariates(texts, covariates)
         tokens = self.reader_.tokenise(texts)
-        return observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)
+        observed = observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)
+        return observed.with_given(self._given(len(tokens), covariates, offset))
 
 
 def load(
@@ -348,4 +394,5 @@ def load(
     model = TextResponseModel(**options, **given)
     model.reader_ = stored.reader.with_jobs(options["n_jobs"] if n_jobs is None else n_jobs)
     model.labels_, model.n_documents_, model.naming_ = stored.labels, stored.n_documents, stored.naming
+    model.design_ = stored.design
     return model

@@ -52,6 +52,8 @@ ESTIMATOR_OPTIONS = (
 )
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
 OTHER_OPTIONS = ("language", "seed_words")
+#: Options that a model stored by an earlier version lacks.
+NEW_OPTIONS = ("formula", "missing")
 #: Options that themes, and that other trainings, have no use for.
 NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words",)
 
@@ -114,8 +116,8 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     counted = np.where(weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
-    given = _candidates(options, counted)
-    for family in given.families:
+    families = _candidates(options, counted)
+    for family in families.families:
         check_trainable(family)
         family.encode(counted)
     if np.nanmin(counted) == np.nanmax(counted):
@@ -126,13 +128,14 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
             counted,
             weight,
             n_themes=int(n_themes),
-            given=given,
+            candidates=families,
             language=_language(options),
             stop_words=stop_words(_stop_words(options)),
             max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
             seed=draw_seed(options.random_state),
             compute=compute,
             seed_words=_seed_words(options, n_themes),
+            given=observed.given,
         )
     return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
 
@@ -241,7 +244,7 @@ def check(options: Options) -> None:
 def check_stored(path: object, options: Iterable[str], given: Iterable[str]) -> None:
     """Raise where the stored model at `path` names options, or parts, other than a model has."""
     known = {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS, *OTHER_OPTIONS}
-    unknown, missing = {*options} - known | {*given} - {*PARTS}, known - {*options}
+    unknown, missing = {*options} - known - {*NEW_OPTIONS} | {*given} - {*PARTS}, known - {*options}
     if unknown or missing:
         problem = "no model has" if unknown else "a model has"
         names = ", ".join(map(repr, sorted(unknown or missing)))

@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
-import pandas as pd
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
+from textsignal.arrays import Vector
+from textsignal.covariates.design import Design
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
+from textsignal.plain import as_plain
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
@@ -41,6 +43,8 @@ ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 MOST_DOCUMENTS = 10**12
 #: What is stored as JSON, by its type; everything else that is not a value of its own is an array.
 PLAIN = (bool, int, float, str)
+#: An array that need not be there.
+OPTIONAL_ARRAY = Vector | None
 #: Lists of strings, by the depth of lists within lists.
 LISTS: dict[Any, int] = {Sequence[str]: 1, list[str]: 1, list[list[str]]: 2}
 
@@ -59,12 +63,13 @@ class Parts:
     labels: list[str | None]
     n_documents: int
     naming: Naming
+    design: Design | None = None
 
 
 def write_model(model: Parts, folder: Path) -> None:
     """Write the two files of a model into `folder`."""
     arrays = save_arrays({name: np.ascontiguousarray(values) for name, values in _arrays(model).items()})
-    settings = _plain(_settings(model)) | {"arrays_sha256": hashlib.sha256(arrays).hexdigest()}
+    settings = as_plain(_settings(model)) | {"arrays_sha256": hashlib.sha256(arrays).hexdigest()}
     settings["sha256"] = _digest(settings)
     try:
         (folder / ARRAYS_FILE).write_bytes(arrays)
@@ -104,6 +109,7 @@ def _settings(model: Parts) -> dict[str, Any]:
         "options": {name: _plain_option(value) for name, value in model.options.items()},
         "given": model.given,
         "reader": {"themes": _plain_part(reader)} if isinstance(reader, ThemeReader) else _matrix_settings(reader),
+        "covariates": None if model.design is None else model.design.plain(),
     }
 
 
@@ -177,7 +183,11 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
     values: dict[str, Any] = {}
     for field in _stored(kind):
         name, hint = field.name, types[field.name]
-        if hint is Family:
+        if hint == OPTIONAL_ARRAY:
+            values[name] = _checked_array(f"{path}.{name}", arrays) if f"{path}.{name}" in arrays else None
+        elif field.metadata.get("later") and name not in plain:
+            values[name] = field.default
+        elif hint is Family:
             values[name] = _rebuild_family(plain[name])
         elif is_dataclass(hint):
             values[name] = _rebuild_value(hint, plain[name], arrays, f"{path}.{name}")
@@ -244,7 +254,18 @@ def _rebuild(
     n_documents, given = _checked_count(settings["n_documents"]), _checked_list("given", settings["given"], 1)
     if given and "themes" in stored:
         raise ValueError(f"a model of themes is not given {' or '.join(given)}")
-    return Parts(options, given, reader, labels, n_documents, _rebuild_value(Naming, settings["naming"], {}, "naming"))
+    naming = _rebuild_value(Naming, settings["naming"], {}, "naming")
+    return Parts(options, given, reader, labels, n_documents, naming, _rebuild_design(settings, reader))
+
+
+def _rebuild_design(settings: dict[str, Any], reader: Reader) -> Design | None:
+    """How covariates become numbers; None where there are none, as in models before there were any."""
+    stored, (effects, errors) = settings.get("covariates"), reader.covariates
+    design = None if stored is None else Design.of_plain(stored)
+    names = () if design is None else design.names
+    if not len(names) == len(effects) == len(errors):
+        raise ValueError(f"there are {len(names)} covariates, {len(effects)} effects and {len(errors)} errors of them")
+    return design
 
 
 def _rebuild_themes(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader:
@@ -367,22 +388,3 @@ def _digest(settings: dict[str, Any]) -> str:
 def _params_but(other: str, part: TextVectorizer | TopicEstimator) -> dict[str, Any]:
     """The parameters of a part, but one that is stored otherwise or not at all."""
     return {name: value for name, value in part.get_params().items() if name != other}
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it. A random generator cannot be stored and becomes None: the fit is done."""
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, np.random.RandomState | np.random.Generator):
-        return None
-    if isinstance(value, type) and issubclass(value, np.generic):
-        return np.dtype(value).name
-    if isinstance(value, np.dtype):
-        return value.name
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    if isinstance(value, np.ndarray | pd.Series | pd.Index):
-        return value.tolist()
-    if isinstance(value, tuple | list | range):
-        return [_plain(inner) for inner in value]
-    return value.item() if isinstance(value, np.generic) else value

@@ -62,6 +62,31 @@ class TestWhatIsFound:
         np.testing.assert_allclose(twice.effects, tone_of(counts, y).effects, atol=1e-6)
 
 
+class TestOffset:
+    def test_tone_does_not_learn_what_is_known(self):
+        counts, y = documents()
+        offset = 2.5 * (counts[:, [0]].toarray()[:, 0] > 0)
+        known = fit_tone(counts, np.ones(V), y, np.ones(N), FAMILY, compiled, offset)
+        assert abs(known.effects[0]) < 0.2 * tone_of(counts, y).effects[0]
+        assert known.effects[1] < -1
+
+    def test_documents_that_count_twice_are_two_copies(self):
+        counts, y = documents()
+        offset, weight = np.sin(np.arange(N)), np.arange(N) % 3
+        rows = np.repeat(np.arange(N), weight)
+        one = fit_tone(counts, np.ones(V), y, weight.astype(float), FAMILY, compiled, offset)
+        other = fit_tone(counts[rows], np.ones(V), y[rows], np.ones(len(rows)), FAMILY, compiled, offset[rows])
+        np.testing.assert_allclose(one.effects, other.effects, atol=1e-9)
+
+    def test_copies_with_other_offsets_are_other_documents(self):
+        """Two of one text and response, offset up and down: the mean of both is not 0."""
+        counts, y = documents(200)
+        both, twice = sp.csr_array(sp.vstack([counts, counts])), np.concatenate([y, y])
+        offset = np.concatenate([np.ones(200), -np.ones(200)])
+        moved = fit_tone(both, np.ones(V), twice, np.ones(400), FAMILY, compiled, offset).effects
+        assert np.abs(moved - tone_of(both, twice).effects).max() > 1e-3
+
+
 class TestFolds:
     def test_a_fit_has_not_seen_the_documents_it_left_out(self):
         """But for the constant that all fits start from, and the size of their steps."""

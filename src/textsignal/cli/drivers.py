@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.options import ByOption, EncodingOption, ForceOption, ModelArgument, SepOption, SheetOption
+from textsignal.cli.options import (
+    ByOption,
+    EncodingOption,
+    ForceOption,
+    ModelArgument,
+    OffsetOption,
+    SepOption,
+    SheetOption,
+    WeightsOption,
+)
 from textsignal.cli.screen import driver_table, show_findings, what_was_read
 from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_table
@@ -24,6 +33,8 @@ def drivers(
         str | None, typer.Option("--response", help="Column that holds the response, for its means.")
     ] = None,
     by: ByOption = None,
+    offset: OffsetOption = None,
+    weights: WeightsOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
     ] = None,
@@ -38,8 +49,8 @@ def drivers(
     from textsignal.tables.read import read_file
     from textsignal.topics.table import with_lists_as_text
 
-    if file is None and (by is not None or text is not None or response is not None):
-        raise InputError("--text, --response and --by name columns of a table; give the table too")
+    if file is None and any(name is not None for name in (by, text, response, offset, weights)):
+        raise InputError("--text, --response, --by, --offset and --weights name columns of a table; give the table too")
     fitted = load(model)
     table = None
     if file is not None:
@@ -47,13 +58,16 @@ def drivers(
         table = read.table
         if read.choice:
             say(what_was_read(file, read))
+    columns = {"text": text, "response": response, "by": by, "offset": offset, "weights": weights}
     if output is None:
-        found = drivers_table(fitted, table, text=text, response=response, by=by)
+        found = drivers_table(fitted, table, **columns)
         show_findings(found)
         out.print(driver_table(found, "What moves the response" + (f", by {by}, the largest groups" if by else "")))
         return
     check_not_input(output, [*model.glob("*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:
-        found = with_lists_as_text(drivers_table(fitted, table, text=text, response=response, by=by))
+        found = with_lists_as_text(
+            drivers_table(fitted, table, text=text, response=response, by=by, offset=offset, weights=weights)
+        )
         write(found)
     say(f"Written to {output}: {count(len(found), 'row')}")

@@ -12,12 +12,15 @@ from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
+    CovariatesOption,
     DocumentsOption,
     EncodingOption,
     FileArgument,
     ForceOption,
+    FormulaOption,
     JobsOption,
     NoTextsOption,
+    OffsetOption,
     OnBadRows,
     OverOption,
     ResponseFamily,
@@ -28,6 +31,8 @@ from textsignal.cli.options import (
     TextOption,
     Training,
     UnitOption,
+    WeightsOption,
+    names_of,
 )
 from textsignal.cli.screen import RESULTS, say_results, show_analysis, what_was_read
 from textsignal.errors import InputError
@@ -42,6 +47,10 @@ def fit(
     topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
     by: ByOption = None,
     over: OverOption = None,
+    covariates: CovariatesOption = None,
+    formula: FormulaOption = None,
+    offset: OffsetOption = None,
+    weights: WeightsOption = None,
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
@@ -114,6 +123,7 @@ def fit(
         language=None if language == "none" else language,
         stop_words={None: "auto", "none": None}.get(stop_words, stop_words),
         ngram_range=(1, ngrams),
+        formula=formula,
     )
     if alpha is not None:
         model.set_params(estimator=JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs))
@@ -140,6 +150,9 @@ def fit(
                 by=by,
                 over=over,
                 unit=unit or "points",
+                covariates=names_of(covariates, read.table),
+                offset=offset,
+                weights=weights,
             )
         options = {"with_texts": not no_texts, "n_documents": documents}
         with report_settings(file=file, **options) as settings:

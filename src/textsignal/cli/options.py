@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class OnBadRows(enum.StrEnum):
@@ -47,6 +50,17 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is ther
 ByOption = Annotated[
     str | None, typer.Option("--by", help="Column whose groups get drivers of their own, such as a hotel.")
 ]
+CovariatesOption = Annotated[
+    str | None,
+    typer.Option("--covariates", help="Columns beside the texts, parted by commas; effects are given these."),
+]
+FormulaOption = Annotated[
+    str | None, typer.Option("--formula", help="What is made of covariates, such as 'log(price) * C(country)'.")
+]
+OffsetOption = Annotated[
+    str | None, typer.Option("--offset", help="Column of what is added to the linear predictor, such as log exposure.")
+]
+WeightsOption = Annotated[str | None, typer.Option("--weights", help="Column of how often each row counts.")]
 OverOption = Annotated[
     str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
 ]
@@ -68,3 +82,10 @@ SepOption = Annotated[
     typer.Option("--sep", help="What parts the cells of a CSV or TSV file; default as its first lines tell."),
 ]
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
+
+
+def names_of(listed: str | None, table: pd.DataFrame) -> list[str]:
+    """Names of columns, parted by commas; a column whose own name holds commas is one."""
+    if listed is None:
+        return []
+    return [listed] if listed in table.columns else [name.strip() for name in listed.split(",")]

@@ -15,9 +15,11 @@ from textsignal.cli.options import (
     FileArgument,
     ForceOption,
     ModelArgument,
+    OffsetOption,
     SepOption,
     SheetOption,
     TextOption,
+    names_of,
 )
 from textsignal.cli.screen import what_was_read
 from textsignal.tables.write import check_not_input, whole_table
@@ -37,6 +39,7 @@ def predict(
     keep: Annotated[
         str | None, typer.Option("--keep", help="Columns to carry over, parted by commas, or all.", metavar="COLUMNS")
     ] = None,
+    offset: OffsetOption = None,
     encoding: EncodingOption = None,
     sep: SepOption = None,
     sheet: SheetOption = None,
@@ -54,8 +57,8 @@ def predict(
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         if read.choice:
             say(what_was_read(file, read))
-        columns = "all" if keep == "all" else [] if keep is None else _names(keep, read.table)
-        predictions = predict_table(fitted, read.table, text, keep=columns)
+        columns = "all" if keep == "all" else names_of(keep, read.table)
+        predictions = predict_table(fitted, read.table, text, keep=columns, offset=offset)
         write(predictions)
     unknown = int(predictions["unknown"].sum())
     if unknown:
@@ -67,8 +70,3 @@ def predict(
 
 def _to_screen(table: pd.DataFrame) -> None:
     table.to_csv(sys.stdout, index=False)
-
-
-def _names(listed: str, table: pd.DataFrame) -> list[str]:
-    """Names of columns, parted by commas; a column whose own name holds commas is one."""
-    return [listed] if listed in table.columns else [name.strip() for name in listed.split(",")]

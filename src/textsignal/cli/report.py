@@ -17,6 +17,7 @@ from textsignal.cli.options import (
     ForceOption,
     ModelArgument,
     NoTextsOption,
+    OffsetOption,
     OnBadRows,
     OverOption,
     ResponseOption,
@@ -37,6 +38,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
     by: ByOption = None,
     over: OverOption = None,
+    offset: OffsetOption = None,
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
     unit: UnitOption = None,
     no_texts: NoTextsOption = False,
@@ -75,6 +77,7 @@ def report(
             unit=unit,
             settings=settings,
             on_bad_rows=on_bad_rows.value,
+            offset=offset,
             force=force,
         )
     if not held_out:

@@ -161,6 +161,9 @@ def show_findings(drivers: Drivers) -> None:
             for number, sentence in enumerate(sentences, 1):
                 out.print(Padding(Text(f"{number}. {sentence}"), (0, 0, 0, 2)))
             out.print()
+    if drivers.naming.given:
+        out.print(Text(drivers.naming.condition))
+        out.print()
 
 
 def what_was_read(file: Path, read: TableFile) -> str:

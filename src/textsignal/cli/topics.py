@@ -26,7 +26,10 @@ def topics(
     from textsignal.topics.table import with_lists_as_text
 
     if output is None:
-        out.print(topic_table(load(model), terms))
+        fitted = load(model)
+        out.print(topic_table(fitted, terms))
+        if fitted.naming_.given:
+            say(fitted.naming_.condition)
         return
     check_not_input(output, model.glob("*"))
     with whole_table(output, force=force) as write:

@@ -17,7 +17,16 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.arrays import Array, Vector
-from textsignal.checks import check_choice, check_number, check_response, check_text_matrix, check_weight, draw_seed
+from textsignal.checks import (
+    check_choice,
+    check_given,
+    check_number,
+    check_response,
+    check_text_matrix,
+    check_weight,
+    draw_seed,
+)
+from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
@@ -26,6 +35,7 @@ from textsignal.families import Family, check_trainable
 from textsignal.inference import Inference
 from textsignal.topics.effects import CentredEffects, centred_effects
 from textsignal.training.corpus import Corpus
+from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.joint import JointSettings, train_joint
@@ -183,24 +193,38 @@ class TopicEstimator(
         y: Any,
         sample_weight: ArrayLike | None = None,
         *,
+        covariates: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         W: ArrayLike | None = None,
         H: ArrayLike | None = None,
     ) -> Self:
         """Learn topics and effects.
+
+        With covariates, effects of topics are given these: topics are learnt beside what covariates explain by
+        themselves, and both have their effects in one GLM in the end.
 
         Parameters
         ----------
         X : (documents, terms) nonnegative matrix, sparse or dense.
         y : (documents,) responses; NaN where there is none, the text is used all the same.
         sample_weight : (documents,) how often each document counts.
+        covariates : (documents, columns) numbers beside the text; their effects are not penalised.
+        offset : (documents,) what is added to the linear predictor, such as the logarithm of an exposure.
+        groups : (documents,) within which documents depend on each other: standard errors of covariates mind them.
         W : (documents, topics) weights to start from.
         H : (topics, terms) topics to start from. With H alone the weights are found from it.
         """
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
+        if not (covariates is None and offset is None):
+            corpus = replace(corpus, given=check_given(len(corpus.y), covariates, offset, groups))
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self)
         with self._compute() as compute:
+            if corpus.given is not None:
+                offset, family = fit_alone(corpus.given, corpus.y, corpus.weight, family, compute)
+                corpus = replace(corpus, offset=offset)
             tasks = (
                 Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
                 for n in range(self.n_init)
@@ -209,7 +233,9 @@ class TopicEstimator(
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def with_topics(self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def with_topics(
+        self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None, given: Given | None = None
+    ) -> Self:
         """Give a new estimator with these topics in place of its own; the record of training stays.
 
         Weights are found from the text alone, as those of new documents are, and effects and intercept are refitted on
@@ -218,7 +244,7 @@ class TopicEstimator(
         Parameters
         ----------
         topics : (topics, terms) nonnegative.
-        X, y, sample_weight : as in `fit`.
+        X, y, sample_weight : as in `fit`; given : covariates and offset.
         """
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
@@ -226,9 +252,8 @@ class TopicEstimator(
         if np.isnan(response).all():
             raise InputError("no document has a response (all are missing), so effects cannot be refitted")
         fitted = self.fitted_
-        corpus = Corpus(
-            fitted.inference.rows(matrix), fitted.family.encode(response), check_weight(matrix, sample_weight)
-        )
+        weight = check_weight(matrix, sample_weight)
+        corpus = Corpus(fitted.inference.rows(matrix), fitted.family.encode(response), weight, given)
         with self._compute() as compute:
             how = replace(fitted.inference, topics=topics, fallback=None)
             fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
@@ -236,13 +261,21 @@ class TopicEstimator(
         other.fitted_ = fitted.with_fit(topics, fit)
         return other
 
-    def predictions(self, documents: Any, weights: Array | None = None) -> Predictions:
+    def predictions(
+        self,
+        documents: Any,
+        weights: Array | None = None,
+        *,
+        covariates: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Predictions:
         """Everything the model says of documents: weights, expected response, levels and their probabilities.
 
         Parameters
         ----------
         documents : (documents, terms) as in `fit`.
         weights : (documents, topics) from their text, where these are known already.
+        covariates, offset : as in `fit`.
         """
         check_is_fitted(self)
         fitted = self.fitted_
@@ -251,10 +284,12 @@ class TopicEstimator(
             with self._compute() as compute:
                 weights = fitted.inference.weights(rows, compute).weights
         beyond = np.asarray(rows @ fitted.word_effects, dtype=np.float64)
+        given = self._given(rows.shape[0], covariates, offset)
         return Predictions(
             family=fitted.family,
-            eta=fitted.linear_predictor(weights) + beyond,
+            eta=fitted.linear_predictor(weights) + beyond + given,
             beyond=beyond,
+            given=given,
             weights=weights,
             shares=fitted.shares(weights),
             unknown=fitted.inference.unknown(rows),
@@ -262,7 +297,20 @@ class TopicEstimator(
 
     def transform(self, X: Any) -> Array:
         """Weights of documents, found from their text alone: (documents, topics)."""
-        return self.predictions(X).weights
+        check_is_fitted(self)
+        inference = self.fitted_.inference
+        with self._compute() as compute:
+            return inference.weights(inference.rows(check_text_matrix(self, X, reset=False)), compute).weights
+
+    def _given(self, n_documents: int, covariates: ArrayLike | None, offset: ArrayLike | None) -> Vector:
+        """(documents,) what covariates and offset add to the linear predictor."""
+        effects = self.fitted_.covariate_effects
+        given = check_given(n_documents, covariates, offset)
+        if given.n_columns != len(effects):
+            raise InputError(
+                f"covariates have {given.n_columns} columns, and the model was fitted with {len(effects)}; give these"
+            )
+        return given.linear_predictor(effects)
 
     @property
     def _n_features_out(self) -> int:

@@ -161,7 +161,9 @@ class GLMNMF(TopicEstimator):
     def _train_jointly_on(self, task: Task) -> Run:
         corpus, family = task.corpus, task.family
         settings = JointSettings(
-            alpha=self.supervision * corpus.text_null_deviance() / null_deviance(family, corpus.y, corpus.weight),
+            alpha=self.supervision
+            * corpus.text_null_deviance()
+            / null_deviance(family, corpus.y, corpus.weight, corpus.offsets),
             penalty=self._penalty,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
@@ -182,7 +184,7 @@ class GLMNMF(TopicEstimator):
         corpus = replace(task.corpus, X=scaled.X)
         by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
         starting = replace(task, corpus=by_length)
-        spread = null_deviance(task.family, corpus.y, corpus.weight)
+        spread = null_deviance(task.family, corpus.y, corpus.weight, corpus.offsets)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / spread,
             penalty=self._penalty / corpus.weight.sum(),
@@ -217,7 +219,8 @@ class GLMNMF(TopicEstimator):
         corpus = task.corpus
         rows = fitted.inference.rows(corpus.X)
         assert fitted.weights is not None
-        eta = fitted.linear_predictor(fitted.weights)
+        given = corpus.all_given.linear_predictor(fitted.covariate_effects)
+        eta = fitted.linear_predictor(fitted.weights) + given
         effects = fit_word_effects(rows, corpus.y, corpus.weight, eta, task.family, document_keys(rows))
         return replace(fitted, word_effects=effects)
 

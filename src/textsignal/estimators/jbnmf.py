@@ -100,6 +100,8 @@ class JBNMF(TopicEstimator):
         return as_family("binomial", self.levels)
 
     def _train(self, task: Task) -> Run:
+        if task.corpus.given is not None:
+            raise InputError('the paper\'s model has no covariates and no offset; GLMNMF(training="joint") takes them')
         check_number("alpha", self.alpha, least=0)
         check_number("lam", self.lam, least=0)
         check_choice("coefficient_step", self.coefficient_step, ["newton", "gradient"])

@@ -20,8 +20,9 @@ from textsignal.families import Family, level_probabilities
 class Predictions:
     """What a model says of documents.
 
-    eta : (documents,) linear predictor, intercept + weights . effects + beyond.
+    eta : (documents,) linear predictor, intercept + weights . effects + beyond + given.
     beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
+    given : (documents,) the part of eta that covariates and offset add; 0 without these.
     weights : (documents, topics).
     shares : (documents, topics) the part of each document's text that each topic explains; rows sum to 1.
     unknown : (documents,) whether a document has no known term; it got the mean weights of training.
@@ -30,6 +31,7 @@ class Predictions:
     family: Family
     eta: Vector
     beyond: Vector
+    given: Vector
     weights: Array
     shares: Vector
     unknown: NDArray[np.bool_]
@@ -72,24 +74,38 @@ class Predictions:
 
 
 class Predicting:
-    """The methods of a model that says something of documents."""
+    """The methods of a model that says something of documents.
+
+    covariates, offset : of the documents, as in `fit`; a model that was fitted with them needs them.
+    """
 
     @abstractmethod
-    def predictions(self, documents: Any) -> Predictions:
+    def predictions(self, documents: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> Predictions:
         """Everything the model says of documents."""
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
         """Expected response of documents, on the user's scale."""
-        return self.predictions(X).mean
+        return self.predictions(X, covariates=covariates, offset=offset).mean
 
-    def predict_level(self, X: Any, rule: str = "round") -> NDArray[Any]:
+    def predict_level(
+        self, X: Any, rule: str = "round", *, covariates: Any = None, offset: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
-        return self.predictions(X).level(rule)
+        return self.predictions(X, covariates=covariates, offset=offset).level(rule)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probability of every level: (documents, levels), in the order of `levels_`."""
-        return self.predictions(X).probabilities
+        return self.predictions(X, covariates=covariates, offset=offset).probabilities
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        covariates: Any = None,
+        offset: ArrayLike | None = None,
+    ) -> float:
         """R2 of the expected response over the documents that have one."""
-        return r2_score(np.asarray(y, dtype=float), self.predict(X), sample_weight)
+        predicted = self.predict(X, covariates=covariates, offset=offset)
+        return r2_score(np.asarray(y, dtype=float), predicted, sample_weight)

@@ -237,16 +237,21 @@ def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.
     return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
-def best_constant(family: Family, y: Vector, weight: Vector) -> float:
-    """The constant linear predictor with the smallest loss; no response is missing."""
-    return float(minimize_scalar(lambda eta: float(np.sum(weight * family.loss(y, np.full(y.size, eta))))).x)
+def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
+    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing."""
+
+    def loss(constant: float) -> float:
+        return float(np.sum(weight * family.loss(y, np.full(y.size, constant) + offset)))
+
+    return float(minimize_scalar(loss).x)
 
 
-def null_deviance(family: Family, y: Vector, weight: Vector) -> float:
-    """The deviance of the best constant linear predictor."""
+def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
+    """The deviance of the best constant, beside the offset, as linear predictor."""
     observed = ~np.isnan(y)
-    constant = best_constant(family, y[observed], weight[observed])
-    return deviance(family, y, np.full(y.size, constant), weight)
+    offset = np.broadcast_to(offset, y.shape)
+    constant = best_constant(family, y[observed], weight[observed], offset[observed])
+    return deviance(family, y, constant + offset, weight)
 
 
 def best_between(value: Any, slope: Any, low: float, high: float) -> float:

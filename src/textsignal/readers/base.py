@@ -8,6 +8,7 @@ from typing import Protocol, Self
 import pandas as pd
 
 from textsignal.arrays import Array, Vector
+from textsignal.covariates.given import Given
 from textsignal.families import Family
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.explanation import Explanation
@@ -44,8 +45,12 @@ class Reader(Protocol):
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
         """Texts with their words."""
 
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
-        """Everything it says of texts."""
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """(covariates,) effects of covariates, and their standard errors."""
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
+        """Everything it says of texts; given : covariates and offset, None for average ones."""
 
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """One row per topic."""
@@ -60,7 +65,7 @@ class Reader(Protocol):
     def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """A table of drivers with labels, words and terms."""
 
-    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
         """What moves the prediction of one text; labels : of all topics."""
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:

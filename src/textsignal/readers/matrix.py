@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 from textsignal import evaluate
 from textsignal.arrays import Array, Vector
+from textsignal.covariates.given import Given
 from textsignal.errors import InputError
-from textsignal.estimators import TopicEstimator
+from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
@@ -48,7 +49,18 @@ class MatrixReader:
         """Fit both to what was observed."""
         assert isinstance(observed.tokens, TokenisedTexts)
         X = sp.csr_array(vectorizer.fit_transform(observed.tokens))
-        estimator.fit(X, observed.responses, observed.sample_weight)
+        given = observed.given
+        if given is None:
+            estimator.fit(X, observed.responses, observed.sample_weight)
+        else:
+            estimator.fit(
+                X,
+                observed.responses,
+                observed.sample_weight,
+                covariates=given.columns,
+                offset=given.offset,
+                groups=given.groups,
+            )
         return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))
 
     @property
@@ -86,11 +98,17 @@ class MatrixReader:
         """Texts with their words."""
         return matrix_tokens(texts, self.vectorizer)
 
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """(covariates,) effects of covariates, and their standard errors."""
+        fitted = self.estimator.fitted_
+        return fitted.covariate_effects, np.zeros(0) if fitted.covariate_errors is None else fitted.covariate_errors
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Counts of terms, and everything the estimator says of them."""
         tokens = self.tokenise(texts)
         X = sp.csr_array(self.vectorizer.transform(tokens))
-        predictions = self.estimator.predictions(X)
+        predictions = self._predictions(X, given)
         centred = self.estimator.centred_effects
         return Reading(
             texts=tokens.texts,
@@ -137,7 +155,12 @@ class MatrixReader:
         table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
         return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
 
-    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+    def _predictions(self, X: sp.csr_array, given: Given | None) -> Predictions:
+        n_documents, effects = X.shape[0], self.covariates[0]
+        given = given or Given(np.zeros((n_documents, len(effects))), np.zeros(n_documents))
+        return self.estimator.predictions(X, covariates=given.columns, offset=given.offset)
+
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
         """What moves the prediction of one text."""
         row = sp.csr_array(self.vectorizer.transform([text]))
         scaled = self.estimator.inference.rows(row)
@@ -145,7 +168,7 @@ class MatrixReader:
             located=self.vectorizer.locate(text),
             row=row,
             direct=scaled.data * self.estimator.word_effects_[scaled.indices],
-            predictions=self.estimator.predictions(row),
+            predictions=self._predictions(row, given),
             centred=self.estimator.centred_effects,
             intercept=self.estimator.intercept_,
             topics=self.estimator.components_,
@@ -156,7 +179,7 @@ class MatrixReader:
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
         """The same with other topics, refitted to what was observed."""
         X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
-        estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight)
+        estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight, observed.given)
         coherence = evaluate.coherence(X, estimator.components_)
         return MatrixReader(self.vectorizer, estimator, coherence)
 

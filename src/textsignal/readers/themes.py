@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
+from textsignal.covariates.given import Given
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
@@ -82,16 +83,23 @@ class ThemeReader:
         """Texts cut into sentences and words."""
         return theme_tokens(texts, self.fitted.language)
 
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """(covariates,) effects of covariates, and their standard errors."""
+        effects = self.fitted.effects
+        return effects.covariate_effects, np.zeros(0) if effects.covariate_errors is None else effects.covariate_errors
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Sentences, their themes and tone, and what follows from them."""
         tokens = self.tokenise(texts)
         with local_compute(self.n_jobs) as compute:
             sentences = read_themes(self.fitted, tokens, compute)
-        return self._reading(sentences)
+        return self._reading(sentences, given)
 
-    def _reading(self, sentences: ThemeReading) -> Reading:
+    def _reading(self, sentences: ThemeReading, given: Given | None) -> Reading:
         effects, shares = self.fitted.effects, sentences.shares
-        eta = effects.linear_predictor(sentences.tone, shares)
+        beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
+        eta = effects.linear_predictor(sentences.tone, shares) + beside
         known = np.zeros(len(shares), dtype=bool)
         known[sentences.texts.documents[sentences.sentence_of_occurrence]] = True
         known[sentences.texts.documents[sentences.has_terms]] = True
@@ -99,7 +107,7 @@ class ThemeReader:
             texts=sentences.texts.texts,
             n_words=sentences.texts.n_words,
             X=sp.csr_array(by_document(sentences.units, sentences.texts)),
-            predictions=Predictions(self.family, eta, np.zeros_like(eta), shares, shares, ~known),
+            predictions=Predictions(self.family, eta, np.zeros_like(eta), beside, shares, shares, ~known),
             contributions=effects.contributions(sentences.tone, shares),
             spoken=sentences.spoken,
             sentences=sentences,
@@ -116,7 +124,8 @@ class ThemeReader:
     def trained(self) -> Spoken:
         """What the documents that the model knows say about themes."""
         found = self.fitted.training
-        return self._spoken(found.tone, found.shares, found.spoken, found.responses, found.weight)
+        given = 0.0 if found.given is None else found.given
+        return self._spoken(found.tone, found.shares, found.spoken, found.responses, found.weight, given)
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What texts say about themes, by tone that has not seen their responses."""
@@ -128,13 +137,20 @@ class ThemeReader:
             reading.spoken,
             np.full(n_texts, np.nan) if responses is None else responses,
             np.ones(n_texts) if weight is None else weight,
+            reading.predictions.given,
         )
 
     def _spoken(
-        self, tone: Vector, shares: Vector, spoken: NDArray[np.bool_], responses: Vector, weight: Vector
+        self,
+        tone: Vector,
+        shares: Vector,
+        spoken: NDArray[np.bool_],
+        responses: Vector,
+        weight: Vector,
+        given: Vector | float,
     ) -> Spoken:
         effects = self.fitted.effects
-        eta = effects.linear_predictor(tone, shares)
+        eta = effects.linear_predictor(tone, shares) + given
         return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
 
     def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
@@ -149,9 +165,9 @@ class ThemeReader:
         table.insert(place + 1, "lowers", [self.words.lowers[k] for k in numbers])
         return table.assign(terms=[[self.terms[j] for j in ranked[k]] for k in numbers])
 
-    def explain(self, text: str, labels: Sequence[str]) -> Explanation:
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
         """What moves the prediction of one text."""
-        reading = self.read([text])
+        reading = self.read([text], given)
         assert reading.sentences is not None
         return explain_themes(self.fitted, reading.sentences, reading.predictions, labels)
 
@@ -163,13 +179,17 @@ class ThemeReader:
         size = topics.sum(axis=1, keepdims=True)
         themes = Themes(topics / size, self.fitted.themes.term_weights, weights / weights.sum())
         with local_compute(self.n_jobs) as compute:
-            fitted, reading = with_themes(self.fitted, themes, tokens, observed.responses, observed.weight, compute)
+            fitted, reading = with_themes(
+                self.fitted, themes, tokens, observed.responses, observed.weight, compute, observed.given
+            )
         return ThemeReader(fitted, theme_words(fitted, reading), self.n_jobs)
 
-    def knowing(self, reading: Reading, responses: Vector) -> ThemeReader:
+    def knowing(self, reading: Reading, responses: Vector, weight: Vector | None = None) -> ThemeReader:
         """The same, knowing these documents, in this order, in place of those of training alone."""
         assert reading.sentences is not None
-        return replace(self, fitted=knowing(self.fitted, reading.sentences, responses))
+        weight = np.ones(len(responses)) if weight is None else weight
+        given = reading.predictions.given
+        return replace(self, fitted=knowing(self.fitted, reading.sentences, responses, weight, given))
 
     def with_jobs(self, n_jobs: int | None) -> ThemeReader:
         """The same with another number of threads."""

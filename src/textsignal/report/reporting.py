@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from textsignal.covariates.design import Design
 from textsignal.readers.base import Reader
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
@@ -27,15 +28,23 @@ class Reporting:
     labels_: Labels
     n_documents_: int
     naming_: Naming
+    design_: Design | None
     seed_words: SeedWords
 
     @abstractmethod
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+    def read(
+        self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Reading:
         """Everything the model says of texts."""
 
     @abstractmethod
     def _observed(
-        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str] | Tokens | None,
+        responses: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Observed:
         """What was given, or else what the model was trained on."""
 
@@ -45,6 +54,8 @@ class Reporting:
         *,
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
         held_out: ArrayLike | None = None,
         by: ArrayLike | pd.Series | None = None,
         over: ArrayLike | pd.Series | None = None,
@@ -60,8 +71,8 @@ class Reporting:
         Parameters
         ----------
         path : the file, such as "report.html".
-        texts, responses : the documents that it is about; those of training if not given. A loaded model does not
-            hold these.
+        texts, responses, covariates, offset : the documents that it is about; those of training if not given. A loaded
+            model does not hold these.
         held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
             for none of them.
         by : (documents,) the group of each document, such as its hotel, to compare groups.
@@ -87,7 +98,7 @@ class Reporting:
         from textsignal.report.page.render import write_report  # charts are slow to import
 
         check_is_fitted(self)
-        observed = self._observed(texts, responses)
+        observed = self._observed(texts, responses, None, covariates, offset)
         settings = ReportSettings(
             title=title,
             response_name=self.naming_.response if response_name is None else response_name,
@@ -98,5 +109,5 @@ class Reporting:
             time_name=name_of(over, "date"),
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({without_place(str(path))!r})",
         )
-        reading = self.read(observed.tokens)
+        reading = self.reader_.read(observed.tokens, observed.given)
         write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)

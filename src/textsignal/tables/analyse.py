@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from textsignal.families import Family
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
+from textsignal.tables.covariates import beside_texts, only_held_out, with_problems
 from textsignal.tables.read import column, groups_of
 from textsignal.tables.rows import BadRows, check_rows, parse_response
 from textsignal.topics.beside import Times, as_times
@@ -144,6 +146,9 @@ def analyse(
     by: str | None = None,
     over: str | None = None,
     unit: str = "points",
+    covariates: Sequence[str] = (),
+    offset: str | None = None,
+    weights: str | None = None,
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
@@ -160,9 +165,11 @@ def analyse(
     by : column whose groups get drivers of their own.
     over : column of dates, for what changes.
     unit : what one step of the response is called, such as "stars".
+    covariates : columns of covariates; those of the model's formula if it has one and none is named.
+    offset, weights : columns of what is added to linear predictors, and of how often each row counts.
 
-    The model then knows all rows that were used, held back or not: its `drivers` are those of all, by tone that has not
-    seen their responses.
+    A row with a level of a category that no training row has is not held out. The model then knows all rows that were
+    used, held back or not: its `drivers` are those of all, by tone that has not seen their responses.
 
     Examples
     --------
@@ -178,19 +185,29 @@ def analyse(
     texts = column(table, text, "text")
     groups = None if by is None else groups_of(table, by)
     times = None if over is None else as_times(column(table, over, "over"), len(table))
-    bad = check_rows(texts, parsed, levels=levels or _range(parsed.values, model.family))
+    beside = beside_texts(table, covariates, model.formula, offset, weights, learn=True)
+    bad = with_problems(check_rows(texts, parsed, levels=levels or _range(parsed.values, model.family)), beside)
     rows = usable_rows(bad, on_bad_rows)
+    beside = beside.at(rows)
     tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
     responses = parsed.values[rows]
     first_copies = tokens.first_copies()
     held_out = _held_out(first_copies, holdout, seed)
-    model.fit(tokens.at(np.flatnonzero(~held_out)), responses[~held_out])
-    model.naming_ = Naming(response, unit)
-    reading = model.read(tokens)
+    held_out &= ~np.isin(first_copies, first_copies[only_held_out(beside, held_out)])
+    training = beside.at(~held_out)
+    model.fit(
+        tokens.at(np.flatnonzero(~held_out)),
+        responses[~held_out],
+        training.weight,
+        covariates=training.covariates,
+        offset=training.added,
+    )
+    model.naming_ = replace(model.naming_, response=response, unit=unit)
+    reading = model.read(tokens, covariates=beside.covariates, offset=beside.added)
     if isinstance(model.reader_, ThemeReader):
-        model.reader_ = model.reader_.knowing(reading, responses)
+        model.reader_ = model.reader_.knowing(reading, responses, beside.weight)
     predictions = reading.predictions
-    spoken = model.reader_.spoken(reading, responses, None)
+    spoken = model.reader_.spoken(reading, responses, beside.weight)
     unseen = spoken.family.mean(spoken.eta)
     summary = Summary(
         rows=len(rows),

@@ -13,6 +13,7 @@ from textsignal.errors import InputError
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import filled_settings, usable_rows
+from textsignal.tables.covariates import Beside, beside_texts, with_problems
 from textsignal.tables.read import column, groups_of, kept_columns, texts_of
 from textsignal.tables.rows import check_rows, parse_response
 from textsignal.topics.beside import as_times
@@ -26,10 +27,13 @@ def drivers_table(
     text: str | None = None,
     response: str | None = None,
     by: str | None = None,
+    offset: str | None = None,
+    weights: str | None = None,
 ) -> Drivers:
     """What moves the response in a table's texts, or in those of training where there is no table.
 
-    text, response, by : names of the columns; without a response there are no means.
+    text, response, by, offset, weights : names of the columns; without a response there are no means. Covariates are
+    found by the names that they had in training.
 
     Examples
     --------
@@ -46,13 +50,36 @@ def drivers_table(
     texts = texts_of(table, text)
     responses = None if response is None else parse_response(column(table, response, "response")).values
     groups = None if by is None else groups_of(table, by)
-    return model.drivers(groups, texts=texts, responses=responses)
+    beside = _beside(model, table, offset, weights)
+    return model.drivers(
+        groups,
+        texts=texts,
+        responses=responses,
+        sample_weight=beside.weight,
+        covariates=beside.covariates,
+        offset=beside.added,
+    )
+
+
+def _beside(
+    model: TextResponseModel, table: pd.DataFrame, offset: str | None = None, weights: str | None = None
+) -> Beside:
+    """What stands beside a table's texts, covariates by their names in training."""
+    names = () if model.design_ is None else model.design_.covariates
+    return beside_texts(table, names, None, offset, weights)
 
 
 def predict_table(
-    model: TextResponseModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    text: str,
+    *,
+    keep: str | Sequence[str] = (),
+    offset: str | None = None,
 ) -> pd.DataFrame:
     """Predictions for a table's texts, one row per text: nothing is dropped.
+
+    Covariates are found by the names that they had in training; offset : the column of the offset.
 
     Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
@@ -67,7 +94,8 @@ def predict_table(
     [False, True]
     """
     texts = texts_of(table, text)
-    predictions = model.predictions(texts)
+    beside = _beside(model, table, offset)
+    predictions = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
     frame = pd.DataFrame(
         {
             "row": np.arange(1, len(texts) + 1),
@@ -98,6 +126,7 @@ def report_table(
     unit: str | None = None,
     settings: ReportSettings | None = None,
     on_bad_rows: str = "error",
+    offset: str | None = None,
     force: bool = False,
 ) -> int:
     """Write a model's report on a table, and give the number of rows that are known to be held out.
@@ -110,6 +139,7 @@ def report_table(
     by, over : columns of groups and of dates.
     unit : what one step of the response is called; None for what it was called when the model was fitted.
     settings : of the report; the response's name and what was left out are filled in.
+    offset : column of the offset; covariates are found by the names that they had in training.
 
     Examples
     --------
@@ -127,9 +157,12 @@ def report_table(
 
     parsed = parse_response(column(table, response, "response"))
     texts = column(table, text, "text")
-    bad = check_rows(texts, parsed, levels=_whole_levels(model))
+    beside = _beside(model, table, offset)
+    bad = with_problems(check_rows(texts, parsed, levels=_whole_levels(model)), beside)
     rows = usable_rows(bad, on_bad_rows)
-    reading, responses = model.read(texts.to_numpy(dtype=object)[rows].tolist()), parsed.values[rows]
+    beside, responses = beside.at(rows), parsed.values[rows]
+    used = texts.to_numpy(dtype=object)[rows].tolist()
+    reading = model.read(used, covariates=beside.covariates, offset=beside.added)
     held_out = np.full(len(rows), new)
     if split is not None and not new and _is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)

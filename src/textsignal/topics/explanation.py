@@ -44,7 +44,7 @@ class Explanation:
     Attributes
     ----------
     text : what is explained, without HTML.
-    baseline : linear predictor of a text of this size that mixes topics as the average text does.
+    baseline : linear predictor of a text of this size that mixes topics as the average text does, with its covariates.
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : that of this text.
     baseline_prediction, prediction : the expected responses at these two.
@@ -124,7 +124,7 @@ def explain_text(
     """
     weights = predictions.weights[0] * centred.size
     contributions = weights * centred.effects
-    baseline = intercept + centred.centre * float(weights.sum())
+    baseline = intercept + centred.centre * float(weights.sum()) + float(predictions.given[0])
     used = topics[:, row.indices].astype(float)
     # A text with no known term got the mean weights, and these are due to no word of it.
     shares = word_shares(row.data.astype(float), predictions.weights[0] * (not predictions.unknown[0]), used)

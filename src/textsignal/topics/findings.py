@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,7 +32,7 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Naming:
-    """What the response, and one step of it, are called.
+    """What the response, and one step of it, are called; given : covariates that effects are given, "" for none.
 
     Examples
     --------
@@ -42,6 +42,20 @@ class Naming:
 
     response: str = "response"
     unit: str = "points"
+    given: str = field(default="", metadata={"later": True})
+
+    @property
+    def condition(self) -> str:
+        """What effects are given, as a sentence; "" where that is nothing.
+
+        Examples
+        --------
+        >>> Naming(given="price and country").condition
+        'All of this is given price and country: texts are compared with others of the same price and country.'
+        """
+        if not self.given:
+            return ""
+        return f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
 
     @property
     def name(self) -> str:
@@ -184,7 +198,8 @@ class Drivers(pd.DataFrame):
             for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep))
             if sentences
         ]
-        return "".join(lists) + str(shown(self).to_html(index=False, border=0))
+        condition = f"<p>{escape(self.naming.condition)}</p>" if self.naming.given else ""
+        return "".join(lists) + condition + str(shown(self).to_html(index=False, border=0))
 
 
 class Found(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.checks import check_weight
+from textsignal.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.text.tokens import TokenisedTexts
@@ -28,11 +29,27 @@ class Observed:
 
     responses : (documents,) NaN where there is none.
     sample_weight : how often each document counts, or None for once.
+    given : covariates and offset, or None for none.
     """
 
     tokens: Tokens
     responses: NDArray[np.float64]
     sample_weight: ArrayLike | None = None
+    given: Given | None = None
+
+    def at(self, rows: NDArray[np.int64]) -> Observed:
+        """The same for some of the documents."""
+        weight, given = self.sample_weight, self.given
+        return Observed(
+            self.tokens.at(rows),
+            self.responses[rows],
+            None if weight is None else np.asarray(weight, dtype=float)[rows],
+            None if given is None else given.at(rows),
+        )
+
+    def with_given(self, given: Given | None) -> Observed:
+        """The same with covariates and offset."""
+        return replace(self, given=given)
 
     @property
     def texts(self) -> Sequence[str]:

@@ -154,7 +154,12 @@ class Revisable:
 
     @abstractmethod
     def _observed(
-        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str] | Tokens | None,
+        responses: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Observed:
         """What was given, or else what the model was trained on."""
 
@@ -166,6 +171,8 @@ class Revisable:
         *,
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
         metadata: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         """Documents that show what a topic is: those in which it has the largest share of the text.
@@ -179,8 +186,8 @@ class Revisable:
         n : how many documents at most.
         high : True for those with the highest responses among the most typical ones (with the largest shares),
             False for the lowest, None for the most typical ones whatever their response.
-        texts, responses : where to look; the training texts and responses if not given. A loaded model does not hold
-            these.
+        texts, responses, covariates, offset : where to look; those of training if not given. A loaded model does not
+            hold these.
         metadata : a table with one row per text, whose columns are added.
 
         Examples
@@ -193,10 +200,10 @@ class Revisable:
         """
         check_is_fitted(self)
         check_number("n", n, least=1, whole=True)
-        observed = self._observed(texts, responses)
+        observed = self._observed(texts, responses, None, covariates, offset)
         if high is not None and np.isnan(observed.responses).all():
             raise InputError("none of these texts has a response; give responses, or high=None to do without")
-        predictions = self.reader_.read(observed.tokens).predictions
+        predictions = self.reader_.read(observed.tokens, observed.given).predictions
         return find_documents(
             topic=topic_number(topic, self._topic_names()),
             n=int(n),
@@ -239,6 +246,8 @@ class Revisable:
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Give a new model with one topic in place of several; this one stays as it is.
 
@@ -249,8 +258,8 @@ class Revisable:
         ----------
         topics : numbers or labels.
         label : of the new topic; None makes one of its terms.
-        texts, responses, sample_weight : what to refit on; what the model was trained on if not given. A loaded model
-            does not hold that.
+        texts, responses, sample_weight, covariates, offset : what to refit on; what the model was trained on if not
+            given. A loaded model does not hold that.
 
         Examples
         --------
@@ -263,7 +272,7 @@ class Revisable:
         check_is_fitted(self)
         profiles, weights = self.reader_.mergeable
         revision = merged(topics, label, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
-        return self._revised(revision, self._observed(texts, responses, sample_weight))
+        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
 
     def drop(
         self,
@@ -272,6 +281,8 @@ class Revisable:
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Give a new model without some topics; this one stays as it is.
 
@@ -280,7 +291,7 @@ class Revisable:
         Parameters
         ----------
         topics : numbers or labels.
-        texts, responses, sample_weight : as in `merge`.
+        texts, responses, sample_weight, covariates, offset : as in `merge`.
 
         Examples
         --------
@@ -293,7 +304,7 @@ class Revisable:
         check_is_fitted(self)
         profiles, weights = self.reader_.mergeable
         revision = dropped(topics, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
-        return self._revised(revision, self._observed(texts, responses, sample_weight))
+        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
         """A new model with these topics, refitted to what was observed."""

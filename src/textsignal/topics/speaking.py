@@ -38,12 +38,19 @@ class Speaking:
     seed_words: SeedWords
 
     @abstractmethod
-    def read(self, texts: Iterable[str] | Tokens) -> Reading:
+    def read(
+        self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Reading:
         """Everything the model says of texts."""
 
     @abstractmethod
     def _observed(
-        self, texts: Iterable[str] | Tokens | None, responses: ArrayLike | None, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str] | Tokens | None,
+        responses: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> Observed:
         """What was given, or else what the model was trained on."""
 
@@ -58,6 +65,8 @@ class Speaking:
         texts: Iterable[str] | Tokens | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
         n_terms: int = DRIVER_TERMS,
     ) -> Drivers:
         """What to fix first and what to keep: one row per topic, the largest lift first.
@@ -72,12 +81,13 @@ class Speaking:
 
         Lift and worth are what-ifs on the fitted model, not causal claims: what a topic takes off the mean response,
         or adds to it, against its being spoken of neutrally. For themes, texts that were in training count by tone
-        that has not seen their responses.
+        that has not seen their responses. With covariates all of it is given these: texts are compared with others of
+        the same covariates.
 
         Parameters
         ----------
         by : (documents,) the group of each document, such as its hotel; documents without one are left out.
-        texts, responses, sample_weight : the documents; those of training if not given.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given.
         n_terms : terms to list.
 
         Examples
@@ -92,11 +102,13 @@ class Speaking:
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        spoken = self.reader_.trained if texts is None and responses is None and sample_weight is None else None
+        others = (texts, responses, sample_weight, covariates, offset)
+        spoken = self.reader_.trained if all(value is None for value in others) else None
         if spoken is None:
-            observed = self._observed(texts, responses, sample_weight)
+            observed = self._observed(texts, responses, sample_weight, covariates, offset)
             self.reader_.family.encode(observed.responses)
-            spoken = self.reader_.spoken(self.reader_.read(observed.tokens), observed.responses, observed.weight)
+            reading = self.reader_.read(observed.tokens, observed.given)
+            spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
         table = self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
         return Drivers.of(table, self.naming_)
 
@@ -113,7 +125,7 @@ class Speaking:
         """
         check_is_fitted(self)
         model = copy(self)
-        model.naming_ = Naming(name, unit)
+        model.naming_ = Naming(name, unit, self.naming_.given)
         return model
 
     def stability(
@@ -124,6 +136,8 @@ class Speaking:
         texts: Iterable[str] | Tokens | None = None,
         responses: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
         """How often each topic comes back in other samples of the documents: one row per topic, the least stable first.
 
@@ -139,8 +153,8 @@ class Speaking:
         ----------
         n_refits : how many; themes are refitted in about a sixth of the time of a whole fit, other topics in half.
         seed : of halves and refits.
-        texts, responses, sample_weight : the documents; those of training if not given. A loaded model does not hold
-            these.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+            model does not hold these.
 
         Examples
         --------
@@ -151,12 +165,21 @@ class Speaking:
         True
         """
         check_is_fitted(self)
-        observed = self._observed(texts, responses, sample_weight)
+        observed = self._observed(texts, responses, sample_weight, covariates, offset)
         found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words)
         return found.table(self._topic_names())
 
-    def contributions(self, texts: Iterable[str], *, scale: str = "linear predictor") -> pd.DataFrame:
+    def contributions(
+        self,
+        texts: Iterable[str],
+        *,
+        scale: str = "linear predictor",
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> pd.DataFrame:
         """(documents x topics) what each topic adds, by its label; the column "constant" is the rest.
+
+        With covariates or an offset the constant holds what these add.
 
         Parameters
         ----------
@@ -175,7 +198,7 @@ class Speaking:
         True
         """
         check_choice("scale", scale, ["linear predictor", "response"])
-        reading = self.read(texts)
+        reading = self.read(texts, covariates=covariates, offset=offset)
         family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
         constant = eta - added.sum(axis=1)
         if scale == "response":

@@ -38,14 +38,15 @@ def explain_themes(
         "words": [_leading_words(names, column) for column in by_theme.T],
     }
     tokens = _tokens(reading)
-    slope = slope_of(predictions.family, effects.constant, float(predictions.eta[0]))
+    baseline = effects.constant + float(predictions.given[0])
+    slope = slope_of(predictions.family, baseline, float(predictions.eta[0]))
     sentences = sentence_table(reading, effects, list(labels)).drop(columns="document")
     return Explanation(
         text=texts.texts[0],
-        baseline=effects.constant,
+        baseline=baseline,
         beyond=0.0,
         linear_predictor=float(predictions.eta[0]),
-        baseline_prediction=float(predictions.family.mean(np.array([effects.constant]))[0]),
+        baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
         prediction=float(predictions.mean[0]),
         probabilities=predictions.by_level.iloc[0].rename("probability"),
         unknown=bool(predictions.unknown[0]),

@@ -1,12 +1,12 @@
 """The GLM on themes: what the tone about each theme counts, and what speaking of it at all does.
 
-    eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ),        sum_k beta_k prevalence_k = 0
+    eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ) + x_i delta + offset_i,        sum_k beta_k prevalence_k = 0
 
 c_ik is the tone of what document i says about theme k, out of fold for training documents, so that it has not seen its
-response; s_ik the share of its text. gamma is shrunk towards one number for all themes, beta towards 0: with many
-documents hardly, with few nearly all the way. All gammas together are shrunk by 1 - (3 standard errors / gamma)^4 of
-the GLM with one gamma and no beta, and to 0 where that or its gamma is below 0: hardly where there is something, but
-where the response is noise, nothing is left of the tone.
+response; s_ik the share of its text; x_i its covariates, whose effects are not penalised. gamma is shrunk towards one
+number for all themes, beta towards 0: with many documents hardly, with few nearly all the way. All gammas together are
+shrunk by 1 - (3 standard errors / gamma)^4 of the GLM with one gamma and no beta, and to 0 where that or its gamma is
+below 0: hardly where there is something, but where the response is noise, nothing is left of the tone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
+from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.families import Family
+from textsignal.training.covariate_effects import dispersion_of, standard_errors
 from textsignal.training.glm import ResponseModel, fit_glm
 
 #: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen; the latter in
@@ -37,14 +39,24 @@ class ThemeEffects:
     """Coefficients of the GLM on themes.
 
     gamma, beta : (themes,); constant : the linear predictor of a text that says nothing.
-    hessian : (2 themes + 2, ...) of loss and penalty, over the dispersion, in the common gamma, its deviations, the
-        betas and the constant: its inverse is their covariance, if responses scatter alike everywhere.
+    hessian : (2 themes + covariates + 2, ...) of loss and penalty, over the dispersion, in the common gamma, its
+        deviations, the betas, the effects of covariates and the constant: its inverse is their covariance, if responses
+        scatter alike everywhere.
+    covariates, covariate_errors : (covariates,) effects of what is given beside the text, and their standard errors;
+        None where nothing is.
     """
 
     gamma: Vector
     beta: Vector
     constant: float
     hessian: Vector
+    covariates: Vector | None = None
+    covariate_errors: Vector | None = None
+
+    @property
+    def covariate_effects(self) -> Vector:
+        """(covariates,) effects of covariates, of which there may be none."""
+        return np.zeros(0) if self.covariates is None else self.covariates
 
     def contributions(self, tone: Vector, shares: Vector) -> Vector:
         """(documents, themes) what each theme adds to the linear predictor."""
@@ -56,38 +68,50 @@ class ThemeEffects:
 
 
 def fit_theme_effects(
-    tone: Vector, shares: Vector, prevalence: Vector, y: Vector, weight: Vector, family: Family, compute: Compute
+    tone: Vector,
+    shares: Vector,
+    prevalence: Vector,
+    y: Vector,
+    weight: Vector,
+    family: Family,
+    compute: Compute,
+    given: Given | None = None,
 ) -> tuple[ThemeEffects, Family]:
     """Fit the GLM on themes; give its coefficients, and the family with its own parameters.
 
     tone, shares : (documents, themes); y : (documents,) encoded responses, NaN where there is none.
     prevalence : (themes,) shares of a text without words, of which the constant is the linear predictor.
+    given : covariates and offset; None for none.
     """
     n_themes = tone.shape[1]
-    columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence])
-    one = _one_gamma(columns[:, :1], y, weight, family, compute)
+    given = Given.nothing(len(y)) if given is None else given
+    columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence, given.columns])
+    one = _one_gamma(columns[:, :1], y, weight, family, compute, given)
     unit = one.family.unit
     of_gamma, of_beta = GAMMA_SPREAD * unit / one.family.of_words.unit, BETA_SPREAD * unit
     spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, of_gamma), np.full(n_themes, of_beta)])
-    penalty = 0.5 * one.dispersion / spreads**2
+    penalty = np.concatenate([0.5 * one.dispersion / spreads**2, np.zeros(given.n_columns)])
     model = ResponseModel(one.family, compute, penalty, fit_intercept=True)
-    fit = fit_glm(model, columns, y, weight)
+    fit = fit_glm(model, columns, y, weight, offset=given.offset)
     gamma = one.trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
     # Given the gammas, the rest once more.
     rest = replace(model, family=fit.family, penalty=penalty[n_themes + 1 :])
-    given = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma)
+    others = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma + given.offset)
     # Shares add up to 1, so one number can be taken off all betas alike.
-    beta = given.effects - given.effects @ prevalence
-    return ThemeEffects(gamma, beta, given.intercept, fit.hessian / (one.dispersion or 1.0)), given.family
+    beta = others.effects[:n_themes] - others.effects[:n_themes] @ prevalence
+    found = ThemeEffects(gamma, beta, others.intercept, fit.hessian / (one.dispersion or 1.0))
+    if given.n_columns:
+        eta = fit.linear_predictor(columns) + given.offset
+        errors = standard_errors(fit, columns, given, y, weight, eta, one.dispersion)
+        found = replace(found, covariates=others.effects[n_themes:], covariate_errors=errors)
+    return found, others.family
 
 
 @dataclass(frozen=True)
 class _OneGamma:
     """The GLM with one gamma for all themes and no beta.
 
-    family : with its own parameters.
-    dispersion : how much more responses scatter around it than the family says: mean of gradient^2 / mean of
-    curvature. Ratings scatter about twice as much as a binomial; of a Gaussian it is the variance.
+    family : with its own parameters; dispersion : how much more responses scatter around it than the family says.
     """
 
     family: Family
@@ -103,13 +127,12 @@ class _OneGamma:
         return max(0.0, 1 - (LEAST_ERRORS * self.error / self.gamma) ** 4)
 
 
-def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute: Compute) -> _OneGamma:
+def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, given: Given) -> _OneGamma:
     """tone : (documents, 1) of the whole text."""
-    fit = fit_glm(ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), tone, y, weight)
-    observed = ~np.isnan(y) & (weight > 0)
-    y, eta, weight = y[observed], fit.linear_predictor(tone)[observed], weight[observed]
-    squares, curvature = fit.family.gradient(y, eta) ** 2, fit.family.curvature(y, eta)
-    dispersion = float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
+    penalty = np.concatenate([[0.5 / COMMON_SPREAD**2], np.zeros(given.n_columns)])
+    columns = np.column_stack([tone, given.columns])
+    fit = fit_glm(ResponseModel(family, compute, penalty, fit_intercept=True), columns, y, weight, offset=given.offset)
+    dispersion = dispersion_of(fit.family, y, fit.linear_predictor(columns) + given.offset, weight)
     error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
     return _OneGamma(fit.family, float(fit.effects[0]), error, dispersion)
 

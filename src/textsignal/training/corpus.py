@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from textsignal.arrays import Array, Vector
+from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.families import linear_predictor
 from textsignal.kernels import Rows, pad
@@ -23,11 +24,36 @@ class Corpus:
     X : (documents, terms) nonnegative CSR.
     y : (documents,) encoded response, NaN where there is none.
     weight : (documents,) how often each document counts.
+    given : covariates and offset; None for none.
+    offset : (documents,) what these say of the linear predictor while topics are learnt; None for nothing.
     """
 
     X: sp.csr_array
     y: Vector
     weight: Vector
+    given: Given | None = None
+    offset: Vector | None = None
+
+    @property
+    def offsets(self) -> Vector:
+        """(documents,) the offset while topics are learnt, 0 where there is none."""
+        return np.zeros(len(self.y)) if self.offset is None else self.offset
+
+    @property
+    def all_given(self) -> Given:
+        """Covariates and offset, of no columns and 0 where there are none."""
+        return Given.nothing(len(self.y)) if self.given is None else self.given
+
+    def at(self, rows: NDArray[Any]) -> Corpus:
+        """The same for some of the documents."""
+        given, offset = self.given, self.offset
+        return Corpus(
+            X=sp.csr_array(self.X[rows]),
+            y=self.y[rows],
+            weight=self.weight[rows],
+            given=None if given is None else given.at(rows),
+            offset=None if offset is None else offset[rows],
+        )
 
     @property
     def profile(self) -> Vector:
@@ -126,7 +152,7 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
                 text_weight=weight.astype(X.dtype),
                 response_weight=weight * observed[part],
                 tilt=0.0,
-                offset=0.0,
+                offset=0.0 if corpus.offset is None else corpus.offset[part],
                 text_constant=float(constant),
                 W=block_W,
                 scratch=Scratch(pull, moved, np.empty_like(rows.data)),

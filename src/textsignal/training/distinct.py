@@ -7,10 +7,9 @@ last digit of a sum other topics can grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Array
@@ -39,10 +38,11 @@ class Distinct:
 
 
 def distinct_documents(corpus: Corpus) -> Distinct:
-    """Equal documents, by text and response, become one.
+    """Equal documents, by text, response, covariates and offset, become one.
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> X = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0], [3.0, 3.0]]))
     >>> found = distinct_documents(Corpus(X, np.array([4.0, 1.0, 4.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0])))
     >>> found.corpus.X.shape, sorted(found.corpus.weight.tolist()), bool(found.places[0] == found.places[2])
@@ -50,9 +50,14 @@ def distinct_documents(corpus: Corpus) -> Distinct:
     """
     counts = np.flatnonzero(corpus.weight > 0)
     # Keys of 64 bits: among a million documents two different ones are taken for equal once in 30 million corpora.
-    _, first, place = np.unique(content_keys(corpus.X, corpus.y)[counts], return_index=True, return_inverse=True)
+    given = () if corpus.given is None else (corpus.given.offset, *corpus.given.columns.T)
+    offset = () if corpus.offset is None else (corpus.offset,)
+    keys = content_keys(corpus.X, corpus.y, *given, *offset)[counts]
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    # In the order of text and response, so that what is given beside them changes none.
+    order = np.argsort(content_keys(corpus.X, corpus.y)[counts][first], kind="stable")
+    first, place = first[order], np.argsort(order)[place]
     places = np.full(len(corpus.y), -1)
     places[counts] = place
-    rows = counts[first]
     weight = np.bincount(place, weights=corpus.weight[counts]).astype(float)
-    return Distinct(Corpus(sp.csr_array(corpus.X[rows]), corpus.y[rows], weight), places)
+    return Distinct(replace(corpus.at(counts[first]), weight=weight), places)

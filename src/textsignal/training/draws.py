@@ -25,12 +25,14 @@ def document_keys(X: sp.csr_array) -> Keys:
     return _row_keys(X, _term_keys(X))
 
 
-def content_keys(X: sp.csr_array, y: Vector) -> Keys:
-    """(documents,) a number for each document's terms, their values and its response y, which may be NaN."""
-    values = _row_keys(X, _mixed(_term_keys(X) ^ _mixed(X.data.astype(np.float64).view(np.uint64))))
-    # One NaN for all, and one zero.
-    responses = np.where(np.isnan(y), np.nan, y + 0.0).view(np.uint64)
-    return _mixed(values ^ _mixed(responses))
+def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
+    """(documents,) a number for each document's terms, their values and columns such as its response, NaN or not."""
+    keys = _row_keys(X, _mixed(_term_keys(X) ^ _mixed(X.data.astype(np.float64).view(np.uint64))))
+    for column in columns:
+        # One NaN for all, and one zero.
+        numbers = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
+        keys = _mixed(keys ^ _mixed(numbers))
+    return keys
 
 
 def _row_keys(X: sp.csr_array, keys: Keys) -> Keys:

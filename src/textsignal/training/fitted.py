@@ -13,6 +13,7 @@ from textsignal.families import Family, linear_predictor
 from textsignal.inference import Inference
 from textsignal.topics.effects import text_shares
 from textsignal.training.corpus import Corpus
+from textsignal.training.covariate_effects import dispersion_of, standard_errors
 from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
 from textsignal.training.loop import Trace
 
@@ -27,7 +28,8 @@ class FittedTopics:
     family : of the response, with its scale.
     topics : (topics, terms) nonnegative.
     effects : (topics,); intercept : constant of the linear predictor.
-    hessian : (topics + 1, topics + 1) of response loss and penalty in effects and intercept: their information.
+    hessian : (topics + covariates + 1, ...) of response loss and penalty in effects of topics and of covariates and in
+        the intercept: their information.
     mean_weights : (topics,) of the training documents that have a known term; what a document without one gets.
     smoothing, tol, unit_rows : how weights are found, as in `Inference`.
     word_effects : (terms,) effects of single words beyond the topics.
@@ -35,6 +37,8 @@ class FittedTopics:
     reason : why training stopped.
     weights : (documents, topics) of the training documents; None in a model that was stored.
     from_text : whether these follow from the text alone, as a new document's do.
+    covariates, covariate_errors : (covariates,) effects of what is given beside the text, and their standard errors;
+        None where nothing is.
     """
 
     family: Family
@@ -51,6 +55,8 @@ class FittedTopics:
     reason: str
     weights: Array | None = field(default=None, metadata={"stored": False})
     from_text: bool = field(default=True, metadata={"stored": False})
+    covariates: Vector | None = None
+    covariate_errors: Vector | None = None
 
     @property
     def inference(self) -> Inference:
@@ -61,6 +67,11 @@ class FittedTopics:
     def converged(self) -> bool:
         """Whether training stopped because nothing moved any more."""
         return self.reason == CONVERGED
+
+    @property
+    def covariate_effects(self) -> Vector:
+        """(covariates,) effects of covariates, of which there may be none."""
+        return np.zeros(0) if self.covariates is None else self.covariates
 
     def linear_predictor(self, weights: Array) -> Vector:
         """(documents,) what the topics say of documents with these weights (documents, topics)."""
@@ -76,13 +87,15 @@ class FittedTopics:
             self,
             family=fit.glm.family,
             topics=topics,
-            effects=fit.glm.effects,
+            effects=fit.effects,
             intercept=fit.glm.intercept,
             hessian=fit.glm.hessian,
             mean_weights=fit.mean_weights,
             word_effects=np.zeros(topics.shape[1]),
             weights=fit.weights,
             from_text=True,
+            covariates=fit.covariates,
+            covariate_errors=fit.covariate_errors,
         )
 
     def check(self) -> None:
@@ -90,12 +103,15 @@ class FittedTopics:
         if None in self.family.settings().values():
             raise ValueError("the scale of the family is left open")
         n_topics, n_terms = self.topics.shape
-        shapes = {"hessian": (n_topics + 1, n_topics + 1), "word_effects": (n_terms,)}
+        n_covariates = len(self.covariate_effects)
+        width = n_topics + n_covariates + 1
+        shapes = {"hessian": (width, width), "word_effects": (n_terms,), "covariate_effects": (n_covariates,)}
         shapes |= dict.fromkeys(["effects", "mean_weights"], (n_topics,))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}; it must be {shape}")
-        for name in ("topics", "effects", "intercept", "hessian", "mean_weights", "smoothing", "tol", "word_effects"):
+        finite = ("topics", "effects", "intercept", "hessian", "mean_weights", "smoothing", "tol", "word_effects")
+        for name in (*finite, "covariate_effects"):
             if not np.all(np.isfinite(getattr(self, name))):
                 raise ValueError(f"{name} holds values that are not finite numbers")
         for name in ("topics", "mean_weights", "smoothing", "tol"):
@@ -109,15 +125,33 @@ class TextFit:
 
     weights : (documents, topics), the mean weights for a document without a known term.
     mean_weights : (topics,) of the documents that have one.
+    glm : effects of topics, then of covariates.
+    linear_predictor : (documents,) by topics, covariates and offset.
+    covariate_errors : (covariates,) standard errors of the latter; None where there are none.
     """
 
     weights: Array
     mean_weights: Vector
     glm: GLMFit
+    linear_predictor: Vector
+    covariate_errors: Vector | None
+
+    @property
+    def effects(self) -> Vector:
+        """(topics,) effects of topics."""
+        return self.glm.effects[: len(self.mean_weights)]
+
+    @property
+    def covariates(self) -> Vector | None:
+        """(covariates,) effects of covariates; None where there are none."""
+        return None if self.covariate_errors is None else self.glm.effects[len(self.mean_weights) :]
 
 
 def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None) -> TextFit:
     """Find weights from the text alone, as a new document's are, and fit effects and intercept to them.
+
+    Covariates are further columns, without a penalty. Where responses are tilted, covariates have effects on untilted
+    ones, given those of topics: a tilt draws them to what they explain by themselves.
 
     Weights that have seen the response, as joint training's have, bear other effects than a new document's do: the
     more so, the stronger the supervision.
@@ -131,8 +165,27 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
         raise InputError("no document has a term that these topics use, so effects cannot be fitted")
     mean: Vector = np.average(inferred.weights, axis=0, weights=counted).astype(float, copy=False)
     inferred.weights[inferred.unknown] = mean
-    glm = fit_glm(response, inferred.weights, corpus.y, corpus.weight, tilt=tilt)
-    return TextFit(inferred.weights, mean, glm)
+    given, y, weight = corpus.all_given, corpus.y, corpus.weight
+    columns: Array = np.column_stack([inferred.weights, given.columns]) if given.n_columns else inferred.weights
+    penalty = np.concatenate([np.full(len(mean), response.penalty), np.zeros(given.n_columns)])
+    glm = fit_glm(replace(response, penalty=penalty), columns, y, weight, tilt=tilt, offset=given.offset)
+    if given.n_columns and tilt is not None:
+        glm = _untilted(glm, inferred.weights, corpus, response)
+    eta = glm.linear_predictor(columns) + given.offset
+    errors = None
+    if given.n_columns:
+        dispersion = dispersion_of(glm.family, y, eta, weight)
+        errors = standard_errors(glm, columns, given, y, weight, eta, dispersion)
+    return TextFit(inferred.weights, mean, glm, eta, errors)
+
+
+def _untilted(glm: GLMFit, weights: Array, corpus: Corpus, response: ResponseModel) -> GLMFit:
+    """The same effects of topics; those of covariates and the intercept fitted to responses as they are."""
+    given, effects = corpus.all_given, glm.effects[: weights.shape[1]]
+    offset = linear_predictor(weights, effects, 0.0) + given.offset
+    model = replace(response, family=glm.family, penalty=0.0)
+    others = fit_glm(model, given.columns, corpus.y, corpus.weight, offset=offset)
+    return replace(glm, family=others.family, coefficients=np.concatenate([effects, others.coefficients]))
 
 
 @dataclass(frozen=True)

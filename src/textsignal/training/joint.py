@@ -44,7 +44,7 @@ class FixedGamma:
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
         alphas = alpha * (block.response_weight > 0)
-        slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W))
+        slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W) + block.offset)
         pull = response.compute.kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         gamma = np.full(len(slope), self.gamma)
@@ -77,7 +77,8 @@ class AdaptiveGamma:
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
         family, kernels = response.family, response.compute.kernels
-        eta = parameters.linear_predictor(block.W)
+        eta = parameters.linear_predictor(block.W) + block.offset
+        offset = np.broadcast_to(block.offset, eta.shape)
         alphas = alpha * (block.response_weight > 0)
         slope = alphas * family.gradient(block.y, eta)
         losses = alphas * family.loss(block.y, eta)
@@ -92,7 +93,7 @@ class AdaptiveGamma:
             W = block.W[rows]
             moved = block.scratch.moved[: len(W)]
             step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows], moved)
-            after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W))
+            after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W) + offset[rows])
             rises = step.text_change + after - losses[rows] > noise[rows]
             if not rises.any():
                 block.W[rows] = step.W

@@ -95,6 +95,7 @@ class Epoch:
     text_weight: Array
     response_weight: Vector
     tilt: Vector
+    offset: Vector
     W: Array
 
     def blocks(self, start: int, stop: int) -> list[Block]:
@@ -108,7 +109,7 @@ class Epoch:
                 text_weight=self.text_weight[first:last],
                 response_weight=self.response_weight[first:last],
                 tilt=self.tilt[first:last],
-                offset=0.0,
+                offset=self.offset[first:last],
                 text_constant=0.0,
                 W=self.W[first:last],
                 scratch=NO_SCRATCH,
@@ -201,6 +202,7 @@ class Predictive:
             text_weight=(weight * length).astype(X.dtype),
             response_weight=weight * observed,
             tilt=self.guide.tilt(X, order, y, self.response.family),
+            offset=self.corpus.offsets[order],
             W=W,
         )
 
@@ -225,7 +227,7 @@ class Predictive:
 
         def step(block: Block) -> PredictiveSums:
             kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
-            eta = parameters.linear_predictor(block.W)
+            eta = parameters.linear_predictor(block.W) + block.offset
             slope = block.response_weight * (self.response.family.gradient(block.y, eta) - block.tilt)
             topics = kernels.implicit_sums(
                 block.X,
@@ -344,7 +346,7 @@ def _fitted(
     return FittedTopics(
         family=fit.glm.family,
         topics=topics,
-        effects=fit.glm.effects,
+        effects=fit.effects,
         intercept=fit.glm.intercept,
         hessian=fit.glm.hessian,
         mean_weights=fit.mean_weights,
@@ -355,6 +357,8 @@ def _fitted(
         trace=Trace.of(solution.trace),
         reason=done if solution.reason == "max_iter" else solution.reason,
         weights=fit.weights,
+        covariates=fit.covariates,
+        covariate_errors=fit.covariate_errors,
     )
 
 
@@ -374,6 +378,6 @@ def _losses_of_whole_documents(
 
     text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value
     observed = ~np.isnan(corpus.y)
-    eta = fit.glm.linear_predictor(fit.weights)
+    eta = fit.linear_predictor
     response = float(np.sum(corpus.weight[observed] * fit.glm.family.loss(corpus.y[observed], eta[observed])))
-    return Losses(text, response, float(glm.penalty * np.sum(fit.glm.effects**2)), supervision)
+    return Losses(text, response, float(glm.penalty * np.sum(fit.effects**2)), supervision)

@@ -137,15 +137,14 @@ def predictive_start(
     shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
     logits = np.log(shares.T + PROFILE_IN_START * everywhere[:, None])
     fit = fit_on_text(corpus, Inference(special.softmax(logits, axis=0).T, smoothing, tol), response)
-    eta = fit.glm.linear_predictor(fit.weights)
-    left = deviance(response.family, corpus.y, eta, corpus.weight)
+    left = deviance(response.family, corpus.y, fit.linear_predictor, corpus.weight)
     counted = fit.weights * corpus.weight[:, None]
     return PredictiveStart(
         logits=logits,
         weights=fit.weights,
         prevalence=counted.sum(axis=0, dtype=float) / counted.sum(dtype=float),
-        coefficients=fit.glm.coefficients,
-        explained=1 - left / null_deviance(response.family, corpus.y, corpus.weight),
+        coefficients=np.append(fit.effects, fit.glm.intercept),
+        explained=1 - left / null_deviance(response.family, corpus.y, corpus.weight, corpus.offsets),
     )
 
 

@@ -36,6 +36,7 @@ class ThemeTraining:
     tone, shares : (documents, themes); spoken : (documents, themes) whether a document speaks of a theme.
     responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
     later : (documents,) whether it was shown after the fit.
+    given : (documents,) what covariates and offset add to the linear predictor; None for nothing.
     """
 
     keys: Keys
@@ -47,6 +48,7 @@ class ThemeTraining:
     responses: Vector
     weight: Vector
     later: NDArray[np.bool_]
+    given: Vector | None = None
 
     def check(self, family: Family) -> None:
         """Raise ValueError where the numbers cannot be, shapes aside."""
@@ -56,6 +58,8 @@ class ThemeTraining:
         for name in ("shares", "weight"):
             if np.any(getattr(self, name) < 0):
                 raise ValueError(f"{name} of training: they must be at least 0")
+        if self.given is not None and not np.all(np.isfinite(self.given)):
+            raise ValueError("what is given of training: not all are finite numbers")
         if self.ends[0] != 0 or np.any(np.diff(self.ends) < 0) or self.sentence_tone.shape != (self.ends[-1],):
             raise ValueError("ends of documents: they do not fit the sentences")
         if self.weight.sum() <= 0:
@@ -101,6 +105,8 @@ class FittedThemes:
             raise ValueError("the scale of the family is left open")
         n_themes, n_terms = self.themes.topics.shape
         n_features, n_documents = len(self.features.names), len(self.training.keys)
+        n_covariates, given = len(self.effects.covariate_effects), self.training.given
+        width = 2 * n_themes + n_covariates + 2
         shapes = {
             "terms": (len(self.terms), n_terms),
             "kinds of features": (self.features.kinds.shape, (n_features,)),
@@ -109,7 +115,9 @@ class FittedThemes:
             "prevalence": (self.themes.prevalence.shape, (n_themes,)),
             "gamma": (self.effects.gamma.shape, (n_themes,)),
             "beta": (self.effects.beta.shape, (n_themes,)),
-            "hessian": (self.effects.hessian.shape, (2 * n_themes + 2, 2 * n_themes + 2)),
+            "hessian": (self.effects.hessian.shape, (width, width)),
+            "effects of covariates": (self.effects.covariate_effects.shape, (n_covariates,)),
+            "what is given of training": ((n_documents,) if given is None else given.shape, (n_documents,)),
             "keys of documents": (self.training.keys.shape, (n_documents,)),
             "tone of training": (self.training.tone.shape, (n_documents, n_themes)),
             "shares of training": (self.training.shares.shape, (n_documents, n_themes)),
@@ -129,6 +137,7 @@ class FittedThemes:
         themes, effects = self.themes, self.effects
         never_negative = {"themes": themes.topics, "term weights": themes.term_weights, "prevalence": themes.prevalence}
         signed = {"tone": self.tone, "gamma": effects.gamma, "beta": effects.beta, "hessian": effects.hessian}
+        signed |= {"effects of covariates": effects.covariate_effects}
         for name, values in (never_negative | signed | {"the constant": effects.constant}).items():
             if not np.all(np.isfinite(values)):
                 raise ValueError(f"{name}: not all are finite numbers")
@@ -206,8 +215,13 @@ class ThemeReading:
         return spoken_of(self.places, self.has_terms, self.texts.documents, len(self.texts))
 
 
-def knowing(model: FittedThemes, reading: ThemeReading, responses: Vector) -> FittedThemes:
-    """The model with these documents, in this order, as those that it knows; each counts once."""
+def knowing(
+    model: FittedThemes, reading: ThemeReading, responses: Vector, weight: Vector, given: Vector
+) -> FittedThemes:
+    """The model with these documents, in this order, as those that it knows.
+
+    weight : (documents,) how often each counts; given : (documents,) what covariates and offset add.
+    """
     keys, unseen = text_keys(reading.texts.texts), model.training.unseen_tone(reading)
     of_training = set(model.training.keys[~model.training.later].tolist())
     known = ThemeTraining(
@@ -218,8 +232,9 @@ def knowing(model: FittedThemes, reading: ThemeReading, responses: Vector) -> Fi
         shares=reading.shares,
         spoken=reading.spoken,
         responses=responses,
-        weight=np.ones(len(keys)),
+        weight=weight,
         later=np.array([key not in of_training for key in keys.tolist()], dtype=bool),
+        given=given if given.any() else None,
     )
     return replace(model, training=known)
 

@@ -54,7 +54,15 @@ class Tone:
         return self.fold_effects[self.folds[documents], features]
 
 
-def fit_tone(counts: sp.csr_array, sizes: Vector, y: Vector, weight: Vector, family: Family, kernels: Kernels) -> Tone:
+def fit_tone(
+    counts: sp.csr_array,
+    sizes: Vector,
+    y: Vector,
+    weight: Vector,
+    family: Family,
+    kernels: Kernels,
+    offset: Vector | None = None,
+) -> Tone:
     """Effects of features on the response.
 
     Copies of a text are left out together. A document that counts twice is two copies of it, to the bit; all that
@@ -62,12 +70,13 @@ def fit_tone(counts: sp.csr_array, sizes: Vector, y: Vector, weight: Vector, fam
 
     counts : (documents, features); sizes : (features,) what each counts.
     y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
+    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
     """
     folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
     observed = np.flatnonzero(~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0))
     effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
     if observed.size and np.ptp(y[observed]) > 0:
-        distinct = distinct_documents(Corpus(counts[observed], y[observed], weight[observed]))
+        distinct = distinct_documents(Corpus(counts, y, weight, offset=offset).at(observed))
         left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
         left_out[distinct.places] = folds[observed]
         n_runs = max(1, min(MOST_RUNS, MANY // len(distinct.corpus.y)))
@@ -120,10 +129,11 @@ def _scale(corpus: Corpus, family: Family) -> _Scale:
 
     It rises more than a quadratic one where responses are rare events: the constant has little curvature there.
     """
-    constant = best_constant(family, corpus.y, corpus.weight)
+    offset = corpus.offsets
+    constant = best_constant(family, corpus.y, corpus.weight, offset)
 
     def mean(function: Callable[[Vector, Vector], Vector], eta: float) -> float:
-        return float(np.average(function(corpus.y, np.full(len(corpus.y), eta)), weights=corpus.weight))
+        return float(np.average(function(corpus.y, eta + offset), weights=corpus.weight))
 
     square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
     most = mean(family.loss, constant) + square / curvature
@@ -143,7 +153,7 @@ def _descend(
     roots = sp.csr_array(corpus.X, dtype=float)
     roots.data = sizes[roots.indices] * np.sqrt(roots.data)
     visits = _visits(corpus, run)
-    y = corpus.y[visits.rows]
+    y, offset = corpus.y[visits.rows], corpus.offsets[visits.rows]
     scale = _scale(corpus, family)
     n_fits = -(-(TONE_FOLDS + 1) // kernels.lanes(np.float64)) * kernels.lanes(np.float64)
     effects, squares = (kernels.zeros((roots.shape[1] + 1, n_fits), np.float64) for _ in range(2))
@@ -156,7 +166,7 @@ def _descend(
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             X = Rows.of(half, start, start + len(batch))
-            eta = np.asarray(kernels.predictors(X, effects), dtype=float)
+            eta = np.asarray(kernels.predictors(X, effects), dtype=float) + offset[batch, None]
             slopes = counting[batch] * family.gradient(np.broadcast_to(y[batch, None], eta.shape), eta)
             kernels.adagrad_step(X, slopes, effects, squares, STEP * scale.eta)
     return np.asarray(effects[:-1, : TONE_FOLDS + 1], dtype=float)

@@ -91,12 +91,12 @@ class WordProblem:
     @property
     def constant(self) -> Vector:
         """No effects, and the best constant."""
-        return np.append(np.zeros(self.X.shape[1]), best_constant(self.family, self.y, self.weight))
+        return np.append(np.zeros(self.X.shape[1]), best_constant(self.family, self.y, self.weight, self.offset))
 
     @property
     def curvature(self) -> float:
         """Mean curvature of the loss at the best constant: the scale that ridge penalties are in."""
-        eta = np.full(self.y.size, best_constant(self.family, self.y, self.weight))
+        eta = np.full(self.y.size, best_constant(self.family, self.y, self.weight, self.offset)) + self.offset
         return float(np.average(self.family.curvature(self.y, eta), weights=self.weight))
 
     @property
@@ -210,7 +210,7 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
     """
     features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
     observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
-    whole = WordProblem(features, corpus.y, corpus.weight, 0.0, family)
+    whole = WordProblem(features, corpus.y, corpus.weight, 0.0 if corpus.offset is None else corpus.offset, family)
     problem = whole.part(observed)
     n_terms = corpus.X.shape[1]
     with threadpool_limits(1):
@@ -229,7 +229,7 @@ def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tup
     """The best penalty, and the share of the held-back documents' deviance that it explains."""
     if sides is None:
         return RIDGES[0], 0.0
-    spread = null_deviance(sides.outside.family, sides.outside.y, sides.outside.weight)
+    spread = null_deviance(sides.outside.family, sides.outside.y, sides.outside.weight, sides.outside.offset)
     if spread <= 0:
         return RIDGES[0], 0.0
     rest = sides.rest

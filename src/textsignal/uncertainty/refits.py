@@ -9,7 +9,7 @@ halves and of bootstrap samples had the same cosines on average, to within .05.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from textsignal.arrays import Array, Vector
+from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.readers.matrix import MatrixReader
 from textsignal.text.tokenise import normalise
@@ -145,6 +146,7 @@ class ThemeRefits:
     """Refits of themes and of the GLM on them; tone of words is kept.
 
     tone : (sentences,) that has not seen the responses; responses : (documents,) NaN where there is none.
+    given : covariates and offset, None for none.
     """
 
     fitted: FittedThemes
@@ -153,6 +155,7 @@ class ThemeRefits:
     tone: Vector
     responses: Vector
     seed_words: SeedWords
+    given: Given | None = None
 
     @property
     def n_speaking(self) -> int:
@@ -177,10 +180,12 @@ class ThemeRefits:
         tone = by_document(places * of_sentences[:, None], texts)
         shares = text_shares(texts, places, themes.prevalence)
         y = family.encode(responses)
-        effects, family = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute)
+        given = Given.nothing(len(rows)) if self.given is None else self.given.at(rows)
+        given = replace(given, groups=None)
+        effects, family = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute, given)
         spoken = Spoken(
             family=family,
-            eta=effects.linear_predictor(tone, shares),
+            eta=effects.linear_predictor(tone, shares) + given.linear_predictor(effects.covariate_effects),
             tone=effects.gamma * tone,
             shares=shares,
             spoken=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
@@ -211,7 +216,9 @@ class MatrixRefits:
             estimator.set_params(family=self.reader.family, levels=None)
         else:
             estimator.set_params(levels=self.reader.family.levels)
-        estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight)
+        given = None if self.observed.given is None else self.observed.given.at(rows)
+        beside = {} if given is None else {"covariates": given.columns, "offset": given.offset}
+        estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight, **beside)
         other = MatrixReader(self.reader.vectorizer, estimator, self.reader.coherence)
-        spoken = other.spoken(other.read(tokens), responses, weight)
+        spoken = other.spoken(other.read(tokens, given), responses, weight)
         return Refit(other.profiles, driver_table(spoken)["lift"].to_numpy())

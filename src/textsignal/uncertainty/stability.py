@@ -140,7 +140,7 @@ def _refits(reader: Reader, observed: Observed, seed_words: SeedWords) -> ThemeR
     text = ThemeText.of(fitted, reading, observed.weight)
     unseen = fitted.training.unseen_tone(reading)
     fitted.family.encode(observed.responses)
-    return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, seed_words)
+    return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, seed_words, observed.given)
 
 
 def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: SeedWords = None) -> Vector | None:

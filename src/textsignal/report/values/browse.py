@@ -125,7 +125,9 @@ def _sentences(reader: Reader, documents: Documents, rows: NDArray[np.int64]) ->
     effects = reader.fitted.effects
     tone = reader.fitted.training.unseen_tone(reading) * (reading.places @ effects.gamma)
     slopes = np.zeros(len(documents.responses))
-    slopes[rows] = [slope_of(reader.family, float(effects.constant), eta) for eta in documents.spoken.eta[rows]]
+    baselines = effects.constant + documents.reading.predictions.given[rows]
+    pairs = zip(baselines.tolist(), documents.spoken.eta[rows].tolist(), strict=True)
+    slopes[rows] = [slope_of(reader.family, baseline, eta) for baseline, eta in pairs]
     points = tone * slopes[reading.texts.documents]
     return _Sentences(sentence_ends(reading.texts), reading.texts.spans, reading.places.argmax(axis=1), points)
 

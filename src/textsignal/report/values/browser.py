@@ -26,19 +26,22 @@ FAMILIES = (
 )
 
 
-def browser_model(reader: Reader) -> Browser:
-    """The fitted model as JSON; or why the page cannot have it."""
+def browser_model(reader: Reader, added: float = 0.0) -> Browser:
+    """The fitted model as JSON, of average covariates; or why the page cannot have it.
+
+    added : the mean offset.
+    """
     if reader.family.name not in FAMILIES:
         return Browser(None, f"The page cannot compute the {reader.family.name} family; Python can.")
     if isinstance(reader, ThemeReader):
         inference = reader.fitted.themes.inference
-        return Browser(_common(reader.family, inference, strip_markup=True) | themes_model(reader.fitted), "")
+        return Browser(_common(reader.family, inference, strip_markup=True) | themes_model(reader.fitted, added), "")
     assert isinstance(reader, MatrixReader)
     if reader.vectorizer.tokenizer is not None:
         return Browser(None, "The model was fitted with a tokenizer of its user's own, which runs in Python alone.")
     inference = reader.estimator.inference
     common = _common(reader.family, inference, strip_markup=reader.vectorizer.strip_markup)
-    return Browser(common | _topics_model(reader), "")
+    return Browser(common | _topics_model(reader, added), "")
 
 
 def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict
     }
 
 
-def _topics_model(reader: MatrixReader) -> dict[str, Any]:
+def _topics_model(reader: MatrixReader, added: float) -> dict[str, Any]:
     """Topics on a matrix: terms, topics and effects."""
     vectorizer, estimator = reader.vectorizer, reader.estimator
     return {
@@ -77,7 +80,7 @@ def _topics_model(reader: MatrixReader) -> dict[str, Any]:
         "topics": _numbers(np.asarray(estimator.components_, dtype=np.float64).T),
         "wordEffects": _numbers(estimator.word_effects_) if np.any(estimator.word_effects_) else None,
         "effects": np.asarray(estimator.coef_, dtype=float).tolist(),
-        "intercept": float(estimator.intercept_),
+        "intercept": float(estimator.intercept_) + added,
         "centre": estimator.centred_effects.centre,
     }
 

@@ -18,7 +18,7 @@ from textsignal.text.tokenise import stop_words
 from textsignal.training.theme_reading import FittedThemes
 
 
-def themes_model(model: FittedThemes) -> dict[str, Any]:
+def themes_model(model: FittedThemes, added: float = 0.0) -> dict[str, Any]:
     """Themes and tone: words by number, the effect of each, and of each pair that is a phrase.
 
     Numbers are in single precision, which halves the page: predictions of hotel reviews differ by 5e-8 at most.
@@ -32,7 +32,7 @@ def themes_model(model: FittedThemes) -> dict[str, Any]:
         "phraseSize": PHRASE_SIZE,
         "gamma": model.effects.gamma.tolist(),
         "beta": model.effects.beta.tolist(),
-        "constant": float(model.effects.constant),
+        "constant": float(model.effects.constant) + added,
         "prevalence": model.themes.prevalence.tolist(),
         "packed": _features(model)
         | {

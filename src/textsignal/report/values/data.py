@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.covariates.design import Design
 from textsignal.readers.base import Reader
 from textsignal.topics.findings import Naming
 from textsignal.topics.revise import Labels
@@ -27,6 +28,8 @@ class FittedModel(Protocol):
     reader_: Reader
     labels_: Labels
     n_documents_: int
+    naming_: Naming
+    design_: Design | None
     seed_words: SeedWords
 
 
@@ -364,6 +367,7 @@ class ReportData:
     findings : the report in some sentences.
     topics : the largest lift first.
     groups, timeline : topics by group and over time; None where documents have no groups, no dates.
+    given : what effects are given, in a sentence; "" for nothing.
     examples : texts to try.
     browse : documents to look through; None where none are shown.
     settings : name and value of what makes the model; versions : of what computed it.
@@ -387,6 +391,7 @@ class ReportData:
     timeline: Timeline | None
     prediction: Prediction | None
     browser: Browser
+    given: str
     examples: tuple[str, ...]
     browse: Browse | None
     documents: DocumentsSummary

@@ -1,0 +1,100 @@
+"""Covariates, offset and weights as columns of a table: fit, predict, drivers and report, and the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import TextResponseModel
+from textsignal.cli import main
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import InputError
+from textsignal.tables.analyse import analyse
+from textsignal.tables.apply import drivers_table, predict_table, report_table
+from textsignal.tables.covariates import beside_texts
+
+RNG = np.random.default_rng(0)
+#: All cells are texts, as in a CSV file.
+TABLE = synthetic_reviews(300, seed=1).to_frame().assign(
+    price=[f"{price:.3f}" for price in RNG.normal(size=300)],
+    country=RNG.choice(["it", "fr"], 300),
+    log_nights="0.5",
+    times="1",
+)  # fmt: skip
+NAMES = {"covariates": ["price", "country"], "offset": "log_nights", "weights": "times"}
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    model = TextResponseModel(4, n_jobs=1)
+    return analyse(TABLE, text="review", response="rating", model=model, **NAMES)
+
+
+def test_columns_of_texts_that_are_numbers_become_numbers(analysis):
+    assert analysis.model.covariate_effects_["name"].tolist()[0] == "price"
+    assert analysis.model.naming_.given == "price, country and the offset"
+    assert analysis.model.naming_.response == "rating"
+
+
+def test_a_table_is_predicted_by_its_own_covariates(analysis):
+    predictions = predict_table(analysis.model, TABLE[:9], "review", offset="log_nights")["prediction"]
+    given = {"covariates": TABLE[["price", "country"]][:9], "offset": np.full(9, 0.5)}
+    np.testing.assert_array_equal(predictions, analysis.model.predict(TABLE["review"][:9].tolist(), **given))
+    with pytest.raises(InputError, match="'country'"):
+        predict_table(analysis.model, TABLE[["review", "price", "log_nights"]], "review", offset="log_nights")
+    with pytest.raises(InputError, match="fitted with an offset"):
+        predict_table(analysis.model, TABLE[:9], "review")
+
+
+def test_drivers_of_the_table_are_those_of_all_its_rows(analysis):
+    found = drivers_table(analysis.model, TABLE, text="review", response="rating", offset="log_nights", weights="times")
+    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(analysis.model.drivers()))
+
+
+def test_the_page_says_what_it_is_given(analysis, tmp_path):
+    path = tmp_path / "report.html"
+    report_table(analysis.model, TABLE, path, text="review", response="rating", offset="log_nights")
+    page = path.read_text(encoding="utf-8")
+    assert "All of this is given price, country and the offset" in page
+    assert "What stands beside texts is taken as average" in page
+
+
+def test_rows_that_lack_a_covariate_are_bad():
+    holed = TABLE.assign(country=TABLE["country"].mask(TABLE.index == 4, " "), times=["-1", *["1"] * 299])
+    options = {"text": "review", "response": "rating", "model": TextResponseModel(4, n_jobs=1)}
+    with pytest.raises(InputError, match=r"1 missing country \(row 5\), 1 weight that cannot be used \(row 1: '-1'\)"):
+        analyse(holed, **options, **NAMES)
+    assert analyse(holed, **options, **NAMES, on_bad_rows="drop").summary.rows == 298
+
+
+def test_a_level_of_one_row_is_not_held_out():
+    rare = TABLE.assign(country=[f"c{i}" if i < 40 else "it" for i in range(300)])
+    model = TextResponseModel(4, n_jobs=1)
+    found = analyse(rare, text="review", response="rating", model=model, covariates=["country"])
+    assert not found.documents["held_out"][:40].any()
+
+
+def test_later_cells_are_left_as_they_are():
+    """A category of which only levels that look like numbers are left."""
+    cells = beside_texts(pd.DataFrame({"size": ["01", " 1 ", ""]}), ["size"]).covariates["size"]
+    assert cells.tolist()[:2] == ["01", "1"]
+    assert cells.isna().tolist() == [False, False, True]
+
+
+def test_the_command_line_takes_them(tmp_path, capsys, monkeypatch):
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["textsignal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        output = capsys.readouterr()
+        assert not end.value.code, output.err
+        return " ".join(output.out.split())
+
+    file, out, columns = tmp_path / "reviews.csv", tmp_path / "out", ["--text", "review", "--offset", "log_nights"]
+    TABLE.to_csv(file, index=False)
+    options = ["--response", "rating", "-o", out, "-k", "4", "-j", "1", "--weights", "times"]
+    said = run("fit", file, *columns, *options, "--formula", "price * C(country)")
+    assert "given price, country and the offset" in said
+    run("predict", out / "model", file, *columns, "-o", tmp_path / "predictions.csv")
+    assert len(pd.read_csv(tmp_path / "predictions.csv")) == 300
+    assert "given price" in run("drivers", out / "model", file, *columns, "--weights", "times")
+    run("report", out / "model", file, *columns, "--response", "rating", "-o", tmp_path / "report.html")
