@@ -64,8 +64,6 @@ def test_texts_that_say_nothing_are_an_error(training, message):
     [
         (lambda y: np.full(300, 4), "the response is constant (always 4), so there is nothing to explain"),
         (lambda y: np.full(300, np.nan), "no document has a response (all are missing)"),
-        (lambda y: np.where(np.arange(300) == 7, 3.5, y), "not a whole number"),
-        (lambda y: np.where(np.arange(300) == 7, 3.5, y), "row 7: 3.5"),
         (lambda y: np.where(np.arange(300) == 7, np.inf, y), "row 7: inf"),
         (lambda y: np.where(np.arange(300) == 7, 999, y), "responses run from 1 to 999"),
         (lambda y: [*y[:-1], "five"], "the response must be numbers, NaN where there is none"),
@@ -79,6 +77,13 @@ def test_texts_that_say_nothing_are_an_error(training, message):
 def test_bad_responses_get_a_clear_error(training, change, message):
     model = TextResponseModel(3, training=training)
     assert message in error_of(model, REVIEWS.texts, change(REVIEWS.ratings.astype(float)))
+
+
+def test_a_broken_number_among_whole_ones_is_named_where_whole_ones_are_asked_for(training):
+    broken = np.where(np.arange(300) == 7, 3.5, REVIEWS.ratings)
+    message = error_of(TextResponseModel(3, training=training, family="binomial"), REVIEWS.texts, broken)
+    assert "not a whole number" in message
+    assert "row 7: 3.5" in message
 
 
 def test_a_response_off_the_given_scale_is_named(training):
