@@ -25,7 +25,7 @@ from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.reading import Observed, Tokens
 from textsignal.topics.theme_words import theme_words
-from textsignal.training.theme_model import fit_theme_model
+from textsignal.training.theme_model import Response, fit_theme_model
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -123,19 +123,17 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")
     with local_compute(options.n_jobs) as compute:
-        fitted, reading = fit_theme_model(
+        ((fitted, reading),) = fit_theme_model(
             tokens,
-            counted,
+            [Response(counted, families, observed.given)],
             weight,
             n_themes=int(n_themes),
-            candidates=families,
             language=_language(options),
             stop_words=stop_words(_stop_words(options)),
             max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
             seed=draw_seed(options.random_state),
             compute=compute,
             seed_words=_seed_words(options, n_themes),
-            given=observed.given,
         )
     return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
 
