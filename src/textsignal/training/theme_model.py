@@ -29,7 +29,7 @@ from textsignal.training.theme_reading import (
     by_document,
     count_units,
     read_features,
-    read_themes,
+    read_together,
     readings_of,
     sentence_ends,
     text_keys,
@@ -120,22 +120,26 @@ def _tone_of(
 
 
 def with_themes(
-    model: FittedThemes,
+    models: Sequence[FittedThemes],
     themes: Themes,
     texts: SentenceTexts,
-    responses: Vector,
+    responses: Sequence[Vector],
     weight: Vector,
     compute: Compute,
     given: Given | None = None,
-) -> tuple[FittedThemes, ThemeReading]:
-    """The model with other themes: sentences are placed anew and level 2 is fitted again; tone stays as it is.
+) -> list[tuple[FittedThemes, ThemeReading]]:
+    """Models of the same themes with others: sentences are placed anew and level 2 is fitted again; tone stays.
 
-    texts, responses, weight, given : what to fit level 2 to; tone of texts that were in training is out of fold.
+    texts, responses, weight, given : what to fit level 2 to, responses for each model; tone of texts that were in
+    training is out of fold.
     """
-    reading = read_themes(replace(model, themes=themes), texts, compute)
-    unseen = model.training.unseen_tone(reading)
-    effects, family, training = _level_two(reading, themes, unseen, responses, weight, model.family, compute, given)
-    return replace(model, family=family, themes=themes, effects=effects, training=training), reading
+    readings = read_together([replace(model, themes=themes) for model in models], texts, compute)
+    found = []
+    for model, values, reading in zip(models, responses, readings, strict=True):
+        unseen = model.training.unseen_tone(reading)
+        effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
+        found.append(replace(model, family=family, themes=themes, effects=effects, training=training))
+    return list(zip(found, readings, strict=True))
 
 
 def _level_two(

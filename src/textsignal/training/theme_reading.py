@@ -297,12 +297,6 @@ def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vec
     return shares_of(by_document(places * words[:, None], texts), prevalence)
 
 
-def read_themes(model: FittedThemes, texts: SentenceTexts, compute: Compute) -> ThemeReading:
-    """What a fitted model reads in texts."""
-    (reading,) = read_together([model], texts, compute)
-    return reading
-
-
 def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute: Compute) -> list[ThemeReading]:
     """What models with the same features, terms and themes read in texts."""
     first = models[0]
