@@ -44,7 +44,7 @@ def drivers(
     force: ForceOption = False,
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
-    from textsignal.model import load
+    from textsignal.loading import load
     from textsignal.tables.apply import drivers_table
     from textsignal.tables.read import read_file
     from textsignal.topics.table import with_lists_as_text

@@ -19,7 +19,7 @@ def explain(
     file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
 ) -> None:
     """Say what topics, sentences and words add to the prediction for one text."""
-    from textsignal.model import load
+    from textsignal.loading import load
 
     if (text is None) == (file is None):
         raise InputError("give one text: in quotes, as - for standard input, or in a --file")

@@ -46,7 +46,7 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the response of new texts."""
-    from textsignal.model import load
+    from textsignal.loading import load
     from textsignal.tables.apply import predict_table
     from textsignal.tables.read import read_file
 

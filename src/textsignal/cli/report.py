@@ -53,7 +53,7 @@ def report(
     """Write a report on a model: one HTML file that needs nothing else."""
     import pandas as pd
 
-    from textsignal.model import load
+    from textsignal.loading import load
     from textsignal.tables.apply import report_table
     from textsignal.tables.read import read_file
 

@@ -22,7 +22,7 @@ def topics(
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
-    from textsignal.model import load
+    from textsignal.loading import load
     from textsignal.topics.table import with_lists_as_text
 
     if output is None:

@@ -112,6 +112,24 @@ class ThemeReader:
             sentences=sentences,
         )
 
+    def shares_themes(self, other: ThemeReader) -> bool:
+        """Whether another has the same features, terms and themes, so that texts can be read for both at once."""
+        one, two = self.fitted, other.fitted
+        return (
+            one.language == two.language
+            and list(one.terms) == list(two.terms)
+            and list(one.features.names) == list(two.features.names)
+            and all(
+                np.array_equal(a, b)
+                for a, b in (
+                    (one.features.kinds, two.features.kinds),
+                    (one.themes.topics, two.themes.topics),
+                    (one.themes.term_weights, two.themes.term_weights),
+                    (one.themes.prevalence, two.themes.prevalence),
+                )
+            )
+        )
+
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
         """One row per theme, the largest lift first."""
         table = driver_table(self.trained)
