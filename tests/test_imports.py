@@ -50,6 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "several",
         "loading",
         "tables.covariates",
+        "tables.used",
         "figures.plots tables.analyse",
         "tables.apply",
         "studies",
