@@ -19,12 +19,15 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader, read_all, with_topics
+from textsignal.report.values.data import ReportSettings
+from textsignal.report.values.others import responses_beside
 from textsignal.stored_responses import write_names
 from textsignal.tables.write import whole_folder
+from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import observe_given, texts_and_covariates
 from textsignal.topics.drivers import DRIVER_TERMS
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
-from textsignal.topics.responses import compared, deviation, response_columns
+from textsignal.topics.responses import compared, response_columns
 from textsignal.topics.revise import Revision, Topic, dropped, merged
 
 #: Options that each response's model has its own of.
@@ -173,7 +176,7 @@ class TextResponsesModel(BaseEstimator):
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = self.tokenise(texts)
         given = self._first._given(len(tokens), covariates, None)
-        readings = read_all([_themes(model) for model in self.models_.values()], tokens, given)
+        readings = read_all(self._readers, tokens, given)
         return dict(zip(self.models_, readings, strict=True))
 
     def predict(
@@ -232,9 +235,58 @@ class TextResponsesModel(BaseEstimator):
         ((8, 2), ['stars', 'happy'])
         """
         check_is_fitted(self)
-        known = {name: _themes(model).fitted.training for name, model in self.models_.items()}
-        deviations = {name: deviation(found.responses, found.weight) for name, found in known.items()}
-        return compared({name: model.drivers() for name, model in self.models_.items()}, deviations)
+        spoken = {name: _themes(model).trained for name, model in self.models_.items()}
+        return compared(spoken, self._first._topic_names())
+
+    def report(
+        self,
+        folder: str | Path,
+        *,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: pd.DataFrame | None = None,
+        covariates: pd.DataFrame | None = None,
+        held_out: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
+        with_texts: bool = True,
+        n_documents: int = 1000,
+        force: bool = False,
+    ) -> None:
+        """Write a page on each response into `folder`: report-stars.html for "stars", each with links to the others.
+
+        Parameters
+        ----------
+        texts, responses, covariates : the documents, with a column for each response; those of training if not given.
+        held_out, by, over, with_texts, n_documents, force : as in `TextResponseModel.report`.
+        """
+        from textsignal.report.page.render import write_report  # charts are slow to import
+
+        first, models = self._first, self.models_
+        columns = dict.fromkeys(models) if responses is None else response_columns(responses)
+        if absent := [name for name in models if name not in columns]:
+            raise InputError(f"responses lack the column {absent[0]!r}")
+        tokens = None if texts is None else self.tokenise(texts)
+        observed = {name: models[name]._observed(tokens, columns[name], None, covariates) for name in models}
+        one = observed[next(iter(models))]
+        readings = dict(zip(models, read_all(self._readers, one.tokens, one.given), strict=True))
+        answers = {name: found.responses for name, found in observed.items()}
+        spoken = {name: _themes(models[name]).spoken(readings[name], answers[name], None) for name in models}
+        table = compared(spoken, first._topic_names())
+        beside = responses_beside(table, {name: model.naming_.unit for name, model in models.items()})
+        with whole_folder(Path(folder), force=force) as place:
+            for name, model in models.items():
+                settings = ReportSettings(
+                    response_name=model.naming_.response,
+                    unit=model.naming_.unit,
+                    with_texts=with_texts,
+                    n_documents=n_documents,
+                    group_name=name_of(by, "group"),
+                    time_name=name_of(over, "date"),
+                    command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({Path(folder).name!r})",
+                    responses=beside[name],
+                )
+                file = place / beside[name].pages[name]
+                write_report(model, file, readings[name], answers[name], held_out, settings, groups=by, times=over)
 
     def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
         """Give a new model in which themes have labels of the user's own, for all responses."""
@@ -271,6 +323,11 @@ class TextResponsesModel(BaseEstimator):
         check_is_fitted(self)
         return next(iter(self.models_.values()))
 
+    @property
+    def _readers(self) -> list[ThemeReader]:
+        check_is_fitted(self)
+        return [_themes(model) for model in self.models_.values()]
+
     def _unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
         """A model for each response, not fitted."""
         names = list(columns)
@@ -288,9 +345,7 @@ class TextResponsesModel(BaseEstimator):
 
     def _revised(self, revision: Revision) -> Self:
         observed: list[Observed] = [model.training_observed() for model in self.models_.values()]
-        readers = with_topics(
-            [_themes(model) for model in self.models_.values()], revision.topics, revision.weights, observed
-        )
+        readers = with_topics(self._readers, revision.topics, revision.weights, observed)
         found = zip(self.models_.items(), readers, observed, strict=True)
         return self._with({name: model._with_reader(reader, revision, one) for (name, model), reader, one in found})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
+from textsignal.topics.drivers import Spoken, driver_table
 
 #: What is compared, in points of each response; with `_sd` behind it, in its standard deviations.
 MEASURES = ("lift", "worth")
@@ -50,17 +51,20 @@ def deviation(responses: Vector, weight: Vector) -> float:
     return float(np.sqrt(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))) or np.nan
 
 
-def compared(drivers: Mapping[str, pd.DataFrame], deviations: Mapping[str, float]) -> pd.DataFrame:
+def compared(spoken: Mapping[str, Spoken], labels: Sequence[str]) -> pd.DataFrame:
     """Themes against responses; the theme first whose cost in standard deviations is largest anywhere.
 
-    drivers : a table of drivers for each response, of the same themes; deviations : of each response.
+    spoken : what the same documents say about the same themes, for each response; labels : (themes,).
     """
-    tables = {name: table.set_index(["topic", "label"]).sort_index() for name, table in drivers.items()}
     columns: dict[tuple[str, str], pd.Series] = {}
-    for measure in MEASURES:
-        columns |= {(measure, name): table[measure] for name, table in tables.items()}
-        columns |= {(f"{measure}_sd", name): table[measure] / deviations[name] for name, table in tables.items()}
-    found = pd.DataFrame(columns)
+    for name, said in spoken.items():
+        table = driver_table(said)
+        for measure in MEASURES:
+            columns[measure, name] = table[measure]
+            columns[f"{measure}_sd", name] = table[measure] / deviation(said.responses, said.weight)
+    measures = [*MEASURES, *(f"{measure}_sd" for measure in MEASURES)]
+    found = pd.DataFrame({(measure, name): columns[measure, name] for measure in measures for name in spoken})
     found.columns.names = ["measure", "response"]
+    found.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["topic", "label"])
     order = np.argsort(-found["lift_sd"].max(axis=1).to_numpy(), kind="stable")
-    return found.iloc[order][[*MEASURES, *(f"{measure}_sd" for measure in MEASURES)]]
+    return found.iloc[order]
