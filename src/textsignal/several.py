@@ -189,7 +189,7 @@ class TextResponsesModel(BaseEstimator):
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
         """`TextResponseModel.topics` of each response, with its name in the column `response`."""
         check_is_fitted(self)
-        return _stacked({name: model.topics(n_terms) for name, model in self.models_.items()})
+        return stacked({name: model.topics(n_terms) for name, model in self.models_.items()})
 
     def drivers(
         self,
@@ -216,7 +216,7 @@ class TextResponsesModel(BaseEstimator):
             )
             for name, model in self.models_.items()
         }
-        return _stacked(tables)
+        return stacked(tables)
 
     def compare(self) -> pd.DataFrame:
         """Which theme moves which response: a row for each theme, a column for each measure and response.
@@ -374,7 +374,7 @@ def _of_each(option: str, given: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: given.get(name, otherwise) for name in names}
 
 
-def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Tables of several responses as one, with a column that names the response."""
     parts_ = [pd.DataFrame(table).assign(response=name) for name, table in tables.items()]
     together = pd.concat(parts_, ignore_index=True)

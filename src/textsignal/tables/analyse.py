@@ -99,28 +99,25 @@ class Analysis:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        self._topics().to_csv(folder / "topics.csv", index=False)
+        self.topics().to_csv(folder / "topics.csv", index=False)
         if self.drivers is not None:
             with_lists_as_text(self.drivers).to_csv(folder / "drivers.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
-        text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        self.write_report(folder / "report.html", report)
+
+    def write_report(self, file: Path, report: ReportSettings | None = None) -> None:
+        """Write the page."""
         from textsignal.report.page.render import write_report  # charts are slow to import
 
         settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over)
         responses, held_out = self.documents["response"], self.documents["held_out"]
         write_report(
-            self.model,
-            folder / "report.html",
-            self.reading,
-            responses,
-            held_out,
-            settings,
-            groups=self.groups,
-            times=self.times,
+            self.model, file, self.reading, responses, held_out, settings, groups=self.groups, times=self.times
         )
 
-    def _topics(self) -> pd.DataFrame:
+    def topics(self) -> pd.DataFrame:
         """The table of topics, with a finding on each."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
         said = {row.topic: finding_of(row, self.model.naming_) for row in rows}
@@ -304,7 +301,7 @@ def _documents(
     return pd.concat([frame, pd.DataFrame(weights)], axis=1)
 
 
-def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+def without_nan(values: dict[str, Any]) -> dict[str, Any]:
     """The same values with None for NaN, which JSON does not know."""
-    plain = {name: _without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
+    plain = {name: without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}

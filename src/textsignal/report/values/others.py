@@ -81,8 +81,18 @@ class Others:
 
 def responses_beside(table: pd.DataFrame, units: Mapping[str, str]) -> dict[str, Responses]:
     """What the page of each response is told of all; table : as `compared` gives it; units : of each response."""
-    pages = {name: f"report-{file}.html" for name, file in zip(units, file_names(units), strict=True)}
-    return {name: Responses(table, pages, name, units) for name in units}
+    return {name: Responses(table, page_names(list(units)), name, units) for name in units}
+
+
+def page_names(responses: Sequence[str]) -> dict[str, str]:
+    """File of each response's page.
+
+    Examples
+    --------
+    >>> page_names(["stars", "front desk"])
+    {'stars': 'report-stars.html', 'front desk': 'report-front-desk.html'}
+    """
+    return {name: f"report-{file}.html" for name, file in zip(responses, file_names(responses), strict=True)}
 
 
 def other_responses(responses: Responses | None, topics: Sequence[TopicCard]) -> Others | None:
