@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from textsignal.families import Binomial
     from textsignal.figures import plots
     from textsignal.inference import infer_weights
-    from textsignal.model import TextResponseModel, load
+    from textsignal.loading import load
+    from textsignal.model import TextResponseModel
+    from textsignal.several import TextResponsesModel
     from textsignal.tables.read import read_table
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
@@ -27,6 +29,7 @@ __all__ = [
     "Binomial",
     "Explanation",
     "TextResponseModel",
+    "TextResponsesModel",
     "TextVectorizer",
     "datasets",
     "errors",
@@ -44,9 +47,10 @@ _HOMES = {
     "Binomial": "families",
     "Explanation": "topics.explanation",
     "TextResponseModel": "model",
+    "TextResponsesModel": "several",
     "TextVectorizer": "text.vectorise",
     "infer_weights": "inference",
-    "load": "model",
+    "load": "loading",
     "read_table": "tables.read",
 }
 #: Public modules that do not lie where their name says.

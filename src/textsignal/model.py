@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import parts, storage
 from textsignal.arrays import Array
 from textsignal.checks import check_number
+from textsignal.covariates.design import Design
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
+from textsignal.readers.base import Reader
 from textsignal.readers.matrix import NOT_STORED
 from textsignal.readers.of_matrix import OfMatrix
 from textsignal.report.reporting import Reporting
@@ -170,12 +172,15 @@ class TextResponseModel(
             formula=self.formula,
             missing=self.missing,
         )
-        self.design_ = design
-        self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
-        self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
+        reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
+        return self._take(reader, observed, design, name_of(responses, "response"))
+
+    def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
+        """Be the model of what was fitted; name : of the response."""
+        self.reader_, self.design_, self._training = reader, design, observed
+        self.labels_ = [*(self.seed_words or ()), *[None] * len(reader.profiles)][: len(reader.profiles)]
         self.n_documents_ = len(observed.tokens)
-        self.naming_ = Naming(name_of(responses, "response"), given="" if design is None else design.condition)
-        self._training = observed
+        self.naming_ = Naming(name, given="" if design is None else design.condition)
         return self
 
     def fit_transform(
@@ -362,37 +367,3 @@ class TextResponseModel(
         tokens = self.reader_.tokenise(texts)
         observed = observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)
         return observed.with_given(self._given(len(tokens), covariates, offset))
-
-
-def load(
-    path: str | Path, *, tokenizer: Callable[[str], list[str]] | None = None, n_jobs: int | None = None
-) -> TextResponseModel:
-    """Read a model that `TextResponseModel.save` or `textsignal fit` wrote. Nothing stored is executed.
-
-    Parameters
-    ----------
-    path : the model's folder.
-    tokenizer : the function the model was fitted with, where it was not our own; functions are not stored.
-    n_jobs : threads; None for as many as the model was made with.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model")
-    ...     again = load(f"{folder}/model")
-    >>> bool((again.predict(reviews.texts) == model.predict(reviews.texts)).all())
-    True
-    """
-    stored = storage.read_model(Path(path), tokenizer)
-    parts.check_stored(path, stored.options, stored.given)
-    given = {name: clone(getattr(stored.reader, name)) for name in stored.given}
-    options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
-    model = TextResponseModel(**options, **given)
-    model.reader_ = stored.reader.with_jobs(options["n_jobs"] if n_jobs is None else n_jobs)
-    model.labels_, model.n_documents_, model.naming_ = stored.labels, stored.n_documents, stored.naming
-    model.design_ = stored.design
-    return model

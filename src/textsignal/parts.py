@@ -19,13 +19,12 @@ from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
-from textsignal.readers.themes import ThemeReader, theme_tokens
+from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.reading import Observed, Tokens
-from textsignal.topics.theme_words import theme_words
-from textsignal.training.theme_model import fit_theme_model
+from textsignal.training.theme_model import Response, fit_theme_model
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -98,7 +97,9 @@ def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
 def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:
     """Fit what the options describe to what was observed."""
     if training_of(options) == "themes":
-        return _fit_themes(options, observed)
+        response = response_of(options, observed)
+        (reader,) = fit_themes(options, [response], observed.tokens, observed.weight)
+        return reader
     estimator = new_estimator(options).set_callbacks(*callbacks)
     if options.estimator is None and _is_auto(options):
         # Topics are moved by the loss, so that families cannot be compared without fitting all of them.
@@ -107,13 +108,9 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
     return MatrixReader.fit(new_vectorizer(options), estimator, observed)
 
 
-def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
-    tokens = observed.tokens
-    assert isinstance(tokens, SentenceTexts)
-    n_themes = N_TOPICS if options.n_topics is None else options.n_topics
-    _check_themes(options, n_themes, len(tokens))
-    weight = observed.weight
-    counted = np.where(weight > 0, observed.responses, np.nan)
+def response_of(options: Options, observed: Observed) -> Response:
+    """The response that a model of themes is to explain; raises where there is nothing to explain."""
+    counted = np.where(observed.weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
     families = _candidates(options, counted)
@@ -122,22 +119,28 @@ def _fit_themes(options: Options, observed: Observed) -> ThemeReader:
         family.encode(counted)
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")
+    return Response(counted, families, observed.given)
+
+
+def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
+    """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
+    assert isinstance(tokens, SentenceTexts)
+    n_themes = N_TOPICS if options.n_topics is None else options.n_topics
+    _check_themes(options, n_themes, len(tokens))
     with local_compute(options.n_jobs) as compute:
-        fitted, reading = fit_theme_model(
+        models = fit_theme_model(
             tokens,
-            counted,
+            responses,
             weight,
             n_themes=int(n_themes),
-            candidates=families,
             language=_language(options),
             stop_words=stop_words(_stop_words(options)),
             max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
             seed=draw_seed(options.random_state),
             compute=compute,
             seed_words=_seed_words(options, n_themes),
-            given=observed.given,
         )
-    return ThemeReader(fitted, theme_words(fitted, reading), options.n_jobs)
+    return theme_readers(models, options.n_jobs)
 
 
 def _candidates(options: Options, responses: Vector) -> Candidates:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from textsignal.model import TextResponseModel
     from textsignal.report.values.data import ReportSettings
+    from textsignal.several import TextResponsesModel
 
 out = Console(soft_wrap=False)
 err = Console(stderr=True, soft_wrap=True)
@@ -39,15 +40,17 @@ def this_command() -> str:
 
 
 @contextmanager
-def progress(model: TextResponseModel) -> Iterator[TextResponseModel]:
+def progress(model: TextResponseModel | TextResponsesModel) -> Iterator[None]:
     """Show a bar on a terminal while the model is fitted, by its iterations where it has many; nothing elsewhere."""
     from sklearn.callback import ProgressBar
 
-    if model.training == "themes" and model.estimator is None:
+    if model.training == "themes":
         with busy("Themes and tone"):
-            yield model
+            yield
     else:
-        yield model.set_callbacks(ProgressBar()) if err.is_terminal else model
+        if err.is_terminal:
+            model.set_callbacks(ProgressBar())
+        yield
 
 
 @contextmanager

@@ -33,8 +33,8 @@ def demo(
     say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")
     model = TextResponseModel(n_topics=DEMO_TOPICS, training="themes", n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
-        with progress(model) as fitting:
-            analysis = analyse(table, model=fitting, levels=(1, 5), unit="stars", **COLUMNS)
+        with progress(model):
+            analysis = analyse(table, model=model, levels=(1, 5), unit="stars", **COLUMNS)
         if folder is not None:
             with report_settings(source="synthetic hotel reviews") as settings:
                 analysis.write(folder, settings)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
+from textsignal.cli.models import models_of
 from textsignal.cli.options import (
     ByOption,
     EncodingOption,
@@ -30,7 +31,8 @@ def drivers(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Column that holds the texts.")] = None,
     response: Annotated[
-        str | None, typer.Option("--response", help="Column that holds the response, for its means.")
+        str | None,
+        typer.Option("--response", help="Column that holds the response, for its means; which one, of several."),
     ] = None,
     by: ByOption = None,
     offset: OffsetOption = None,
@@ -44,30 +46,41 @@ def drivers(
     force: ForceOption = False,
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
-    from textsignal.model import load
+    from textsignal.several import stacked
     from textsignal.tables.apply import drivers_table
     from textsignal.tables.read import read_file
     from textsignal.topics.table import with_lists_as_text
 
     if file is None and any(name is not None for name in (by, text, response, offset, weights)):
         raise InputError("--text, --response, --by, --offset and --weights name columns of a table; give the table too")
-    fitted = load(model)
     table = None
     if file is not None:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         table = read.table
         if read.choice:
             say(what_was_read(file, read))
-    columns = {"text": text, "response": response, "by": by, "offset": offset, "weights": weights}
-    if output is None:
-        found = drivers_table(fitted, table, **columns)
-        show_findings(found)
-        out.print(driver_table(found, "What moves the response" + (f", by {by}, the largest groups" if by else "")))
-        return
-    check_not_input(output, [*model.glob("*"), *([] if file is None else [file])])
-    with whole_table(output, force=force) as write:
-        found = with_lists_as_text(
-            drivers_table(fitted, table, text=text, response=response, by=by, offset=offset, weights=weights)
+    found = models_of(model, response, names_column=True)
+    several = len(found) > 1
+    tables = {
+        name: drivers_table(
+            fitted,
+            table,
+            text=text,
+            response=name if several and table is not None and name in table else response,
+            by=by,
+            offset=offset,
+            weights=weights,
         )
-        write(found)
-    say(f"Written to {output}: {count(len(found), 'row')}")
+        for name, fitted in found.items()
+    }
+    if output is None:
+        for name, one in tables.items():
+            subject = name if several else "the response"
+            show_findings(one)
+            out.print(driver_table(one, f"What moves {subject}" + (f", by {by}, the largest groups" if by else "")))
+        return
+    check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
+    with whole_table(output, force=force) as write:
+        made = with_lists_as_text(stacked(tables) if several else next(iter(tables.values())))
+        write(made)
+    say(f"Written to {output}: {count(len(made), 'row')}")

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import out
-from textsignal.cli.options import ModelArgument
+from textsignal.cli.models import one_model
+from textsignal.cli.options import ModelArgument, OneResponseOption
 from textsignal.errors import InputError
 
 
@@ -17,13 +18,12 @@ def explain(
     model: ModelArgument,
     text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
+    response: OneResponseOption = None,
 ) -> None:
     """Say what topics, sentences and words add to the prediction for one text."""
-    from textsignal.model import load
-
     if (text is None) == (file is None):
         raise InputError("give one text: in quotes, as - for standard input, or in a --file")
-    out.print(load(model).explain(_one_text(text, file)))
+    out.print(one_model(model, response).explain(_one_text(text, file)))
 
 
 def _one_text(text: str | None, file: Path | None) -> str:

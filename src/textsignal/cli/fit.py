@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +17,7 @@ from textsignal.cli.options import (
     CovariatesOption,
     DocumentsOption,
     EncodingOption,
+    FamilyOption,
     FileArgument,
     ForceOption,
     FormulaOption,
@@ -23,8 +26,7 @@ from textsignal.cli.options import (
     OffsetOption,
     OnBadRows,
     OverOption,
-    ResponseFamily,
-    ResponseOption,
+    ResponsesOption,
     SeedOption,
     SepOption,
     SheetOption,
@@ -32,17 +34,22 @@ from textsignal.cli.options import (
     Training,
     UnitOption,
     WeightsOption,
+    families_of,
     names_of,
 )
-from textsignal.cli.screen import RESULTS, say_results, show_analysis, what_was_read
+from textsignal.cli.screen import RESULTS, say_pages, say_results, show_analyses, show_analysis, what_was_read
 from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_folder
+
+if TYPE_CHECKING:
+    from textsignal.model import TextResponseModel
+    from textsignal.several import TextResponsesModel
 
 
 def fit(
     file: FileArgument,
     text: TextOption,
-    response: ResponseOption,
+    response: ResponsesOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
     by: ByOption = None,
@@ -54,14 +61,7 @@ def fit(
     levels: Annotated[
         str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
     ] = None,
-    family: Annotated[
-        ResponseFamily | None,
-        typer.Option(
-            "--family",
-            help="What kind of response it is; auto looks at it and takes what predicts held-back texts best.",
-            show_default="auto",
-        ),
-    ] = None,
+    family: FamilyOption = None,
     training: Annotated[
         Training | None,
         typer.Option(
@@ -111,38 +111,49 @@ def fit(
     force: ForceOption = False,
 ) -> None:
     """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
-    from textsignal.estimators import JBNMF
-    from textsignal.model import TextResponseModel
+    from textsignal.several import TextResponsesModel
     from textsignal.tables.analyse import analyse
     from textsignal.tables.read import read_file
+    from textsignal.tables.several import analyse_several
 
     scale = scale_of(levels)
     _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training, "--family": family})
-    model = TextResponseModel(
-        max_terms=max_terms,
-        language=None if language == "none" else language,
-        stop_words={None: "auto", "none": None}.get(stop_words, stop_words),
-        ngram_range=(1, ngrams),
-        formula=formula,
-    )
-    if alpha is not None:
-        model.set_params(estimator=JBNMF(topics, alpha=alpha, levels=scale, random_state=seed, n_jobs=jobs))
+    several = len(response) > 1
+    options: dict[str, Any] = {
+        "max_terms": max_terms,
+        "language": None if language == "none" else language,
+        "stop_words": {None: "auto", "none": None}.get(stop_words, stop_words),
+        "formula": formula,
+    }
+    trained: dict[str, Any] = {
+        "n_topics": topics,
+        "family": families_of(family, response),
+        "levels": scale,
+        "training": (training or Training.themes).value,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    model: TextResponseModel | TextResponsesModel
+    run: Callable[..., Any]
+    if several:
+        _check_shared({"--offset": offset, "--alpha": alpha, "--supervision": supervision})
+        together = TextResponsesModel(**options, **trained)
+        model, run = together, partial(analyse_several, responses=response, model=together)
     else:
-        how, strength = (training or Training.themes).value, 0.5 if supervision is None else supervision
-        model.set_params(n_topics=topics, training=how, supervision=strength)
-        model.set_params(levels=scale, random_state=seed, n_jobs=jobs)
-        model.set_params(family=(family or ResponseFamily.auto).value)
+        words = {"ngram_range": (1, ngrams)}
+        supervised = {"supervision": 0.5 if supervision is None else supervision}
+        one = _model_of_one(options | words, trained | supervised, alpha)
+        model, run = one, partial(analyse, response=response[0], model=one, offset=offset)
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
-        say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}.")
-        with progress(model) as fitting:
-            analysis = analyse(
+        of_several = f" for {len(response)} responses" if several else ""
+        say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}{of_several}.")
+        with progress(model):
+            found: Any = run(
                 read.table,
                 text=text,
-                response=response,
-                model=fitting,
                 levels=scale,
                 holdout=holdout,
                 seed=seed,
@@ -151,14 +162,36 @@ def fit(
                 over=over,
                 unit=unit or "points",
                 covariates=names_of(covariates, read.table),
-                offset=offset,
                 weights=weights,
             )
-        options = {"with_texts": not no_texts, "n_documents": documents}
-        with report_settings(file=file, **options) as settings:
-            analysis.write(folder, settings)
-    show_analysis(analysis)
-    say_results(output, by)
+        with report_settings(file=file, with_texts=not no_texts, n_documents=documents) as settings:
+            found.write(folder, settings)
+    if several:
+        show_analyses(found)
+        say_pages(output, found, by)
+    else:
+        show_analysis(found)
+        say_results(output, by)
+
+
+def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float | None) -> TextResponseModel:
+    """A model that is not fitted: the paper's where `alpha` is given."""
+    from textsignal.estimators import JBNMF
+    from textsignal.model import TextResponseModel
+
+    if alpha is None:
+        family = trained["family"]
+        one = next(iter(family.values())) if isinstance(family, dict) else family
+        return TextResponseModel(**options, **(trained | {"family": one}))
+    kept = {name: trained[name] for name in ("n_topics", "levels", "random_state", "n_jobs")}
+    return TextResponseModel(**options, estimator=JBNMF(alpha=alpha, **kept))
+
+
+def _check_shared(options: dict[str, object]) -> None:
+    """Raise where an option is given that several responses cannot have."""
+    for flag, given in options.items():
+        if given is not None:
+            raise InputError(f"{flag} cannot be had with several responses; fit one at a time")
 
 
 def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:

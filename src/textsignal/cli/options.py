@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsignal.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -27,25 +29,41 @@ class Training(enum.StrEnum):
     joint = "joint"
 
 
-class ResponseFamily(enum.StrEnum):
-    """What kind of response it is."""
-
-    auto = "auto"
-    binomial = "binomial"
-    beta_binomial = "beta-binomial"
-    adjacent_categories = "adjacent-categories"
-    ordinal = "ordinal"
-    bernoulli = "bernoulli"
-    proportion = "proportion"
-    poisson = "poisson"
-    negative_binomial = "negative-binomial"
-    gaussian = "gaussian"
-
+#: What kinds of responses there are.
+FAMILIES = (
+    "auto",
+    "binomial",
+    "beta-binomial",
+    "adjacent-categories",
+    "ordinal",
+    "bernoulli",
+    "proportion",
+    "poisson",
+    "negative-binomial",
+    "gaussian",
+)
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
 FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
+ResponsesOption = Annotated[
+    list[str],
+    typer.Option("--response", help="Column that holds the response; several share themes, with a page each."),
+]
+OneResponseOption = Annotated[
+    str | None, typer.Option("--response", help="Which response, where the model is of several.")
+]
+FamilyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--family",
+        help="What kind of response it is; auto looks at it and takes what predicts held-back texts best. "
+        "With several responses one for all, or name=family for some.",
+        metavar=f"[{'|'.join(FAMILIES)}]",
+        show_default="auto",
+    ),
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 ByOption = Annotated[
     str | None, typer.Option("--by", help="Column whose groups get drivers of their own, such as a hotel.")
@@ -82,6 +100,29 @@ SepOption = Annotated[
     typer.Option("--sep", help="What parts the cells of a CSV or TSV file; default as its first lines tell."),
 ]
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
+
+
+def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str, str]:
+    """The family of all responses, or a mapping from their names.
+
+    Examples
+    --------
+    >>> families_of(["ordinal"], ["stars"]), families_of(["stars=ordinal"], ["stars", "votes"])
+    ('ordinal', {'stars': 'ordinal'})
+    """
+    if not given:
+        return FAMILIES[0]
+    pairs = [each.rpartition("=") for each in given]
+    for name, _, family in pairs:
+        if family not in FAMILIES:
+            raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
+        if name and name not in responses:
+            raise InputError(f"--family {name}={family}: {name!r} is none of the responses {', '.join(responses)}")
+    if len(pairs) == 1 and not pairs[0][0]:
+        return pairs[0][2]
+    if not all(name for name, _, _ in pairs):
+        raise InputError("--family is given several times; name the response of each, such as --family stars=ordinal")
+    return {name: family for name, _, family in pairs}
 
 
 def names_of(listed: str | None, table: pd.DataFrame) -> list[str]:

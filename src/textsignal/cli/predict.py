@@ -46,19 +46,24 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the response of new texts."""
-    from textsignal.model import load
+    from textsignal.loading import load
+    from textsignal.several import TextResponsesModel
     from textsignal.tables.apply import predict_table
     from textsignal.tables.read import read_file
+    from textsignal.tables.several import predict_several
 
     if output is not None:
-        check_not_input(output, [file, *model.glob("*")])
+        check_not_input(output, [file, *model.glob("**/*")])
     with nullcontext(_to_screen) if output is None else whole_table(output, force=force) as write:
         fitted = load(model)
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         if read.choice:
             say(what_was_read(file, read))
         columns = "all" if keep == "all" else names_of(keep, read.table)
-        predictions = predict_table(fitted, read.table, text, keep=columns, offset=offset)
+        if isinstance(fitted, TextResponsesModel):
+            predictions = predict_several(fitted, read.table, text, keep=columns)
+        else:
+            predictions = predict_table(fitted, read.table, text, keep=columns, offset=offset)
         write(predictions)
     unknown = int(predictions["unknown"].sum())
     if unknown:

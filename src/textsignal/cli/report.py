@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import report_settings, say
+from textsignal.cli.models import one_model
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
@@ -53,11 +54,11 @@ def report(
     """Write a report on a model: one HTML file that needs nothing else."""
     import pandas as pd
 
-    from textsignal.model import load
     from textsignal.tables.apply import report_table
     from textsignal.tables.read import read_file
+    from textsignal.tables.several import split_of
 
-    check_not_input(output, [file, *model.glob("*")])
+    check_not_input(output, [file, *model.glob("**/*")])
     split = model.parent / "documents.csv"
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     if read.choice:
@@ -65,12 +66,12 @@ def report(
     options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
     with report_settings(file=file, **options) as settings:
         held_out = report_table(
-            load(model),
+            one_model(model, response, names_column=True),
             read.table,
             output,
             text=text,
             response=response,
-            split=pd.read_csv(split) if split.is_file() else None,
+            split=split_of(pd.read_csv(split), response) if split.is_file() else None,
             new=new,
             by=by,
             over=over,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from textsignal.model import TextResponseModel
     from textsignal.tables.analyse import Analysis, Skill
     from textsignal.tables.read import TableFile
+    from textsignal.tables.several import Analyses
     from textsignal.topics.findings import Drivers
 
 #: What a fit writes.
@@ -47,10 +48,10 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
     return table
 
 
-def topic_table(model: TextResponseModel, n_terms: int) -> Table:
+def topic_table(model: TextResponseModel, n_terms: int, subject: str = "the response") -> Table:
     """Themes by lift, or topics by effect, with numbers in green and red."""
     topics = model.topics(n_terms)
-    return driver_table(topics, "What moves the response") if "lift" in topics else effect_table(topics)
+    return driver_table(topics, f"What moves {subject}") if "lift" in topics else effect_table(topics)
 
 
 def driver_table(drivers: pd.DataFrame, title: str) -> Table:
@@ -150,6 +151,63 @@ def show_analysis(analysis: Analysis) -> None:
     out.print(topic_table(analysis.model, 8))
     if analysis.drivers is not None:
         out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups"))
+
+
+def show_analyses(analyses: Analyses) -> None:
+    """What a fit of several responses came to: skill of each, and themes against responses."""
+    first = next(iter(analyses.of_each.values())).summary
+    if first.dropped:
+        say(f"Left out {first.dropped}.")
+    for name, each in analyses.of_each.items():
+        if each.summary.response_read:
+            say(f"How {name} was read: {each.summary.response_read}.")
+        if each.summary.without_response:
+            say(f"Without {name}, text used all the same: {count(each.summary.without_response, 'row')}.")
+    for name, each in analyses.of_each.items():
+        say(f"{name}: {each.summary.made_of.get('Response', each.model.family_.name)}.")
+        if each.summary.warning:
+            say(f"Warning: {each.summary.warning}.")
+    skill = Table(title="How well the text predicts each response", title_justify="left", box=box.SIMPLE_HEAD)
+    skill.add_column("response")
+    for title in ("documents", "training R2", "held-out R2", "RMSE", "RMSE of the mean"):
+        skill.add_column(title, justify="right")
+    for name, each in analyses.of_each.items():
+        training, held_out = each.summary.train, each.summary.held_out
+        best = held_out or training
+        shown = "–" if held_out is None else f"{held_out.r2:.3f}"
+        numbers = (f"{training.r2:.3f}", shown, f"{best.rmse:.3f}", f"{best.mean_baseline_rmse:.3f}")
+        skill.add_row(Text(name), f"{best.documents:,}", *numbers)
+    out.print(skill)
+    out.print(response_table(analyses.model.compare()))
+
+
+def response_table(compared: pd.DataFrame) -> Table:
+    """What each theme costs and brings each response; the most of each in colour."""
+    table = _table(
+        "What moves which response: lift / worth", f"In points of each response; the most of each in colour. {WHAT_IF}"
+    )
+    table.add_column("theme", overflow="fold")
+    names = list(compared["lift"].columns)
+    for name in names:
+        table.add_column(Text(name), justify="right")
+    for (topic, label), row in compared.iterrows():
+        cells = []
+        for name in names:
+            parts = [
+                Text(f"{row[measure, name]:.2f}", style=style if compared[measure, name].idxmax()[0] == topic else "")
+                for measure, style in (("lift", "bold red"), ("worth", "bold green"))
+            ]
+            cells.append(Text(" / ").join(parts))
+        table.add_row(Text(label), *cells)
+    return table
+
+
+def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
+    """Where the results of a fit of several responses lie."""
+    pages = list(analyses.pages.values())
+    others = ("model/", "topics.csv", "responses.csv", "documents.csv", "summary.json", *([GROUPS] if by else []))
+    say(f"\nWritten to {output}: {', '.join([*others, *pages])}")
+    say(f"Open a report in a browser: {output / pages[0]}")
 
 
 def show_findings(drivers: Drivers) -> None:

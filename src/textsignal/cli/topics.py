@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.options import ForceOption, ModelArgument
+from textsignal.cli.models import models_of
+from textsignal.cli.options import ForceOption, ModelArgument, OneResponseOption
 from textsignal.cli.screen import topic_table
 from textsignal.tables.write import check_not_input, whole_table
 
@@ -19,20 +20,23 @@ def topics(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
     ] = None,
+    response: OneResponseOption = None,
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
-    from textsignal.model import load
+    from textsignal.several import stacked
     from textsignal.topics.table import with_lists_as_text
 
     if output is None:
-        fitted = load(model)
-        out.print(topic_table(fitted, terms))
-        if fitted.naming_.given:
-            say(fitted.naming_.condition)
+        found = models_of(model, response)
+        for name, fitted in found.items():
+            out.print(topic_table(fitted, terms, name if response or len(found) > 1 else "the response"))
+            if fitted.naming_.given:
+                say(fitted.naming_.condition)
         return
-    check_not_input(output, model.glob("*"))
+    check_not_input(output, model.glob("**/*"))
     with whole_table(output, force=force) as write:
-        table = with_lists_as_text(load(model).topics(terms))
+        tables = {name: fitted.topics(terms) for name, fitted in models_of(model, response).items()}
+        table = with_lists_as_text(stacked(tables) if len(tables) > 1 else next(iter(tables.values())))
         write(table)
     say(f"Written to {output}: {count(len(table), 'row')}")

@@ -26,7 +26,7 @@ from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.theme_explanation import explain_themes
 from textsignal.topics.theme_words import ThemeWords, plain_profiles, ranked_terms, theme_words
 from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_themes
+from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
 from textsignal.training.themes import Themes
 
 
@@ -91,12 +91,11 @@ class ThemeReader:
 
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Sentences, their themes and tone, and what follows from them."""
-        tokens = self.tokenise(texts)
-        with local_compute(self.n_jobs) as compute:
-            sentences = read_themes(self.fitted, tokens, compute)
-        return self._reading(sentences, given)
+        (reading,) = read_all([self], texts, given)
+        return reading
 
-    def _reading(self, sentences: ThemeReading, given: Given | None) -> Reading:
+    def reading_of(self, sentences: ThemeReading, given: Given | None) -> Reading:
+        """What follows from sentences, their themes and tone."""
         effects, shares = self.fitted.effects, sentences.shares
         beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
         eta = effects.linear_predictor(sentences.tone, shares) + beside
@@ -111,6 +110,24 @@ class ThemeReader:
             contributions=effects.contributions(sentences.tone, shares),
             spoken=sentences.spoken,
             sentences=sentences,
+        )
+
+    def shares_themes(self, other: ThemeReader) -> bool:
+        """Whether another has the same features, terms and themes, so that texts can be read for both at once."""
+        one, two = self.fitted, other.fitted
+        return (
+            one.language == two.language
+            and list(one.terms) == list(two.terms)
+            and list(one.features.names) == list(two.features.names)
+            and all(
+                np.array_equal(a, b)
+                for a, b in (
+                    (one.features.kinds, two.features.kinds),
+                    (one.themes.topics, two.themes.topics),
+                    (one.themes.term_weights, two.themes.term_weights),
+                    (one.themes.prevalence, two.themes.prevalence),
+                )
+            )
         )
 
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
@@ -173,16 +190,8 @@ class ThemeReader:
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ThemeReader:
         """The same with other themes: sentences are placed anew and the GLM on themes is fitted again."""
-        tokens = self.tokenise(observed.tokens)
-        if np.isnan(observed.responses).all():
-            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-        size = topics.sum(axis=1, keepdims=True)
-        themes = Themes(topics / size, self.fitted.themes.term_weights, weights / weights.sum())
-        with local_compute(self.n_jobs) as compute:
-            fitted, reading = with_themes(
-                self.fitted, themes, tokens, observed.responses, observed.weight, compute, observed.given
-            )
-        return ThemeReader(fitted, theme_words(fitted, reading), self.n_jobs)
+        (reader,) = with_topics([self], topics, weights, [observed])
+        return reader
 
     def knowing(self, reading: Reading, responses: Vector, weight: Vector | None = None) -> ThemeReader:
         """The same, knowing these documents, in this order, in place of those of training alone."""
@@ -194,6 +203,39 @@ class ThemeReader:
     def with_jobs(self, n_jobs: int | None) -> ThemeReader:
         """The same with another number of threads."""
         return replace(self, n_jobs=n_jobs)
+
+
+def read_all(
+    readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
+) -> list[Reading]:
+    """What readers of the same themes say of texts, which are read once."""
+    tokens = readers[0].tokenise(texts)
+    with local_compute(readers[0].n_jobs) as compute:
+        found = read_together([reader.fitted for reader in readers], tokens, compute)
+    return [reader.reading_of(sentences, given) for reader, sentences in zip(readers, found, strict=True)]
+
+
+def with_topics(
+    readers: Sequence[ThemeReader], topics: Array, weights: Vector, observed: Sequence[Observed]
+) -> list[ThemeReader]:
+    """Readers of the same themes with other themes; observed : the same texts for each, with its response."""
+    first = observed[0]
+    if any(np.isnan(one.responses).all() for one in observed):
+        raise InputError("no document has a response (all are missing), so effects cannot be refitted")
+    size = topics.sum(axis=1, keepdims=True)
+    themes = Themes(topics / size, readers[0].fitted.themes.term_weights, weights / weights.sum())
+    models, responses = [reader.fitted for reader in readers], [one.responses for one in observed]
+    tokens = readers[0].tokenise(first.tokens)
+    with local_compute(readers[0].n_jobs) as compute:
+        found = with_themes(models, themes, tokens, responses, first.weight, compute, first.given)
+    return theme_readers(found, readers[0].n_jobs)
+
+
+def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: int | None) -> list[ThemeReader]:
+    """Readers of the same themes, from each model and what it reads in training texts."""
+    fitted, readings = zip(*models, strict=True)
+    words = theme_words(fitted, readings)
+    return [ThemeReader(model, of_model, n_jobs) for model, of_model in zip(fitted, words, strict=True)]
 
 
 def theme_tokens(texts: Iterable[str] | Tokens, language: str | None) -> SentenceTexts:

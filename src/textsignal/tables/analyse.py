@@ -13,24 +13,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal import evaluate
-from textsignal.errors import InputError
 from textsignal.estimators import Predictions
-from textsignal.families import Family
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.covariates import beside_texts, only_held_out, with_problems
-from textsignal.tables.read import column, groups_of
-from textsignal.tables.rows import BadRows, check_rows, parse_response
-from textsignal.topics.beside import Times, as_times
+from textsignal.tables.covariates import beside_texts
+from textsignal.tables.read import column
+from textsignal.tables.rows import ParsedResponse, parse_response
+from textsignal.tables.used import UsedRows, range_of, use_rows
+from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, Naming, finding_of
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
-
-#: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
-OF_WHOLE_NUMBERS = ("auto", "binomial", "beta-binomial", "adjacent-categories", "poisson", "negative-binomial")
-MOST_BROKEN = 0.2
 
 
 @dataclass(frozen=True)
@@ -104,28 +99,25 @@ class Analysis:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        self._topics().to_csv(folder / "topics.csv", index=False)
+        self.topics().to_csv(folder / "topics.csv", index=False)
         if self.drivers is not None:
             with_lists_as_text(self.drivers).to_csv(folder / "drivers.csv", index=False)
         self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
-        text = json.dumps(_without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        self.write_report(folder / "report.html", report)
+
+    def write_report(self, file: Path, report: ReportSettings | None = None) -> None:
+        """Write the page."""
         from textsignal.report.page.render import write_report  # charts are slow to import
 
         settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over)
         responses, held_out = self.documents["response"], self.documents["held_out"]
         write_report(
-            self.model,
-            folder / "report.html",
-            self.reading,
-            responses,
-            held_out,
-            settings,
-            groups=self.groups,
-            times=self.times,
+            self.model, file, self.reading, responses, held_out, settings, groups=self.groups, times=self.times
         )
 
-    def _topics(self) -> pd.DataFrame:
+    def topics(self) -> pd.DataFrame:
         """The table of topics, with a finding on each."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
         said = {row.topic: finding_of(row, self.model.naming_) for row in rows}
@@ -179,44 +171,54 @@ def analyse(
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """
-    if not 0 <= holdout < 1:
-        raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
-    parsed = parse_response(column(table, response, "response"))
-    texts = column(table, text, "text")
-    groups = None if by is None else groups_of(table, by)
-    times = None if over is None else as_times(column(table, over, "over"), len(table))
+    parsed = {response: parse_response(column(table, response, "response"))}
+    ranges = {response: levels or range_of(parsed[response].values, model.family)}
     beside = beside_texts(table, covariates, model.formula, offset, weights, learn=True)
-    bad = with_problems(check_rows(texts, parsed, levels=levels or _range(parsed.values, model.family)), beside)
-    rows = usable_rows(bad, on_bad_rows)
-    beside = beside.at(rows)
-    tokens = model.tokenise(texts.to_numpy(dtype=object)[rows].tolist())
-    responses = parsed.values[rows]
-    first_copies = tokens.first_copies()
-    held_out = _held_out(first_copies, holdout, seed)
-    held_out &= ~np.isin(first_copies, first_copies[only_held_out(beside, held_out)])
-    training = beside.at(~held_out)
+    used = use_rows(
+        table,
+        parsed,
+        text=text,
+        tokenise=model.tokenise,
+        ranges=ranges,
+        beside=beside,
+        holdout=holdout,
+        seed=seed,
+        on_bad_rows=on_bad_rows,
+        by=by,
+        over=over,
+    )
+    training = used.beside.at(~used.held_out)
     model.fit(
-        tokens.at(np.flatnonzero(~held_out)),
-        responses[~held_out],
+        used.tokens.at(np.flatnonzero(~used.held_out)),
+        parsed[response].values[used.rows][~used.held_out],
         training.weight,
         covariates=training.covariates,
         offset=training.added,
     )
     model.naming_ = replace(model.naming_, response=response, unit=unit)
-    reading = model.read(tokens, covariates=beside.covariates, offset=beside.added)
+    reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
+    return analysis_of(model, reading, used, parsed[response])
+
+
+def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:
+    """What a model that was fitted to the rows not held back came to; it then knows all of them.
+
+    reading : what it reads in all; parsed : the table's response.
+    """
+    responses, weight, held_out = parsed.values[used.rows], used.beside.weight, used.held_out
     if isinstance(model.reader_, ThemeReader):
-        model.reader_ = model.reader_.knowing(reading, responses, beside.weight)
+        model.reader_ = model.reader_.knowing(reading, responses, weight)
     predictions = reading.predictions
-    spoken = model.reader_.spoken(reading, responses, beside.weight)
+    spoken = model.reader_.spoken(reading, responses, weight)
     unseen = spoken.family.mean(spoken.eta)
     summary = Summary(
-        rows=len(rows),
-        dropped=bad.describe() if len(bad) else "",
+        rows=len(used.rows),
+        dropped=used.dropped,
         response_read=parsed.reading,
         without_response=int(np.isnan(responses).sum()),
         without_known_term=int(predictions.unknown.sum()),
-        with_markup=tokens.n_cleaned,
-        copies=int(np.sum(first_copies != np.arange(len(rows)))),
+        with_markup=used.tokens.n_cleaned,
+        copies=int(np.sum(used.first_copies != np.arange(len(used.rows)))),
         terms=len(model.terms_),
         topics=len(model.components_),
         levels=_ends(model),
@@ -224,22 +226,22 @@ def analyse(
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
-    documents = _documents(rows, responses, held_out, predictions, unseen)
-    overall = model.reader_.drivers(grouped_drivers(spoken, None), model.labels_, DRIVER_TERMS)
-    analysis = Analysis(
+
+    def drivers(groups: pd.Series | None) -> pd.DataFrame:
+        return model.reader_.drivers(grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
+
+    return Analysis(
         model,
         summary,
-        documents,
+        _documents(used.rows, responses, held_out, predictions, unseen),
         reading,
-        Drivers.of(overall, model.naming_),
-        over=over,
-        times=None if times is None else times[rows],
+        Drivers.of(drivers(None), model.naming_),
+        by=used.by,
+        drivers=None if used.groups is None else drivers(used.groups),
+        groups=used.groups,
+        over=used.over,
+        times=used.times,
     )
-    if groups is None:
-        return analysis
-    groups = groups.iloc[rows]
-    drivers = model.reader_.drivers(grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
-    return replace(analysis, by=by, drivers=drivers, groups=groups)
 
 
 def filled_settings(
@@ -251,51 +253,12 @@ def filled_settings(
     return settings if over is None else replace(settings, time_name=over)
 
 
-def _range(responses: NDArray[np.float64], family: str | Family) -> tuple[int, int] | None:
-    """The whole numbers that the responses lie between; None where they need not be whole."""
-    known = responses[~np.isnan(responses)]
-    name = family if isinstance(family, str) else family.name
-    if not known.size or name not in OF_WHOLE_NUMBERS or np.mean(known % 1 != 0) > MOST_BROKEN:
-        return None
-    return int(np.floor(known.min())), int(np.ceil(known.max()))
-
-
 def _ends(model: TextResponseModel) -> tuple[float, float] | None:
     """Lowest and highest level, where there are levels."""
     if not hasattr(model, "levels_"):
         return None
     low, high = np.asarray(model.levels_)[[0, -1]].tolist()
     return low, high
-
-
-def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
-    """The rows that can be used; an error where bad ones may not be left out, or none is left."""
-    if on_bad_rows not in ("error", "drop"):
-        raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
-    if len(bad) and on_bad_rows == "error":
-        raise InputError(f"{bad.describe()}. {bad.advice()}")
-    rows = np.flatnonzero(~bad.mask)
-    if rows.size == 0:
-        raise InputError(f"no row is left: {bad.describe()}")
-    return rows
-
-
-def _held_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
-    """The documented split: a permutation by default_rng(seed), its first part for training.
-
-    Copies of a text go where the first of them goes: a model that has seen a text predicts its copies too well. Where
-    that leaves one side empty, nothing is held out.
-    """
-    if seed < 0:
-        raise InputError(f"seed={seed} must be a whole number of at least 0")
-    n_rows = len(first_copies)
-    n_training = round((1 - share) * n_rows)
-    if n_training == 0:
-        raise InputError(f"holdout={share!r} leaves none of the {n_rows:,} rows for training; hold back fewer")
-    flags = np.zeros(n_rows, dtype=bool)
-    flags[np.random.default_rng(seed).permutation(n_rows)[n_training:]] = True
-    flags = flags[first_copies]
-    return np.zeros(n_rows, dtype=bool) if flags.all() else flags
 
 
 def _skill(
@@ -338,7 +301,7 @@ def _documents(
     return pd.concat([frame, pd.DataFrame(weights)], axis=1)
 
 
-def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+def without_nan(values: dict[str, Any]) -> dict[str, Any]:
     """The same values with None for NaN, which JSON does not know."""
-    plain = {name: _without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
+    plain = {name: without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}

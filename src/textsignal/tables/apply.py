@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from textsignal.errors import InputError
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.analyse import filled_settings, usable_rows
+from textsignal.tables.analyse import filled_settings
 from textsignal.tables.covariates import Beside, beside_texts, with_problems
 from textsignal.tables.read import column, groups_of, kept_columns, texts_of
 from textsignal.tables.rows import check_rows, parse_response
+from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
 from textsignal.topics.findings import Drivers, Naming
 

@@ -2,8 +2,8 @@
 
 import re
 import reprlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -219,6 +219,30 @@ def check_rows(
         problems += _response_problems(response, levels)
         hint = _other_reading(response, levels)
     return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)), hint)
+
+
+def check_responses(
+    texts: _Cells, responses: Mapping[str, ParsedResponse], levels: Mapping[str, tuple[int, int] | None]
+) -> BadRows:
+    """Find the rows that cannot be used; where there are several responses, what is wrong with one names its column.
+
+    Examples
+    --------
+    >>> responses = {name: parse_response([cell]) for name, cell in (("stars", "9"), ("votes", "9"))}
+    >>> check_responses(["Fine."], responses, {"stars": (1, 5), "votes": None}).describe()
+    "1 bad row: 1 response outside 1 to 5 in stars (row 1: '9')"
+    """
+    found = {name: check_rows(texts, response, levels=levels[name]) for name, response in responses.items()}
+    first, *others = found.values()
+    if not others:
+        return first
+    of_texts = check_rows(texts).problems
+    problems = list(of_texts)
+    for name, bad in found.items():
+        own = bad.problems[len(of_texts) :]
+        problems += [replace(each, one=f"{each.one} in {name}", many=f"{each.many} in {name}") for each in own]
+    hints = [f"{name}: {bad.hint}" for name, bad in found.items() if bad.hint]
+    return BadRows(first.n_rows, tuple(problems), hints[0] if hints else "")
 
 
 def _text_problems(texts: np.ndarray) -> list[Problem]:

@@ -308,8 +308,14 @@ class Revisable:
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
         """A new model with these topics, refitted to what was observed."""
+        return self._with_reader(
+            self.reader_.with_topics(revision.topics, revision.weights, observed), revision, observed
+        )
+
+    def _with_reader(self, reader: Reader, revision: Revision, observed: Observed) -> Self:
+        """A new model with topics that were refitted to what was observed."""
         model = copy(self)
-        model.reader_ = self.reader_.with_topics(revision.topics, revision.weights, observed)
+        model.reader_ = reader
         model.labels_, model.n_topics = revision.labels, len(revision.topics)
         if self.estimator is not None:
             model.estimator = clone(self.estimator).set_params(n_topics=len(revision.topics))

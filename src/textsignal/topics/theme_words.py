@@ -54,15 +54,18 @@ class ThemeWords:
                 raise ValueError(f"{name} must be {n_themes}, one for each theme")
 
 
-def theme_words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
-    """Name themes and their words by what is read in texts."""
-    sums = _sums(reading, model)
-    return ThemeWords(
-        labels=theme_labels(model, reading),
-        raises=[_strongest(column, reading.texts) for column in sums.T],
-        lowers=[_strongest(-column, reading.texts) for column in sums.T],
-        coherence=evaluate.coherence(sp.csr_array(by_document(reading.units, reading.texts)), plain_profiles(model)),
-    )
+def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:
+    """Name themes, and for each model of them their words, by what is read in texts."""
+    first, units = models[0], by_document(readings[0].units, readings[0].texts)
+    labels = theme_labels(models, readings[0])
+    coherence = evaluate.coherence(sp.csr_array(units), plain_profiles(first))
+
+    def words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
+        sums = _sums(reading, model)
+        raises, lowers = ([_strongest(sign * column, reading.texts) for column in sums.T] for sign in (1, -1))
+        return ThemeWords(labels, raises, lowers, coherence)
+
+    return [words(model, reading) for model, reading in zip(models, readings, strict=True)]
 
 
 def shown_word(word: str, negated: bool) -> str:
@@ -81,14 +84,16 @@ def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
     return np.argsort(-relevance(plain_profiles(model), model.themes.prevalence), axis=1, kind="stable")
 
 
-def theme_labels(model: FittedThemes, reading: ThemeReading) -> list[str]:
+def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
     """What themes are called: their most relevant terms that say which thing it is; neighbours as a phrase.
 
     Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
+
+    models : with the same themes, and a tone each.
     """
-    tone = model.term_tone
-    size = STRONG * np.sqrt(np.mean(tone**2)) or 1.0
-    scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p((tone / size) ** 2)
+    model, tones = models[0], [model.term_tone for model in models]
+    strength = [(tone / (STRONG * np.sqrt(np.mean(tone**2)) or 1.0)) ** 2 for tone in tones]
+    scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p(np.mean(strength, axis=0))
     describing = DESCRIBING.get(model.language or "", frozenset())
     scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]

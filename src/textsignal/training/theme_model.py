@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,101 +16,130 @@ from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
 from textsignal.text.content import content_terms
-from textsignal.text.features import learn_features
+from textsignal.text.features import Features, learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
 from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.family_choice import choose_family
 from textsignal.training.theme_reading import (
     FittedThemes,
+    PartlyRead,
     ThemeReading,
     ThemeTraining,
     by_document,
     count_units,
     read_features,
-    read_themes,
-    reading_of,
+    read_together,
+    readings_of,
     sentence_ends,
     text_keys,
     tone_of_terms,
 )
 from textsignal.training.themes import Themes, fit_themes
-from textsignal.training.tone import fit_tone
+from textsignal.training.tone import Tone, fit_tone
 from textsignal.training.word_vectors import word_vectors
 
 #: Features and content terms are in at least so many documents.
 LEAST_FEATURE, LEAST_TERM = 2, 3
 
 
+@dataclass(frozen=True, eq=False)
+class Response:
+    """A response to explain.
+
+    values : (documents,) on the family's scale, NaN where there is none.
+    candidates : its family, or several of which the best is taken.
+    given : covariates and offset, whose part of the linear predictor tone does not learn; None for nothing.
+    """
+
+    values: Vector
+    candidates: Candidates
+    given: Given | None = None
+
+    @property
+    def simplest(self) -> Family:
+        """The first of the candidates; all encode alike."""
+        return self.candidates.families[0]
+
+
 def fit_theme_model(
     texts: SentenceTexts,
-    responses: Vector,
+    responses: Sequence[Response],
     weight: Vector,
     *,
     n_themes: int,
-    candidates: Candidates,
     language: str | None,
     stop_words: frozenset[str],
     max_terms: int,
     seed: int,
     compute: Compute,
     seed_words: Mapping[str, Sequence[str]] | None = None,
-    given: Given | None = None,
-) -> tuple[FittedThemes, ThemeReading]:
-    """Learn themes, tone and the GLM on themes; give the model and what it reads in these texts.
+) -> list[tuple[FittedThemes, ThemeReading]]:
+    """Learn themes, and for each response tone and the GLM on themes; give each model and what it reads in these texts.
 
-    candidates : the response's family, or several of which the best is taken.
-    responses : (documents,) on the family's scale, NaN where there is none; weight : (documents,) how often each
-    counts; language : whose general words and negations are no content terms; stop_words : nor are these; given :
-    covariates and offset, whose part of the linear predictor tone does not learn.
+    All models have the same features, terms and themes.
+
+    weight : (documents,) how often each counts; language : whose general words and negations are no content terms;
+    stop_words : nor are these.
     """
-    family = candidates.families[0]
-    y = family.encode(responses)
     features = learn_features(texts, LEAST_FEATURE if len(texts) > 50 else 1, phrases=True)
     terms = content_terms(texts, language, stop_words, max_terms, LEAST_TERM if len(texts) > 50 else 1)
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
     read = read_features(texts, features)
     units = count_units(texts, terms)
-    words, kernels = family.of_words, compute.kernels
-    offset = None
-    if given is not None:
-        offset, words = fit_alone(given, y, weight, words, compute)
-    # Neither needs the other.
-    tasks: list[Callable[[], Any]] = [
-        lambda: fit_tone(read.weighed.counts, features.sizes, y, weight, words, kernels, offset),
-        lambda: word_vectors(units),
-    ]
-    tone, vectors = compute.engine.map(lambda task: task(), tasks)
-    of_terms = tone_of_terms(terms, features, tone.effects)
-    by_sentence = weight[texts.documents]
+    # None needs another.
+    tasks: list[Callable[[], Any]] = [lambda: word_vectors(units)]
+    tasks += [partial(_tone_of, response, read, features, weight, compute) for response in responses]
+    vectors, *found = compute.engine.map(lambda task: task(), tasks)
+    tones: list[tuple[Tone, Vector | None]] = found
+    of_terms = np.array([tone_of_terms(terms, features, tone.effects) for tone, _ in tones])
+    by_sentence, family = weight[texts.documents], responses[0].simplest
     themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
-    reading = reading_of(read, units, tone.effects, themes, compute)
-    unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
-    whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
-    choice = choose_family(candidates, whole, tone.folds, responses, weight, compute)
-    effects, family, training = _level_two(reading, themes, unseen, responses, weight, choice.family, compute, given)
-    said = choice.described
-    return FittedThemes(family, said, language, terms, features, tone.effects, themes, effects, training), reading
+    readings = readings_of(read, units, [tone.effects for tone, _ in tones], themes, compute)
+    models = []
+    for response, (tone, offset), reading in zip(responses, tones, readings, strict=True):
+        unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
+        whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
+        values, given = response.values, response.given
+        choice = choose_family(response.candidates, whole, tone.folds, values, weight, compute)
+        effects, family, training = _level_two(reading, themes, unseen, values, weight, choice.family, compute, given)
+        said = choice.described
+        models.append(FittedThemes(family, said, language, terms, features, tone.effects, themes, effects, training))
+    return list(zip(models, readings, strict=True))
+
+
+def _tone_of(
+    response: Response, read: PartlyRead, features: Features, weight: Vector, compute: Compute
+) -> tuple[Tone, Vector | None]:
+    """Tone, and (documents,) what covariates and offset add by themselves; None for nothing."""
+    y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
+    if response.given is not None:
+        offset, words = fit_alone(response.given, y, weight, words, compute)
+    return fit_tone(read.weighed.counts, features.sizes, y, weight, words, compute.kernels, offset), offset
 
 
 def with_themes(
-    model: FittedThemes,
+    models: Sequence[FittedThemes],
     themes: Themes,
     texts: SentenceTexts,
-    responses: Vector,
+    responses: Sequence[Vector],
     weight: Vector,
     compute: Compute,
     given: Given | None = None,
-) -> tuple[FittedThemes, ThemeReading]:
-    """The model with other themes: sentences are placed anew and level 2 is fitted again; tone stays as it is.
+) -> list[tuple[FittedThemes, ThemeReading]]:
+    """Models of the same themes with others: sentences are placed anew and level 2 is fitted again; tone stays.
 
-    texts, responses, weight, given : what to fit level 2 to; tone of texts that were in training is out of fold.
+    texts, responses, weight, given : what to fit level 2 to, responses for each model; tone of texts that were in
+    training is out of fold.
     """
-    reading = read_themes(replace(model, themes=themes), texts, compute)
-    unseen = model.training.unseen_tone(reading)
-    effects, family, training = _level_two(reading, themes, unseen, responses, weight, model.family, compute, given)
-    return replace(model, family=family, themes=themes, effects=effects, training=training), reading
+    readings = read_together([replace(model, themes=themes) for model in models], texts, compute)
+    found = []
+    for model, values, reading in zip(models, responses, readings, strict=True):
+        unseen = model.training.unseen_tone(reading)
+        effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
+        found.append(replace(model, family=family, themes=themes, effects=effects, training=training))
+    return list(zip(found, readings, strict=True))
 
 
 def _level_two(

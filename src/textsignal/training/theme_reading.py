@@ -297,27 +297,33 @@ def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vec
     return shares_of(by_document(places * words[:, None], texts), prevalence)
 
 
-def read_themes(model: FittedThemes, texts: SentenceTexts, compute: Compute) -> ThemeReading:
-    """What a fitted model reads in texts."""
-    read = read_features(texts, model.features)
-    return reading_of(read, count_units(texts, model.terms), model.tone, model.themes, compute)
+def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute: Compute) -> list[ThemeReading]:
+    """What models with the same features, terms and themes read in texts."""
+    first = models[0]
+    read, units = read_features(texts, first.features), count_units(texts, first.terms)
+    return readings_of(read, units, [model.tone for model in models], first.themes, compute)
 
 
-def reading_of(
-    read: PartlyRead, units: sp.csr_array, effects: Vector, themes: Themes, compute: Compute
-) -> ThemeReading:
-    """Put together what is read in texts; effects : (features,) tone; units : (sentences, terms) counts."""
+def readings_of(
+    read: PartlyRead, units: sp.csr_array, tones: Sequence[Vector], themes: Themes, compute: Compute
+) -> list[ThemeReading]:
+    """Put together what is read in texts, for each tone (features,); units : (sentences, terms) counts."""
     texts = read.texts
     places = themes.place(units, texts.documents, len(texts), compute)
-    of_occurrences = effects[read.occurrences.features]
-    sentence_tone = read.tone_of_sentences(of_occurrences)
-    return ThemeReading(
-        texts=texts,
-        occurrences=read.occurrences,
-        values=read.weighed.values * of_occurrences,
-        places=places,
-        has_terms=np.diff(units.indptr) > 0,
-        tone=by_document(places * sentence_tone[:, None], texts),
-        shares=text_shares(texts, places, themes.prevalence),
-        units=units,
-    )
+    has_terms, shares = np.diff(units.indptr) > 0, text_shares(texts, places, themes.prevalence)
+
+    def reading(effects: Vector) -> ThemeReading:
+        of_occurrences = effects[read.occurrences.features]
+        sentence_tone = read.tone_of_sentences(of_occurrences)
+        return ThemeReading(
+            texts=texts,
+            occurrences=read.occurrences,
+            values=read.weighed.values * of_occurrences,
+            places=places,
+            has_terms=has_terms,
+            tone=by_document(places * sentence_tone[:, None], texts),
+            shares=shares,
+            units=units,
+        )
+
+    return [reading(effects) for effects in tones]

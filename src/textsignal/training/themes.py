@@ -3,7 +3,7 @@
     x_u ~ w_u H under KL, from word vectors of the corpus;      p_uk = w_uk / sum_k w_uk
 
 x_u counts the content terms of sentence u. Term j counts freq_j^.25 / (1 + (t_j / rms t)^2 / 2): what is often spoken
-of is a theme, and a word that carries tone says little about one.
+of is a theme, and a word that carries tone says little about one. With several responses the square is their mean.
 """
 
 from __future__ import annotations
@@ -81,12 +81,11 @@ def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
     return sp.csr_array((units.data * term_weights[units.indices], units.indices, units.indptr), shape=units.shape)
 
 
-def term_weights(frequency: Vector, tone: Vector) -> Vector:
-    """(terms,) what an occurrence counts, 1 on average; frequency, tone : (terms,)."""
-    rms = np.sqrt(np.mean(tone**2))
-    weights = np.maximum(frequency, 1) ** FREQUENCY_POWER
-    if rms > 0:
-        weights = weights / (1 + TONE_WEIGHT * (tone / rms) ** 2)
+def term_weights(frequency: Vector, tones: Vector) -> Vector:
+    """(terms,) what an occurrence counts, 1 on average; frequency : (terms,); tones : (responses, terms)."""
+    sizes = [(tone, np.sqrt(np.mean(tone**2))) for tone in tones]
+    strength = [(tone / rms) ** 2 if rms > 0 else np.zeros_like(tone) for tone, rms in sizes]
+    weights = np.maximum(frequency, 1) ** FREQUENCY_POWER / (1 + TONE_WEIGHT * np.mean(strength, axis=0))
     weights /= np.average(weights, weights=frequency)
     return weights
 
@@ -96,7 +95,7 @@ def fit_themes(
     vectors: Vector,
     terms: Sequence[str],
     weight: Vector,
-    tone: Vector,
+    tones: Vector,
     n_themes: int,
     seed: int,
     family: Family,
@@ -107,11 +106,11 @@ def fit_themes(
     """Learn themes.
 
     units : (sentences, terms) counts; vectors : (terms, dimensions) of the terms; weight : (sentences,) how often each
-    sentence counts; tone : (terms,) effects of the terms; family : of the response, which is not looked at; tries :
-    clusterings that the start is the best of.
+    sentence counts; tones : (responses, terms) effects of the terms; family : of a response, which is not looked at;
+    tries : clusterings that the start is the best of.
     """
     frequency = np.asarray(units.T @ weight, dtype=float)
-    each = term_weights(frequency, tone)
+    each = term_weights(frequency, tones)
     seeds = seed_terms(seed_words or {}, terms)
     start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds, tries)
     text = np.diff(units.indptr) > 0

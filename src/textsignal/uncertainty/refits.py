@@ -121,7 +121,7 @@ class ThemeText:
             vectors,
             self.terms,
             weight,
-            self.tone,
+            self.tone[None],
             fitted.n_themes,
             seed,
             fitted.family,

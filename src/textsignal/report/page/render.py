@@ -22,7 +22,8 @@ from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
 from textsignal.report.values.beside_data import Timeline
-from textsignal.report.values.data import Bar, Browse, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.browse_data import Browse
+from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
 from textsignal.tables.write import whole_file

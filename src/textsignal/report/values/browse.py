@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from textsignal.errors import InputError
 from textsignal.readers.base import Reader
 from textsignal.readers.themes import ThemeReader
-from textsignal.report.values.data import Bar, Browse, Floats, ReportSettings
+from textsignal.report.values.browse_data import Browse
+from textsignal.report.values.data import Bar, Floats, ReportSettings
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.packing import packed, packed_lines
 from textsignal.report.values.wording import one_line, visible

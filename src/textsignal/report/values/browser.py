@@ -13,8 +13,9 @@ from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
+from textsignal.report.values.browse_data import Browser
 from textsignal.report.values.browser_themes import themes_model
-from textsignal.report.values.data import Browser, Floats
+from textsignal.report.values.data import Floats
 from textsignal.report.values.patterns import javascript
 from textsignal.text import markup, tokenise
 from textsignal.topics.explanation import SAME

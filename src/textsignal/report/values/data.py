@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 if TYPE_CHECKING:
     from textsignal.report.values.beside_data import GroupTable, Timeline
     from textsignal.report.values.bins import Bins
+    from textsignal.report.values.browse_data import Browse, Browser
+    from textsignal.report.values.others import Others, Responses
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +48,7 @@ class ReportSettings:
     source : where the documents come from, such as a file's name; "" where nobody knows.
     dropped : what was left out before fitting, and why.
     command : how to make the report again; "" where nobody knows.
+    responses : other responses to the same texts, and their pages; None where there are none.
     """
 
     title: str = ""
@@ -58,6 +61,7 @@ class ReportSettings:
     source: str = ""
     dropped: str = ""
     command: str = ""
+    responses: Responses | None = None
 
     @property
     def naming(self) -> Naming:
@@ -280,40 +284,6 @@ class DocumentsSummary:
 
 
 @dataclass(frozen=True)
-class Browser:
-    """What the page needs to predict by itself, as JSON; None, and why, where it cannot."""
-
-    model: dict[str, Any] | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class Browse:
-    """Documents to look through.
-
-    shown, documents : how many are in the page, and out of how many.
-    longest : characters that are shown of each at most; n_cut : how many documents are longer.
-    scale : length of the response's scale, which says how strongly a sentence is shaded.
-    responses : names of what responses are found by; no_response : whether some document has none.
-    groups : names of groups, empty where none are known; no_group : whether some document has none.
-    group_name : what a group is called.
-    columns : name -> what is known of each document, packed.
-    """
-
-    shown: int
-    documents: int
-    longest: int
-    n_cut: int
-    scale: float
-    responses: tuple[str, ...]
-    no_response: bool
-    groups: tuple[str, ...]
-    no_group: bool
-    group_name: str
-    columns: dict[str, str]
-
-
-@dataclass(frozen=True)
 class Named:
     """A topic in a sentence: its number, and the label that the page may put another name in place of."""
 
@@ -367,6 +337,7 @@ class ReportData:
     findings : the report in some sentences.
     topics : the largest lift first.
     groups, timeline : topics by group and over time; None where documents have no groups, no dates.
+    others : topics by response, where texts have several; None where they have one.
     given : what effects are given, in a sentence; "" for nothing.
     examples : texts to try.
     browse : documents to look through; None where none are shown.
@@ -389,6 +360,7 @@ class ReportData:
     topics: tuple[TopicCard, ...]
     groups: GroupTable | None
     timeline: Timeline | None
+    others: Others | None
     prediction: Prediction | None
     browser: Browser
     given: str

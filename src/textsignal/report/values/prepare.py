@@ -21,6 +21,7 @@ from textsignal.report.values.documents import describe_documents
 from textsignal.report.values.evidence import TEXT_CAP
 from textsignal.report.values.findings import findings
 from textsignal.report.values.groups import group_table
+from textsignal.report.values.others import other_responses
 from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.summary import examples_of, summary_of
 from textsignal.report.values.times import timeline
@@ -96,6 +97,7 @@ def prepare(
         topics=tuple(topics),
         groups=by_group,
         timeline=over_time,
+        others=other_responses(settings.responses, topics),
         prediction=prediction,
         browser=browser_model(model.reader_, 0.0 if model.design_ is None else model.design_.offset or 0.0),
         given=one_line(model.naming_.condition),

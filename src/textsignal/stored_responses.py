@@ -1,0 +1,68 @@
+"""The folder of a model of several responses: a folder of two files for each, and one file that names them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from textsignal.errors import OutputError, StorageError
+
+FORMAT, FORMAT_VERSION = "textsignal responses", 1
+NAMES_FILE = "responses.json"
+#: Characters of a response's name that its files have.
+LONGEST = 40
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """Names of files for responses: lower-case letters, digits, _ and -, each once.
+
+    Examples
+    --------
+    >>> file_names(["Overall", "front desk", "overall", "../.."])
+    ['overall', 'front-desk', 'overall-2', 'response']
+    """
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:LONGEST] or "response"
+        number, unique = 1, plain
+        while unique in found:
+            number += 1
+            unique = f"{plain}-{number}"
+        found.append(unique)
+    return found
+
+
+def is_of_several(folder: Path) -> bool:
+    """Whether a folder holds a model of several responses."""
+    return (folder / NAMES_FILE).is_file()
+
+
+def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
+    """Write which responses there are; give the folder of each."""
+    inner = dict(zip(names, file_names(names), strict=True))
+    content = {"format": FORMAT, "format_version": FORMAT_VERSION, "responses": inner}
+    try:
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        (folder / NAMES_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
+    except OSError as error:
+        raise OutputError(f"cannot write the model: {error.strerror or error}") from error
+    return {name: folder / place for name, place in inner.items()}
+
+
+def read_names(folder: Path) -> dict[str, str]:
+    """Read which responses there are, in their order, and in which folder each is."""
+    file = folder / NAMES_FILE
+    try:
+        content = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise StorageError(f"{file} cannot be read ({error}); it may be truncated: save the model again") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise StorageError(f"{file} is not of {FORMAT}")
+    if content.get("format_version") != FORMAT_VERSION:
+        raise StorageError(f"{file} has format {content.get('format_version')}; this textsignal reads {FORMAT_VERSION}")
+    found = content.get("responses")
+    if not isinstance(found, dict) or not found or list(found.values()) != file_names(found):
+        raise StorageError(f"{file} does not name its responses; save the model again")
+    return found

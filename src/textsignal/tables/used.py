@@ -1,0 +1,126 @@
+"""Which rows of a table a model is fitted to, and which are held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from textsignal.errors import InputError
+from textsignal.families import Family
+from textsignal.tables.covariates import Beside, only_held_out, with_problems
+from textsignal.tables.read import column, groups_of
+from textsignal.tables.rows import BadRows, ParsedResponse, check_responses
+from textsignal.topics.beside import Times, as_times
+from textsignal.topics.reading import Tokens
+
+#: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
+OF_WHOLE_NUMBERS = ("auto", "binomial", "beta-binomial", "adjacent-categories", "poisson", "negative-binomial")
+MOST_BROKEN = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class UsedRows:
+    """Rows of a table that are used.
+
+    rows : (documents,) their positions; dropped : what was wrong with the others, "" where nothing was.
+    first_copies : (documents,) the first with the same words; held_out : (documents,) whether training sees it not.
+    beside : what stands beside texts; by, over : columns of groups and dates; groups, times : what they hold.
+    """
+
+    rows: NDArray[np.int64]
+    dropped: str
+    tokens: Tokens
+    first_copies: NDArray[np.int64]
+    held_out: NDArray[np.bool_]
+    beside: Beside
+    by: str | None
+    groups: pd.Series | None
+    over: str | None
+    times: Times | None
+
+
+def use_rows(
+    table: pd.DataFrame,
+    responses: Mapping[str, ParsedResponse],
+    *,
+    text: str,
+    tokenise: Callable[[list[str]], Tokens],
+    ranges: Mapping[str, tuple[int, int] | None],
+    beside: Beside,
+    holdout: float,
+    seed: int,
+    on_bad_rows: str,
+    by: str | None,
+    over: str | None,
+) -> UsedRows:
+    """Find the rows to use, read their texts and hold some of them back, as `analyse` says.
+
+    ranges : whole numbers that responses lie between, None for any numbers.
+    """
+    if not 0 <= holdout < 1:
+        raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
+    texts = column(table, text, "text")
+    groups = None if by is None else groups_of(table, by)
+    times = None if over is None else as_times(column(table, over, "over"), len(table))
+    bad = with_problems(check_responses(texts, responses, ranges), beside)
+    rows = usable_rows(bad, on_bad_rows)
+    beside = beside.at(rows)
+    tokens = tokenise(texts.to_numpy(dtype=object)[rows].tolist())
+    first_copies = tokens.first_copies()
+    held_out = _held_out(first_copies, holdout, seed)
+    held_out &= ~np.isin(first_copies, first_copies[only_held_out(beside, held_out)])
+    return UsedRows(
+        rows=rows,
+        dropped=bad.describe() if len(bad) else "",
+        tokens=tokens,
+        first_copies=first_copies,
+        held_out=held_out,
+        beside=beside,
+        by=by,
+        groups=None if groups is None else groups.iloc[rows],
+        over=over,
+        times=None if times is None else times[rows],
+    )
+
+
+def range_of(responses: NDArray[np.float64], family: str | Family) -> tuple[int, int] | None:
+    """The whole numbers that the responses lie between; None where they need not be whole."""
+    known = responses[~np.isnan(responses)]
+    name = family if isinstance(family, str) else family.name
+    if not known.size or name not in OF_WHOLE_NUMBERS or np.mean(known % 1 != 0) > MOST_BROKEN:
+        return None
+    return int(np.floor(known.min())), int(np.ceil(known.max()))
+
+
+def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+    """The rows that can be used; an error where bad ones may not be left out, or none is left."""
+    if on_bad_rows not in ("error", "drop"):
+        raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
+    if len(bad) and on_bad_rows == "error":
+        raise InputError(f"{bad.describe()}. {bad.advice()}")
+    rows = np.flatnonzero(~bad.mask)
+    if rows.size == 0:
+        raise InputError(f"no row is left: {bad.describe()}")
+    return rows
+
+
+def _held_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
+    """The documented split: a permutation by default_rng(seed), its first part for training.
+
+    Copies of a text go where the first of them goes: a model that has seen a text predicts its copies too well. Where
+    that leaves one side empty, nothing is held out.
+    """
+    if seed < 0:
+        raise InputError(f"seed={seed} must be a whole number of at least 0")
+    n_rows = len(first_copies)
+    n_training = round((1 - share) * n_rows)
+    if n_training == 0:
+        raise InputError(f"holdout={share!r} leaves none of the {n_rows:,} rows for training; hold back fewer")
+    flags = np.zeros(n_rows, dtype=bool)
+    flags[np.random.default_rng(seed).permutation(n_rows)[n_training:]] = True
+    flags = flags[first_copies]
+    return np.zeros(n_rows, dtype=bool) if flags.all() else flags
