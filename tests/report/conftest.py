@@ -42,6 +42,14 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.listeners: dict[str, Callable] = {
+            "console": lambda said: self.errors.append(f"{said.type}: {said.text}"),
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": lambda request: self.requests.append(request.url),
+            "dialog": lambda dialog: self.errors.append(f"dialog: {dialog.message}"),
+        }
+
 
 @pytest.fixture(scope="session")
 def reports(models, tmp_path_factory) -> dict[str, Path]:
@@ -52,26 +60,46 @@ def reports(models, tmp_path_factory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in models}
 
 
-@pytest.fixture
-def visit(browser) -> Iterator[Callable[..., Visit]]:
-    """Open a file with the network off: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
-    contexts = []
+@pytest.fixture(scope="module")
+def tabs(browser) -> Iterator[dict[bool, list[Page]]]:
+    """Tabs that wait for their next page, those that run scripts and those that do not: a new tab takes longer."""
+    free: dict[bool, list[Page]] = {True: [], False: []}
+    yield free
+    for page in (*free[True], *free[False]):
+        page.context.close()
 
-    def open_file(path: Path, *, width: int = 1280, **options: object) -> Visit:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        context.set_offline(True)
-        opened = Visit(context.new_page())
-        opened.page.on("console", lambda said: opened.errors.append(f"{said.type}: {said.text}"))
-        opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.on("dialog", lambda dialog: opened.errors.append(f"dialog: {dialog.message}"))
+
+@pytest.fixture
+def visit(browser, tabs) -> Iterator[Callable[..., Visit]]:
+    """Open a file anew with the network off: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
+    visits: list[tuple[bool, Visit]] = []
+
+    def open_file(
+        path: Path, *, width: int = 1280, color_scheme: str = "light", java_script_enabled: bool = True
+    ) -> Visit:
+        if not tabs[java_script_enabled]:
+            context = browser.new_context(java_script_enabled=java_script_enabled)
+            context.set_offline(True)
+            tabs[java_script_enabled].append(context.new_page())
+        opened = Visit(tabs[java_script_enabled].pop())
+        visits.append((java_script_enabled, opened))
+        for event, listener in opened.listeners.items():
+            opened.page.on(event, listener)
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.page.emulate_media(media="null", color_scheme=color_scheme)
         opened.page.goto(path.as_uri())
-        if options.get("java_script_enabled", True):
+        if java_script_enabled:
             opened.page.wait_for_selector("body[data-ready]")
             opened.page.evaluate("async () => { await textsignal.model; }")
         return opened
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for java_script_enabled, opened in visits:
+        # Nothing is left for the next visitor: neither what the page keeps nor where the mouse was.
+        if java_script_enabled:
+            opened.page.evaluate("localStorage.clear()")
+        opened.page.mouse.move(0, 0)
+        for event, listener in opened.listeners.items():
+            opened.page.remove_listener(event, listener)
+        opened.page.goto("about:blank")
+        tabs[java_script_enabled].append(opened.page)
