@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import GLMNMF, TextResponseModel, TextVectorizer
@@ -39,6 +39,7 @@ class Visit:
     """A page that was opened, and what it did meanwhile."""
 
     page: Page
+    has_scripts: bool
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
@@ -60,46 +61,57 @@ def reports(models, tmp_path_factory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in models}
 
 
+class Tabs:
+    """Tabs of a browser, without network. One that is left is used again, since a new one takes longer to open."""
+
+    def __init__(self, browser: Browser):
+        self.browser = browser
+        self.free: dict[bool, list[Page]] = {True: [], False: []}  # those that run scripts, those that do not
+
+    def open(
+        self, path: Path, *, width: int = 1280, color_scheme: str = "light", java_script_enabled: bool = True
+    ) -> Visit:
+        """A file, opened anew."""
+        if not self.free[java_script_enabled]:
+            context = self.browser.new_context(java_script_enabled=java_script_enabled)
+            context.set_offline(True)
+            self.free[java_script_enabled].append(context.new_page())
+        visit = Visit(self.free[java_script_enabled].pop(), java_script_enabled)
+        for event, listener in visit.listeners.items():
+            visit.page.on(event, listener)
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        visit.page.emulate_media(media="null", color_scheme=color_scheme)
+        visit.page.goto(path.as_uri())
+        if java_script_enabled:
+            visit.page.wait_for_selector("body[data-ready]")
+            visit.page.evaluate("async () => { await textsignal.model; }")
+        return visit
+
+    def leave(self, visit: Visit) -> None:
+        """Nothing is left for the next visit: neither what the page keeps nor where the mouse was."""
+        if visit.has_scripts:
+            visit.page.evaluate("localStorage.clear()")
+        visit.page.mouse.move(0, 0)
+        for event, listener in visit.listeners.items():
+            visit.page.remove_listener(event, listener)
+        visit.page.goto("about:blank")
+        self.free[visit.has_scripts].append(visit.page)
+
+
 @pytest.fixture(scope="module")
-def tabs(browser) -> Iterator[dict[bool, list[Page]]]:
-    """Tabs that wait for their next page, those that run scripts and those that do not: a new tab takes longer."""
-    free: dict[bool, list[Page]] = {True: [], False: []}
-    yield free
-    for page in (*free[True], *free[False]):
-        page.context.close()
+def tabs(browser) -> Tabs:
+    return Tabs(browser)
 
 
 @pytest.fixture
-def visit(browser, tabs) -> Iterator[Callable[..., Visit]]:
-    """Open a file anew with the network off: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
-    visits: list[tuple[bool, Visit]] = []
+def visit(tabs) -> Iterator[Callable[..., Visit]]:
+    """Open a file for one test: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
+    visits: list[Visit] = []
 
-    def open_file(
-        path: Path, *, width: int = 1280, color_scheme: str = "light", java_script_enabled: bool = True
-    ) -> Visit:
-        if not tabs[java_script_enabled]:
-            context = browser.new_context(java_script_enabled=java_script_enabled)
-            context.set_offline(True)
-            tabs[java_script_enabled].append(context.new_page())
-        opened = Visit(tabs[java_script_enabled].pop())
-        visits.append((java_script_enabled, opened))
-        for event, listener in opened.listeners.items():
-            opened.page.on(event, listener)
-        opened.page.set_viewport_size({"width": width, "height": 900})
-        opened.page.emulate_media(media="null", color_scheme=color_scheme)
-        opened.page.goto(path.as_uri())
-        if java_script_enabled:
-            opened.page.wait_for_selector("body[data-ready]")
-            opened.page.evaluate("async () => { await textsignal.model; }")
-        return opened
+    def open_file(path: Path, **options: object) -> Visit:
+        visits.append(tabs.open(path, **options))
+        return visits[-1]
 
     yield open_file
-    for java_script_enabled, opened in visits:
-        # Nothing is left for the next visitor: neither what the page keeps nor where the mouse was.
-        if java_script_enabled:
-            opened.page.evaluate("localStorage.clear()")
-        opened.page.mouse.move(0, 0)
-        for event, listener in opened.listeners.items():
-            opened.page.remove_listener(event, listener)
-        opened.page.goto("about:blank")
-        tabs[java_script_enabled].append(opened.page)
+    for opened in visits:
+        tabs.leave(opened)
