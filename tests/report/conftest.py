@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
 from textsignal import GLMNMF, TextResponseModel, TextVectorizer
@@ -39,8 +39,17 @@ class Visit:
     """A page that was opened, and what it did meanwhile."""
 
     page: Page
+    has_scripts: bool
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.listeners: dict[str, Callable] = {
+            "console": lambda said: self.errors.append(f"{said.type}: {said.text}"),
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": lambda request: self.requests.append(request.url),
+            "dialog": lambda dialog: self.errors.append(f"dialog: {dialog.message}"),
+        }
 
 
 @pytest.fixture(scope="session")
@@ -52,26 +61,57 @@ def reports(models, tmp_path_factory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in models}
 
 
-@pytest.fixture
-def visit(browser) -> Iterator[Callable[..., Visit]]:
-    """Open a file with the network off: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
-    contexts = []
+class Tabs:
+    """Tabs of a browser, without network. One that is left is used again, since a new one takes longer to open."""
 
-    def open_file(path: Path, *, width: int = 1280, **options: object) -> Visit:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        context.set_offline(True)
-        opened = Visit(context.new_page())
-        opened.page.on("console", lambda said: opened.errors.append(f"{said.type}: {said.text}"))
-        opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.on("dialog", lambda dialog: opened.errors.append(f"dialog: {dialog.message}"))
-        opened.page.goto(path.as_uri())
-        if options.get("java_script_enabled", True):
-            opened.page.wait_for_selector("body[data-ready]")
-            opened.page.evaluate("async () => { await textsignal.model; }")
-        return opened
+    def __init__(self, browser: Browser):
+        self.browser = browser
+        self.free: dict[bool, list[Page]] = {True: [], False: []}  # those that run scripts, those that do not
+
+    def open(
+        self, path: Path, *, width: int = 1280, color_scheme: str = "light", java_script_enabled: bool = True
+    ) -> Visit:
+        """A file, opened anew."""
+        if not self.free[java_script_enabled]:
+            context = self.browser.new_context(java_script_enabled=java_script_enabled)
+            context.set_offline(True)
+            self.free[java_script_enabled].append(context.new_page())
+        visit = Visit(self.free[java_script_enabled].pop(), java_script_enabled)
+        for event, listener in visit.listeners.items():
+            visit.page.on(event, listener)
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        visit.page.emulate_media(media="null", color_scheme=color_scheme)
+        visit.page.goto(path.as_uri())
+        if java_script_enabled:
+            visit.page.wait_for_selector("body[data-ready]")
+            visit.page.evaluate("async () => { await textsignal.model; }")
+        return visit
+
+    def leave(self, visit: Visit) -> None:
+        """Nothing is left for the next visit: neither what the page keeps nor where the mouse was."""
+        if visit.has_scripts:
+            visit.page.evaluate("localStorage.clear()")
+        visit.page.mouse.move(0, 0)
+        for event, listener in visit.listeners.items():
+            visit.page.remove_listener(event, listener)
+        visit.page.goto("about:blank")
+        self.free[visit.has_scripts].append(visit.page)
+
+
+@pytest.fixture(scope="module")
+def tabs(browser) -> Tabs:
+    return Tabs(browser)
+
+
+@pytest.fixture
+def visit(tabs) -> Iterator[Callable[..., Visit]]:
+    """Open a file for one test: visit(path, width=390, color_scheme="dark", java_script_enabled=False)."""
+    visits: list[Visit] = []
+
+    def open_file(path: Path, **options: object) -> Visit:
+        visits.append(tabs.open(path, **options))
+        return visits[-1]
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for opened in visits:
+        tabs.leave(opened)

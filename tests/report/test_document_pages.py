@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import faults
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
 from textsignal.report.page.render import write_report
@@ -35,9 +36,27 @@ def written(models, tmp_path_factory):
     return {name: folder / f"{name}.html" for name in ("themes", "predictive")}
 
 
+@pytest.fixture(scope="module")
+def shared(tabs, written):
+    """The page of a model, for all tests that only look for texts."""
+    return cache(lambda name: opened(tabs.open, written[name]))
+
+
 @pytest.fixture
-def page(visit, written, name):
-    return opened(visit, written[name])
+def page(shared, name):
+    return as_at_first(shared(name))
+
+
+@pytest.fixture
+def page_of_themes(shared):
+    return as_at_first(shared("themes"))
+
+
+def as_at_first(page):
+    """The page with nothing looked for."""
+    page.mouse.move(0, 0)
+    page.evaluate("textsignal.showDocuments({})")
+    return page
 
 
 def opened(visit, file, **options):
@@ -120,11 +139,11 @@ def test_all_words_that_are_typed_must_occur(page):
     assert page.locator("mark.hit").count() == 0
 
 
-@pytest.mark.parametrize("typed", [".*", "(", "[a", "\\", "<b>", "'", "$&"])
-def test_signs_are_looked_for_as_they_are(page, typed):
-    page.fill(WORDS, typed)
-    expected = len(holding(typed))
-    assert page.inner_text("#found").startswith(f"{expected} of" if expected else "No text of 400 fits.")
+def test_signs_are_looked_for_as_they_are(page):
+    for typed in (".*", "(", "[a", "\\", "<b>", "'", "$&"):
+        page.fill(WORDS, typed)
+        expected = len(holding(typed))
+        assert page.inner_text("#found").startswith(f"{expected} of" if expected else "No text of 400 fits.")
 
 
 def test_texts_are_found_by_how_they_speak_of_a_topic_as_the_cards_count(page, models, name):
@@ -178,8 +197,8 @@ def test_texts_come_in_the_order_that_is_asked_for(page, models, name):
     assert order == sorted(range(N), key=lambda i: (means[i], i))
 
 
-def test_the_sentences_of_a_theme_come_in_order_too(visit, written):
-    page = opened(visit, written["themes"])
+def test_the_sentences_of_a_theme_come_in_order_too(page_of_themes):
+    page = page_of_themes
     page.evaluate("textsignal.showDocuments({ topic: 1, tone: 'badly' })")
     page.select_option("#find-order", "1")
     assert "what their sentences about it add" in page.inner_text("#documents")
@@ -216,8 +235,8 @@ def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
     assert found(page) == N
 
 
-def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(visit, written, models):
-    page = opened(visit, written["themes"])
+def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page_of_themes, models):
+    page = page_of_themes
     reading = models["themes"].read(REVIEWS.texts).sentences
     names = models["themes"].topics().set_index("topic")["label"]
     first = page.locator("#found-texts .said").first
@@ -236,8 +255,8 @@ def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(visit, writt
     assert not page.locator("#said").is_visible()
 
 
-def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(visit, written, models):
-    page = opened(visit, written["themes"])
+def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page_of_themes, models):
+    page = page_of_themes
     page.select_option("#find-topic", "2")
     main = models["themes"].read(REVIEWS.texts).sentences.places.argmax(axis=1)
     for sentence in page.locator("#found-texts .said").all():
@@ -260,8 +279,8 @@ def test_a_new_name_of_a_topic_shows_here_too(visit, written):
     assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
 
 
-def test_the_keyboard_alone_searches_filters_and_turns_pages(visit, written):
-    page = opened(visit, written["themes"])
+def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
+    page = page_of_themes
     page.focus(WORDS)
     page.keyboard.type("room")
     assert found(page) == len(holding("room"))
@@ -289,8 +308,7 @@ def test_accessibility(visit, written, options):
     page.fill(WORDS, "room")
     page.select_option("#find-topic", "1")
     page.locator(".said").first.focus()
-    faults = Axe().run(page, "#documents").response["violations"]
-    assert {fault["id"]: fault["nodes"][0]["html"] for fault in faults} == {}
+    assert faults(page, "#documents") == {}
     if options.get("width"):
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 

@@ -18,7 +18,7 @@ from textsignal.families import (
     Ordinal,
     Poisson,
 )
-from textsignal.report.page.render import write_report
+from textsignal.report.page.render import render
 from textsignal.report.values.bins import bins_of
 from textsignal.report.values.prepare import prepare
 
@@ -85,13 +85,26 @@ def test_chances_of_bins_sum_to_one_and_are_those_of_samples(kind):
     np.testing.assert_allclose(chances.mean(axis=0), happened.mean(axis=0), atol=0.08)
 
 
+@pytest.fixture(scope="module")
+def opened(tabs, tmp_path_factory):
+    """The page of each kind."""
+    folder = tmp_path_factory.mktemp("kinds")
+
+    def open_report(kind):
+        file = folder / f"{kind}.html"
+        file.write_text(render(report_of(kind)), encoding="utf-8")
+        return tabs.open(file)
+
+    return cache(open_report)
+
+
 @every
-def test_a_text_that_is_tried_has_the_numbers_of_python(kind, tmp_path, visit):
-    model, y = fitted(kind)
-    write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), y, HELD_OUT)
-    opened = visit(tmp_path / "report.html")
+def test_a_text_that_is_tried_has_the_numbers_of_python(kind, opened):
+    model, _ = fitted(kind)
+    visit = opened(kind)
+    page = visit.page
     given = "textsignalModel(JSON.parse(document.getElementById('model-data').textContent))"
-    found = opened.page.evaluate(f"async (texts) => {{ const m = await {given}; return texts.map(m.predict) }}", TEXTS)
+    found = page.evaluate(f"async (texts) => {{ const m = await {given}; return texts.map(m.predict) }}", TEXTS)
     predictions = model.predictions(TEXTS)
     family = model.family_
     np.testing.assert_allclose([one["mean"] for one in found], predictions.mean, rtol=1e-6, atol=1e-6)
@@ -101,22 +114,20 @@ def test_a_text_that_is_tried_has_the_numbers_of_python(kind, tmp_path, visit):
     else:
         ends = np.array(family.distribution(predictions.eta).interval(0.9)).T
         np.testing.assert_allclose([one["interval"] for one in found], ends, rtol=1e-6, atol=1e-5)
-    opened.page.fill("#try-text", TEXTS[0])
-    opened.page.wait_for_selector("#try-result:not([hidden])")
-    assert opened.page.inner_text("#try-mean") == f"{predictions.mean[0]:.2f}"
-    words = opened.page.inner_text("#try-words")
+    page.fill("#try-text", TEXTS[0])
+    page.wait_for_selector("#try-result:not([hidden])")
+    assert page.inner_text("#try-mean") == f"{predictions.mean[0]:.2f}"
+    words = page.inner_text("#try-words")
     assert ("Nine in ten" in words) == (not hasattr(family, "levels"))
-    assert opened.errors == []
+    assert visit.errors == []
 
 
 @pytest.mark.parametrize("kind", ["poisson", "negative-binomial", "gaussian"])
-def test_the_distribution_that_is_drawn_is_that_of_python(kind, tmp_path, visit):
-    model, y = fitted(kind)
-    write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), y, HELD_OUT)
-    opened = visit(tmp_path / "report.html")
+def test_the_distribution_that_is_drawn_is_that_of_python(kind, opened):
+    model, _ = fitted(kind)
     inner = report_of(kind).bins.edges[1:-1]
     given = "textsignalModel(JSON.parse(document.getElementById('model-data').textContent))"
     script = f"async ([eta, at]) => {{ const m = await {given}; return at.map((x) => m.family.cdf(eta, x)) }}"
     eta = float(model.predictions(TEXTS[:1]).eta[0])
-    found = opened.page.evaluate(script, [eta, inner.tolist()])
+    found = opened(kind).page.evaluate(script, [eta, inner.tolist()])
     np.testing.assert_allclose(found, model.family_.distribution(eta).cdf(inner), atol=1e-9)

@@ -1,5 +1,7 @@
 """Try a text: the page's numbers are Python's."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from small_reviews import HELD_OUT, REVIEWS
@@ -40,15 +42,22 @@ SAID = [
 TEXTS = [*ODD, *SAID, *REVIEWS.texts[-(200 - len(ODD) - len(SAID)) :]]
 
 
+@pytest.fixture(scope="module")
+def opened(tabs, reports):
+    """The page of a model, by its name: its model is asked, and nothing on it changes."""
+    return cache(lambda name: tabs.open(reports[name]).page)
+
+
 @pytest.fixture(scope="module", params=["themes", "predictive", "words", "joint"])
-def said(request, browser, reports, models):
-    """What the page and Python say of the texts."""
-    page = browser.new_page()
-    page.goto(reports[request.param].as_uri())
-    page.wait_for_selector("body[data-ready]")
-    found = page.evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
-    page.close()
+def said(request, opened, models):
+    """What the page says of the texts, and the model in Python."""
+    found = opened(request.param).evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
     return found, models[request.param]
+
+
+@cache
+def explained(model, text):
+    return model.explain(text)
 
 
 def test_predictions_are_those_of_python(said):
@@ -68,10 +77,9 @@ def test_predictions_are_those_of_python(said):
 def test_contributions_are_those_of_python_and_add_up(said):
     page, model = said
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
-        explained = model.explain(text)
-        by_topic = explained.topics.set_index("topic")["contribution"].sort_index()
+        by_topic = explained(model, text).topics.set_index("topic")["contribution"].sort_index()
         np.testing.assert_allclose(found["contributions"], by_topic, rtol=0, atol=1e-6)
-        assert found["beyond"] == pytest.approx(explained.beyond, abs=1e-6)
+        assert found["beyond"] == pytest.approx(explained(model, text).beyond, abs=1e-6)
         parts = found["baseline"] + sum(found["contributions"]) + found["beyond"]
         np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
 
@@ -79,9 +87,9 @@ def test_contributions_are_those_of_python_and_add_up(said):
 def test_points_are_those_of_python_and_add_up_to_the_prediction(said):
     page, model = said
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
-        explained = model.explain(text)
-        assert found["slope"] == pytest.approx(explained.slope, abs=1e-6)
-        assert found["baselineMean"] == pytest.approx(explained.baseline_prediction, abs=1e-6)
+        expected = explained(model, text)
+        assert found["slope"] == pytest.approx(expected.slope, abs=1e-6)
+        assert found["baselineMean"] == pytest.approx(expected.baseline_prediction, abs=1e-6)
         points = (sum(found["contributions"]) + found["beyond"]) * found["slope"]
         assert found["baselineMean"] + points == pytest.approx(found["mean"], abs=1e-9)
 
@@ -90,15 +98,14 @@ def test_points_are_those_of_python_and_add_up_to_the_prediction(said):
 def test_sentences_are_those_of_python(said):
     page, model = said
     for text, found in zip(TEXTS, page, strict=True):
-        explained = model.explain(text)
-        sentences = explained.sentences
+        sentences = explained(model, text).sentences
         assert [sentence["topic"] for sentence in found["sentences"]] == sentences["topic"].tolist()
         for name in ("share", "tone", "speaking", "contribution"):
             here = [sentence[name] for sentence in found["sentences"]]
             np.testing.assert_allclose(here, sentences[name], rtol=0, atol=1e-6)
-        assert found["unknownWords"] == list(explained.unknown_words)
+        assert found["unknownWords"] == list(explained(model, text).unknown_words)
         here = {term["term"]: term["contribution"] for term in found["terms"]}
-        expected = explained.words.set_index("word")["contribution"]
+        expected = explained(model, text).words.set_index("word")["contribution"]
         assert here.keys() == set(expected.index)
         np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-6)
 
@@ -160,15 +167,12 @@ def test_words_share_what_their_topics_contribute(said):
                 assert term["contribution"] == pytest.approx(sum(term["byTopic"]) + term["direct"], abs=1e-9)
 
 
-def test_words_are_those_of_python(browser, reports):
-    page = browser.new_page()
-    page.goto(reports["joint"].as_uri())
-    page.wait_for_selector("body[data-ready]")
+def test_words_are_those_of_python(opened):
     rng = np.random.default_rng(0)
     letters = list("abzéßΣσς' ’-_19\u0301\u0915\u093f☺👍🏽🇩🇪\u200d ½ﬁ東")
     soup = ["".join(rng.choice(letters, 30)) for _ in range(200)]
-    assert page.evaluate("texts => texts.map(textsignal.model.words)", soup) == [words(text) for text in soup]
-    page.close()
+    found = opened("joint").evaluate("texts => texts.map(textsignal.model.words)", soup)
+    assert found == [words(text) for text in soup]
 
 
 @pytest.mark.parametrize("name", ["themes", "predictive"])
@@ -189,22 +193,6 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
     page.fill("#try-text", "xylophone")
     page.wait_for_selector("#try-words:has-text('no term')")
     assert float(page.inner_text("#try-mean")) == pytest.approx(of_nothing, abs=0.0051)
-
-
-@pytest.fixture
-def opened(browser, reports):
-    """A page with a report on a model, by its name."""
-    pages = []
-
-    def open_report(name):
-        pages.append(browser.new_page())
-        pages[-1].goto(reports[name].as_uri())
-        pages[-1].wait_for_selector("body[data-ready]")
-        return pages[-1]
-
-    yield open_report
-    for page in pages:
-        page.close()
 
 
 MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text)))"

@@ -8,6 +8,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,7 @@ def _asset(name: str) -> str:
     return files("textsignal.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
+@cache
 def _template() -> Any:
     environment = Environment(
         loader=PackageLoader("textsignal.report.page", ""),
