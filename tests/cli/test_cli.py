@@ -594,7 +594,7 @@ def test_an_output_that_cannot_be_a_folder_is_named_before_the_work(error_of, mo
     ],
 )
 def test_predictions_that_cannot_be_written_are_refused_before_the_work(error_of, monkeypatch, model, target, message):
-    monkeypatch.setattr("textsignal.model.load", pytest.fail)
+    monkeypatch.setattr("textsignal.loading.load", pytest.fail)
     Path("there.csv").touch()
     Path("folder.csv").mkdir()
     assert message in error_of("predict", model, "reviews.csv", "--text", "Review", "-o", target)

@@ -80,9 +80,10 @@ def test_topics_and_drivers_are_of_all_responses_or_of_one(out, call, tmp_path):
         assert call(command, out / "model", "-o", target) == 0
         pd.testing.assert_series_equal(pd.read_csv(target)["lift"], table["lift"])
         one = tmp_path / f"{command}-one.csv"
-        given = [] if command == "topics" else [out.parent / "reviews.csv", "--text", "Review"]
-        assert call(command, out / "model", *given, "--response", "Stars", "-o", one) == 0
+        assert call(command, out / "model", "--response", "Stars", "-o", one) == 0
         assert "response" not in pd.read_csv(one)
+    given = [out.parent / "reviews.csv", "--text", "Review", "--response", "Stars"]
+    assert call("drivers", out / "model", *given, "-o", tmp_path / "of-texts.csv") == 0
 
 
 def test_explain_and_report_are_of_one_response(out, call, capsys, tmp_path):

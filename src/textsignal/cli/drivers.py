@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from textsignal.cli.options import (
 from textsignal.cli.screen import driver_table, show_findings, what_was_read
 from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_table
+
+if TYPE_CHECKING:
+    from textsignal.topics.findings import Drivers
 
 
 def drivers(
@@ -51,36 +54,30 @@ def drivers(
     from textsignal.tables.read import read_file
     from textsignal.topics.table import with_lists_as_text
 
-    if file is None and any(name is not None for name in (by, text, response, offset, weights)):
-        raise InputError("--text, --response, --by, --offset and --weights name columns of a table; give the table too")
+    if file is None and any(name is not None for name in (by, text, offset, weights)):
+        raise InputError("--text, --by, --offset and --weights name columns of a table; give the table too")
     table = None
     if file is not None:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         table = read.table
         if read.choice:
             say(what_was_read(file, read))
-    found = models_of(model, response, names_column=True)
+    found = models_of(model, response, names_column=file is not None)
     several = len(found) > 1
-    tables = {
-        name: drivers_table(
-            fitted,
-            table,
-            text=text,
-            response=name if several and table is not None and name in table else response,
-            by=by,
-            offset=offset,
-            weights=weights,
-        )
-        for name, fitted in found.items()
-    }
+
+    def tables() -> dict[str, Drivers]:
+        columns = {name: name if several and table is not None and name in table else response for name in found}
+        beside = {"text": text, "by": by, "offset": offset, "weights": weights}
+        return {name: drivers_table(one, table, response=columns[name], **beside) for name, one in found.items()}
+
     if output is None:
-        for name, one in tables.items():
+        for name, one in tables().items():
             subject = name if several else "the response"
             show_findings(one)
             out.print(driver_table(one, f"What moves {subject}" + (f", by {by}, the largest groups" if by else "")))
         return
     check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:
-        made = with_lists_as_text(stacked(tables) if several else next(iter(tables.values())))
+        made = with_lists_as_text(stacked(tables()) if several else next(iter(tables().values())))
         write(made)
     say(f"Written to {output}: {count(len(made), 'row')}")
