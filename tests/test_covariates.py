@@ -26,7 +26,7 @@ SCORES = RATINGS + 1.5 * TABLE["price"].to_numpy() + 2.0 * (TABLE["country"] == 
 TRAININGS = ["themes", "predictive", "joint"]
 every = pytest.mark.parametrize("training", TRAININGS)
 #: Joint training amplifies rounding.
-CLOSE = {"themes": 1e-5, "predictive": 1e-5, "joint": 0.03}
+CLOSE = {"themes": 1e-5, "predictive": 1e-4, "joint": 0.03}
 
 
 @cache

@@ -286,7 +286,7 @@ class Recorded(ts.GLMNMF):
         X, y, D = scaled.X.toarray(), task.corpus.y, fitted.weights @ fitted.topics
         text = scaled.length @ (D.sum(axis=1) - np.sum(X * np.log(D), axis=1))
         eta = fitted.intercept + fitted.weights @ fitted.effects
-        response = task.family.loss(y, eta).sum() + self._penalty * np.sum(fitted.effects**2)
+        response = task.family.loss(y, eta).sum() + self._penalty_of(task.family) * np.sum(fitted.effects**2)
         by_length = Corpus(sp.csr_array(scaled.X * scaled.length[:, None]), y, task.corpus.weight)
         share = by_length.text_null_deviance() / null_deviance(task.family, y, task.corpus.weight)
         return text + self.supervision * share * response

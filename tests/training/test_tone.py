@@ -4,12 +4,36 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.families import Binomial
+from textsignal.families import (
+    AdjacentCategories,
+    Bernoulli,
+    BetaBinomial,
+    Binomial,
+    Gaussian,
+    NegativeBinomial,
+    Ordinal,
+    Poisson,
+    Proportion,
+)
 from textsignal.kernels import compiled, reference
-from textsignal.training.tone import TONE_FOLDS, fit_tone
+from textsignal.training.tone import TONE_FOLDS, _expected, fit_tone
 
 FAMILY = Binomial(4, 1)
 N, V = 600, 40
+FAMILIES = {
+    family.name: family
+    for family in (
+        FAMILY,
+        BetaBinomial(4, 1, dispersion=0.3),
+        AdjacentCategories(4, 1, offsets=(0, 0, 0, 0, 0)),
+        Ordinal((1, 2, 3), (-1.0, 1.0)),
+        Bernoulli((0, 1)),
+        Proportion(),
+        Poisson(),
+        NegativeBinomial(0.5),
+        Gaussian(2.0),
+    )
+}
 
 
 def documents(n=N, seed=0):
@@ -135,7 +159,7 @@ class TestDocuments:
         order = np.random.default_rng(0).permutation(N)
         assert_same(tone_of(counts[order], y[order]), tone_of(counts, y))
 
-    def test_missing_responses_and_weights_of_0_do_not_count(self):
+    def test_few_missing_responses_and_weights_of_0_do_not_count(self):
         counts, y = documents()
         rest = tone_of(counts[100:], y[100:])
         assert_same(tone_of(counts, np.where(np.arange(N) < 100, np.nan, y)), rest)
@@ -162,6 +186,45 @@ class TestDocuments:
         tone = tone_of(counts, np.full(N, level))
         assert not tone.effects.any()
         assert not tone.fold_effects.any()
+
+
+class TestWithoutResponses:
+    """Most documents have no response."""
+
+    @staticmethod
+    def holed(n=N, known=150):
+        """As `documents`, with a response here and there; the last feature never stands in such a document."""
+        counts, y = documents(n)
+        counts = counts.tolil()
+        counts[:known, [V - 1]] = 0
+        counts[known:, [V - 1]] = (counts[known:, [0]].toarray() > 0).astype(float)
+        return sp.csr_array(counts), np.where(np.arange(n) < known, y, np.nan)
+
+    def test_a_word_beside_good_ones_becomes_good(self):
+        tone = tone_of(*self.holed())
+        assert tone.effects[V - 1] > 0.3
+        assert np.all(tone.fold_effects[:, V - 1] > 0.3)
+
+    def test_a_fit_has_not_seen_the_responses_it_left_out(self):
+        counts, y = self.holed()
+        tone = tone_of(counts, y)
+        inside = (tone.folds == 2) & ~np.isnan(y)
+        changed = y.copy()
+        changed[inside] = np.random.default_rng(0).permutation(y[inside])
+        moved = np.abs(tone_of(counts, changed).fold_effects - tone.fold_effects).max(axis=1)
+        assert np.all(moved[2] < 0.05 * np.delete(moved, 2))
+
+    def test_whole_weights_are_repetition(self):
+        counts, y = self.holed()
+        weight = (1 + np.arange(N) % 3).astype(float)
+        rows = np.repeat(np.arange(N), weight.astype(int))
+        assert_same(tone_of(counts, y, weight), tone_of(counts[rows], y[rows]))
+
+    @pytest.mark.parametrize("name", FAMILIES)
+    def test_expected_responses_have_no_slope(self, name):
+        family = FAMILIES[name].of_words
+        eta = np.linspace(-2, 2, 5)
+        np.testing.assert_allclose(family.gradient(_expected(family, eta), eta), 0, atol=1e-12)
 
 
 def test_compiled_is_the_reference():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
@@ -13,8 +14,9 @@ from textsignal.checks import check_choice, check_number
 from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
-from textsignal.families import Family, as_family, null_deviance
+from textsignal.families import Family, as_family, best_constant, null_deviance
 from textsignal.inference import Inference
+from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
 from textsignal.training.draws import document_keys
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
@@ -37,11 +39,12 @@ class GLMNMF(TopicEstimator):
     """Topics that reconstruct the text and explain a response of any family.
 
     Predictive training, the default, makes weights a function of the text and moves the topics so that this function
-    predicts; joint training, the paper's, minimises KL(X || W H) + s [ sum loss(y, intercept + W beta) + penalty
-    |beta|^2 ] over free weights. s is scaled so that a `supervision` of 1 gives text and response the same say:
-    s = supervision * (text null deviance) / (response null deviance); predictive training multiplies it by twice the
-    share of the response's deviance that words explain on held-back documents. Every topic is given as shares of
-    terms that sum to 1, so that weights and effects compare between topics.
+    predicts; joint training, after the paper, minimises KL(X || W H) + s [ sum loss(y, W beta) + penalty u |beta|^2 ]
+    over free weights, with topics that sum to 1 and u = (mean total of rows with a response) * terms / topics. s is
+    scaled so that a `supervision` of 1 gives text and response the same say: s = supervision * (text null deviance) /
+    (response null deviance); predictive training multiplies it by twice the share of the response's deviance that words
+    explain on held-back documents. Every topic is given as shares of terms that sum to 1, so that weights and effects
+    compare between topics.
 
     Parameters
     ----------
@@ -52,7 +55,8 @@ class GLMNMF(TopicEstimator):
         and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
         refitted in the end on weights that follow from the text alone, as a new document's do.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
-    penalty : on the squared effects; None takes 0.1 for joint and 3 for predictive training.
+    penalty : on the squared effects, in units of the family's linear predictor (1 for logits and logarithms, standard
+        deviations of a Gaussian response); None takes 0.1 for joint and 3 for predictive training.
     fit_intercept : whether the linear predictor has a constant.
     smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero, as a share of
         the mean row total; share of a long document's terms left out at random in each step; passes over the
@@ -160,23 +164,36 @@ class GLMNMF(TopicEstimator):
 
     def _train_jointly_on(self, task: Task) -> Run:
         corpus, family = task.corpus, task.family
+        answered = replace(corpus, weight=np.where(np.isnan(corpus.y), 0.0, corpus.weight))
         settings = JointSettings(
             alpha=self.supervision
             * corpus.text_null_deviance()
             / null_deviance(family, corpus.y, corpus.weight, corpus.offsets),
-            penalty=self._penalty,
+            penalty=self._penalty_of(family) * answered.mean_size * corpus.X.shape[1] / self.n_topics,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
             max_iter=self.max_iter,
             tol=DEFAULT_TOL if self.tol is None else self.tol,
+            unit_topics=True,
         )
-        fitted = self._train_joint(task, settings)
+        fitted = self._train_joint(replace(task, corpus=self._around_constant(corpus, family)), settings)
         topics = unit_topics(fitted.topics)
         fit = fit_on_text(corpus, Inference(topics), self._response_model(family, task.compute))
         return Run(fitted.with_fit(topics, fit), fitted.trace.objective[-1])
 
+    def _around_constant(self, corpus: Corpus, family: Family) -> Corpus:
+        """The corpus with the best constant in its offset, where a linear predictor of 0 means nothing.
+
+        Joint training has no intercept, and weights would have to bear it.
+        """
+        if family.has_origin or not self.fit_intercept:
+            return corpus
+        observed = ~np.isnan(corpus.y)
+        constant = best_constant(family, corpus.y[observed], corpus.weight[observed], corpus.offsets[observed])
+        return replace(corpus, offset=corpus.offsets + constant)
+
     def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        return ResponseModel(family, compute, self._penalty, self.fit_intercept)
+        return ResponseModel(family, compute, self._penalty_of(family), self.fit_intercept)
 
     def _train_predictively(self, task: Task) -> Run:
         self._check_predictive_options(task)
@@ -187,7 +204,7 @@ class GLMNMF(TopicEstimator):
         spread = null_deviance(task.family, corpus.y, corpus.weight, corpus.offsets)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / spread,
-            penalty=self._penalty / corpus.weight.sum(),
+            penalty=self._penalty_of(task.family) / corpus.weight.sum(),
             fit_intercept=self.fit_intercept,
             smoothing=self.smoothing / corpus.mean_size,
             prior=PRIOR,
@@ -224,9 +241,10 @@ class GLMNMF(TopicEstimator):
         effects = fit_word_effects(rows, corpus.y, corpus.weight, eta, task.family, document_keys(rows))
         return replace(fitted, word_effects=effects)
 
-    @property
-    def _penalty(self) -> float:
-        return DEFAULT_PENALTIES[self.training] if self.penalty is None else self.penalty
+    def _penalty_of(self, family: Family) -> float:
+        """The penalty on effects in units of this family's linear predictor: points or cents are the same."""
+        penalty = DEFAULT_PENALTIES[self.training] if self.penalty is None else self.penalty
+        return penalty / family.unit**2
 
     def _check_predictive_options(self, task: Task) -> None:
         check_number("smoothing", self.smoothing, least=0, above=True)

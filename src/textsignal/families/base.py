@@ -53,6 +53,10 @@ class Family(Protocol):
         """A difference in eta that matters: 1 for logits and logarithms, else on the scale of the response."""
 
     @property
+    def has_origin(self) -> bool:
+        """Whether a linear predictor of 0 means something, such as even odds, whatever unit the response is in."""
+
+    @property
     def of_words(self) -> Family:
         """The family for effects of single words: of the same encoded responses, with a simpler loss if need be."""
 
@@ -119,6 +123,11 @@ class Common:
     def unit(self) -> float:
         """A difference in eta that matters."""
         return 1.0
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether a linear predictor of 0 means something."""
+        return True
 
     @property
     def of_words(self) -> Any:

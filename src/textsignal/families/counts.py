@@ -17,6 +17,11 @@ LEAST_RATE = 1e-3
 class Counts(Common):
     """Whole numbers from 0 on. Exposure, such as days or readers, enters as the offset log(exposure)."""
 
+    @property
+    def has_origin(self) -> bool:
+        """A rate of 1 is one in an hour, or one in a year."""
+        return False
+
     def encode(self, y: ArrayLike) -> Vector:
         """The counts themselves; anything below 0 or between whole numbers raises, naming the row."""
         values = as_numbers(y)

@@ -44,6 +44,11 @@ class Gaussian(Common):
         """One standard deviation."""
         return self._deviation
 
+    @property
+    def has_origin(self) -> bool:
+        """Where numbers begin is up to the user."""
+        return False
+
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the standard deviation."""
         values = observed_numbers(y)

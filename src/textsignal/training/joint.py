@@ -118,6 +118,9 @@ class Joint:
 
     One sweep per iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
     weights' sweep, while a document is at hand.
+
+    unit_topics : whether every topic sums to 1 all the time. Else one that shrinks while its weights grow makes its
+        coefficient, and with it the penalty, as small as it likes, and its effect can run away.
     """
 
     blocks: Sequence[Block]
@@ -126,6 +129,7 @@ class Joint:
     alpha: float
     weight_rule: WeightRule
     coefficient_step: CoefficientStep
+    unit_topics: bool = False
 
     def init(self) -> JointState:
         """Sums at the start."""
@@ -134,8 +138,11 @@ class Joint:
 
     def step(self, state: JointState) -> JointState:
         """One iteration of Algorithm 1."""
-        # 1. Topics: H <- H * W^T R / W^T 1.
-        HT = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
+        # 1. Topics: H <- H * W^T R / W^T 1; with a sum of 1, the same majoriser is least at shares of H * W^T R.
+        if self.unit_topics:
+            HT = unit_topics((state.parameters.HT * state.sums.pull).T).T
+        else:
+            HT = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
         parameters = replace(state.parameters, HT=self._keep(HT))
         # 2. Coefficients.
         parameters = self.coefficient_step.move(self.response, self.blocks, parameters, state.sums.response)
@@ -176,6 +183,8 @@ class JointSettings:
 
     There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
     such a constant for the response.
+
+    unit_topics : as in `Joint`; the paper's are not.
     """
 
     alpha: float
@@ -184,6 +193,7 @@ class JointSettings:
     coefficient_step: CoefficientStep
     max_iter: int
     tol: float
+    unit_topics: bool = False
 
 
 def train_joint(
@@ -197,13 +207,16 @@ def train_joint(
 ) -> FittedTopics:
     """Run joint training from topics (topics, terms) and weights (documents, topics)."""
     n_topics = len(topics)
+    if settings.unit_topics:
+        topics, weights = unit_topics(topics), weights * topics.sum(axis=1)
     response = ResponseModel(family, compute, settings.penalty, fit_intercept=False)
     blocks = place(corpus, weights, compute)
     HT = pad(topics.T, compute.kernels, corpus.X.dtype)
     first = settings.coefficient_step.settle(
         response, blocks, Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
     )
-    method = Joint(blocks, first, response, settings.alpha, settings.weight_rule, settings.coefficient_step)
+    rules = settings.weight_rule, settings.coefficient_step, settings.unit_topics
+    method = Joint(blocks, first, response, settings.alpha, *rules)
     solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
     parameters = settings.coefficient_step.settle(response, blocks, solution.state.parameters)
     sums = response.sweep(blocks, parameters)

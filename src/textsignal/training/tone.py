@@ -5,6 +5,10 @@ sees each document with half of its features left out at random, and the next pa
 something without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are
 all that keeps effects small; nothing has to be chosen.
 
+Documents without a response take part too: tone is fitted to those that have one, and then once more to all, with
+expected responses, by each fit's own tone, where there is none. As every pass sees half of a document's features, the
+rest of a text then tells features of which the responses said little what they mean.
+
 Fits that each leave out a part of the documents run side by side with the fit of all: one visit to a document serves
 all of them, and a fit that leaves it out takes a step of 0.
 """
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.families import Family, best_constant
+from textsignal.inference import unit_rows
 from textsignal.kernels import Kernels, Rows
 from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
@@ -33,6 +38,8 @@ PASSES, STEP = 25, 0.18
 MANY, LEAST_PASSES = 10_000, 5
 #: Few documents have effects that are the mean of several runs, at most so many: they depend less on the draws.
 MOST_RUNS = 4
+#: Documents without a response take part where there are at least so many to one with a response: fewer tell nothing.
+LEAST_SILENT = 0.5
 #: Documents whose slopes are taken together.
 BATCH = 100
 
@@ -73,16 +80,51 @@ def fit_tone(
     offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
     """
     folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
-    observed = np.flatnonzero(~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0))
+    observed = ~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0)
     effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
-    if observed.size and np.ptp(y[observed]) > 0:
-        distinct = distinct_documents(Corpus(counts, y, weight, offset=offset).at(observed))
+    if observed.any() and np.ptp(y[observed]) > 0:
+        counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
+        distinct = distinct_documents(Corpus(counts, y, weight, offset=offset).at(counted))
         left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
-        left_out[distinct.places] = folds[observed]
-        n_runs = max(1, min(MOST_RUNS, MANY // len(distinct.corpus.y)))
-        runs = [_descend(distinct.corpus, left_out, sizes, family, kernels, run) for run in range(n_runs)]
-        effects = np.mean(runs, axis=0)
+        left_out[distinct.places] = folds[counted]
+        effects = _fits(distinct.corpus, left_out, sizes, family, kernels)[:-1, : TONE_FOLDS + 1]
     return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
+
+
+def _fits(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels) -> Vector:
+    """(features + 1, fits) effects and constant of every fit, to documents with and without a response."""
+    known = ~np.isnan(corpus.y)
+    roots = sp.csr_array(corpus.X, dtype=float)
+    roots.data = sizes[roots.indices] * np.sqrt(roots.data)
+    answered = corpus.at(known)
+    scale = _scale(answered, family)
+    effects = _mean_of_runs(answered, roots[known], answered.y[:, None], folds[known], scale, family, kernels)
+    if corpus.weight[~known].sum() < LEAST_SILENT * corpus.weight[known].sum():
+        return effects
+    eta = kernels.predictors(Rows.of(unit_rows(roots), 0, len(known)), effects) + corpus.offsets[:, None]
+    y = np.where(known[:, None], corpus.y[:, None], _expected(family, np.asarray(eta, dtype=float)))
+    # A document without a response is left out by no fit.
+    return _mean_of_runs(corpus, roots, y, np.where(known, folds, -1), scale, family, kernels)
+
+
+def _expected(family: Family, eta: Vector) -> Vector:
+    """The encoded responses at which the loss has no slope; of words, slopes are linear in the response."""
+    at_zero, at_one = (family.gradient(np.full(eta.shape, y), eta) for y in (0.0, 1.0))
+    return at_zero / (at_zero - at_one)
+
+
+def _mean_of_runs(
+    corpus: Corpus,
+    roots: sp.csr_array,
+    y: Vector,
+    folds: NDArray[np.int64],
+    scale: _Scale,
+    family: Family,
+    kernels: Kernels,
+) -> Vector:
+    """(features + 1, fits) of `_descend`, the mean of more runs where documents are few."""
+    n_runs = max(1, min(MOST_RUNS, MANY // len(folds)))
+    return np.mean([_descend(corpus, roots, y, folds, scale, family, kernels, run) for run in range(n_runs)], axis=0)
 
 
 @dataclass(frozen=True)
@@ -144,17 +186,23 @@ def _scale(corpus: Corpus, family: Family) -> _Scale:
 
 
 def _descend(
-    corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels, run: int
+    corpus: Corpus,
+    roots: sp.csr_array,
+    y: Vector,
+    folds: NDArray[np.int64],
+    scale: _Scale,
+    family: Family,
+    kernels: Kernels,
+    run: int,
 ) -> Vector:
-    """(features, TONE_FOLDS + 1) effects: without the documents of each fold, and of all documents.
+    """(features + 1, fits) effects and constant: without the documents of each fold, and of all documents.
 
-    corpus : counts, responses that are all there, and weights; folds : (documents,); run : draws are others in each.
+    corpus : counts, weights and offsets; roots : (documents, features) of the counts, times sizes.
+    y : (documents, fits) responses, all there, or (documents, 1) the same for all; folds : (documents,).
+    run : draws are others in each.
     """
-    roots = sp.csr_array(corpus.X, dtype=float)
-    roots.data = sizes[roots.indices] * np.sqrt(roots.data)
     visits = _visits(corpus, run)
-    y, offset = corpus.y[visits.rows], corpus.offsets[visits.rows]
-    scale = _scale(corpus, family)
+    offset = corpus.offsets[visits.rows]
     n_fits = -(-(TONE_FOLDS + 1) // kernels.lanes(np.float64)) * kernels.lanes(np.float64)
     effects, squares = (kernels.zeros((roots.shape[1] + 1, n_fits), np.float64) for _ in range(2))
     effects[-1], squares[:] = scale.constant, 1.0
@@ -167,6 +215,7 @@ def _descend(
             batch = order[start : start + BATCH]
             X = Rows.of(half, start, start + len(batch))
             eta = np.asarray(kernels.predictors(X, effects), dtype=float) + offset[batch, None]
-            slopes = counting[batch] * family.gradient(np.broadcast_to(y[batch, None], eta.shape), eta)
+            observed = np.broadcast_to(y[visits.rows[batch]], eta.shape)
+            slopes = counting[batch] * family.gradient(observed, eta)
             kernels.adagrad_step(X, slopes, effects, squares, STEP * scale.eta)
-    return np.asarray(effects[:-1, : TONE_FOLDS + 1], dtype=float)
+    return np.asarray(effects, dtype=float)
