@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
@@ -237,13 +237,27 @@ def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.
     return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
-def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
-    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing."""
+def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
+    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing.
 
-    def loss(constant: float) -> float:
-        return float(np.sum(weight * family.loss(y, np.full(y.size, constant) + offset)))
+    (P,) constants of P linear predictors.
+    """
 
-    return float(minimize_scalar(loss).x)
+    def loss(constant: Any) -> float:
+        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
+
+    def slope(constants: Vector) -> Vector:
+        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
+
+    if family.n_predictors == 1:
+        return float(minimize_scalar(loss).x)
+    found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
+    return found.x
+
+
+def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
+    """(documents,) the same linear predictor for all but for the offset; (documents, P) of P constants."""
+    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
 
 
 def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
@@ -251,7 +265,7 @@ def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | fl
     observed = ~np.isnan(y)
     offset = np.broadcast_to(offset, y.shape)
     constant = best_constant(family, y[observed], weight[observed], offset[observed])
-    return deviance(family, y, constant + offset, weight)
+    return deviance(family, y, constant_predictor(constant, y, offset), weight)
 
 
 def best_between(value: Any, slope: Any, low: float, high: float) -> float:
