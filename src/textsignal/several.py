@@ -26,7 +26,7 @@ from textsignal.tables.write import whole_folder
 from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import observe_given, texts_and_covariates
 from textsignal.topics.drivers import DRIVER_TERMS
-from textsignal.topics.reading import Observed, Reading, Tokens, observe
+from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.responses import compared, response_columns
 from textsignal.topics.revise import Revision, Topic, dropped, merged
 
@@ -133,7 +133,7 @@ class TextResponsesModel(BaseEstimator):
         for name, model in models.items():
             try:
                 observed[name], design = observe_given(
-                    observe(tokens, columns[name], sample_weight),
+                    parts.observe_response(model, tokens, columns[name], sample_weight),
                     covariates=covariates,
                     offset=None,
                     groups=groups,

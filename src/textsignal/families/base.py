@@ -45,6 +45,18 @@ class Family(Protocol):
         """The responses that can occur, in order, on the user's scale; absent where they cannot be listed."""
 
     @property
+    def numbers(self) -> Vector:
+        """The numbers that stand for `levels`, of which means are: these themselves, or places of text."""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether `levels` are known, and are text."""
+
+    @property
+    def classifies(self) -> bool:
+        """Whether levels are classes: predictions are then labels, else means."""
+
+    @property
     def n_predictors(self) -> int:
         """Linear predictors of one document."""
 
@@ -104,11 +116,18 @@ class Common:
     """What most families answer alike; they are frozen dataclasses of their settings."""
 
     name: ClassVar[str]
+    classifies: ClassVar[bool] = False
+    has_text: ClassVar[bool] = False
 
     @property
     def levels(self) -> NDArray[Any]:
         """There are none: `hasattr(family, "levels")` is False."""
         raise self._no_levels
+
+    @property
+    def numbers(self) -> Vector:
+        """The levels."""
+        return np.asarray(self.levels, dtype=float)
 
     @property
     def n_predictors(self) -> int:
@@ -166,11 +185,11 @@ class Common:
         return f"{type(self).__name__}({', '.join(given)})"
 
 
-def check_trainable(family: Family) -> None:
-    """Raise where a document has several linear predictors: topics and themes have one effect each."""
+def check_trainable(family: Family, what: str = "themes") -> None:
+    """Raise where a document has several linear predictors, and something is made for one."""
     if family.n_predictors > 1:
         raise InputError(
-            f"the {family.name} family has {family.n_predictors} linear predictors, and training takes one; "
+            f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
             'family="bernoulli" takes two classes, one against all others'
         )
 
@@ -296,7 +315,7 @@ def _first_label(y: ArrayLike, error: Exception) -> str:
             float(value)
         except (TypeError, ValueError):
             fits = 'family="categorical" takes labels, family="bernoulli" two of them'
-            return f"{value!r} is not (row {row}; rows count from 0); {fits}"
+            return f"{value!r} is not (row {row + 1}; rows count from 1); {fits}"
     return str(error)
 
 
@@ -309,10 +328,10 @@ def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: st
     """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
     rows = np.flatnonzero(bad)
     if rows.size:
-        listed = ", ".join(f"row {row}: {shown(values[row])}" for row in rows[:5])
+        listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
         more = f" and {rows.size - 5} more" if rows.size > 5 else ""
         advice = f"; {fits}" if fits else ""
-        raise InputError(f"response {reason} ({listed}{more}; rows count from 0){advice}")
+        raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
 
 
 def shown(value: Any) -> str:

@@ -13,7 +13,16 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import MARGIN, Common, raise_at
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import Labels, as_array, as_column, as_labels, distinct_labels, encode_labels
+from textsignal.families.labels import (
+    Labels,
+    are_text,
+    as_array,
+    as_column,
+    as_labels,
+    distinct_labels,
+    encode_labels,
+    numbers_of,
+)
 from textsignal.families.logistic import Logistic
 
 #: What takes more than two classes.
@@ -39,6 +48,7 @@ class Bernoulli(Common, Logistic):
     """
 
     name: ClassVar[str] = "bernoulli"
+    classifies: ClassVar[bool] = True
 
     labels: Labels | None = None
 
@@ -59,6 +69,16 @@ class Bernoulli(Common, Logistic):
         """Both classes."""
         return as_array(self._labels)
 
+    @property
+    def has_text(self) -> bool:
+        """Whether classes are text."""
+        return self.labels is not None and are_text(self.labels)
+
+    @property
+    def numbers(self) -> Vector:
+        """Both classes, or 0 and 1 for text."""
+        return numbers_of(self._labels)
+
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the labels."""
         if self.labels is not None:
@@ -77,12 +97,12 @@ class Bernoulli(Common, Logistic):
 
     def mean(self, eta: Vector) -> Vector:
         """The chance of the second class, or the expected number."""
-        low, high = self._ends
+        low, high = self.numbers
         return low + (high - low) * special.expit(eta)
 
     def link(self, mean: Vector) -> Vector:
         """logit of the chance, kept off 0 and 1."""
-        low, high = self._ends
+        low, high = self.numbers
         return special.logit(np.clip((np.asarray(mean) - low) / (high - low), MARGIN, 1 - MARGIN))
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -94,11 +114,6 @@ class Bernoulli(Common, Logistic):
     def distribution(self, eta: Vector) -> Discrete:
         """Probabilities of both classes."""
         return Discrete(self.levels, np.stack([special.expit(-np.asarray(eta)), special.expit(eta)], axis=-1))
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        low, high = self._labels
-        return (float(low), float(high)) if not {type(low), type(high)} - {int, float} else (0.0, 1.0)
 
     @property
     def _labels(self) -> Labels:

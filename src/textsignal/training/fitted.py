@@ -173,7 +173,7 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
     glm = fit_glm(replace(response, penalty=penalty), columns, y, weight, tilt=tilt, offset=given.offset)
     if given.n_columns and tilt is not None:
         glm = _untilted(glm, inferred.weights, corpus, response)
-    eta = glm.linear_predictor(columns) + given.offset
+    eta = (glm.linear_predictor(columns).T + given.offset).T
     errors = None
     if given.n_columns:
         dispersion = dispersion_of(glm.family, y, eta, weight)

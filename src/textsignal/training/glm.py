@@ -92,7 +92,8 @@ class ResponseModel:
         """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
         hessian, n_predictors = sums.hessian.copy(), self.family.n_predictors
         columns = np.arange(len(hessian) - n_predictors)
-        hessian[columns, columns] += np.repeat(2 * self.penalty, n_predictors)
+        penalty = np.broadcast_to(2 * self.penalty, columns.size // n_predictors)
+        hessian[columns, columns] += np.repeat(penalty, n_predictors)
         hessian[-n_predictors:] *= self.fit_intercept
         hessian[:, -n_predictors:] *= self.fit_intercept
         return hessian
