@@ -117,7 +117,7 @@ class TopicEstimator(
         return self.fitted_.effects.T
 
     @property
-    def intercept_(self) -> float | Vector:
+    def intercept_(self) -> Any:
         """Constant of the linear predictor; (classes - 1,) of classes against the first one."""
         return self.fitted_.intercept
 
@@ -227,6 +227,9 @@ class TopicEstimator(
             if corpus.given is not None:
                 offset, family = fit_alone(corpus.given, corpus.y, corpus.weight, family, compute)
                 corpus = replace(corpus, offset=offset)
+            elif np.ptp(corpus.weight) > 0:
+                # What the family learnt from responses knows nothing of their weights.
+                _, family = fit_alone(corpus.all_given, corpus.y, corpus.weight, family, compute)
             tasks = (
                 Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
                 for n in range(self.n_init)

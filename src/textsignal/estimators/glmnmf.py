@@ -48,7 +48,7 @@ class GLMNMF(TopicEstimator):
     n_topics : number of topics.
     family : the response's: "binomial", "beta-binomial", "adjacent-categories", "proportion", "poisson",
         "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
-        "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(n=4, lowest=1)`.
+        "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
         and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
         refitted in the end on weights that follow from the text alone, as a new document's do.
@@ -78,8 +78,8 @@ class GLMNMF(TopicEstimator):
     ----------
     components_ : (topics, terms) topics, each summing to 1.
     weights_ : (documents, topics) weights of the training documents, from their text alone.
-    coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own against
-        it: (classes - 1, topics) and (classes - 1,).
+    coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own
+        against it: (classes - 1, topics) and (classes - 1,).
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.

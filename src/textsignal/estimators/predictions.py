@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,16 @@ from sklearn.utils import ClassifierTags, RegressorTags
 
 from textsignal.arrays import Array, Vector
 from textsignal.evaluate import accuracy, r2_score
-from textsignal.families import FAMILIES, Family, level_probabilities
+from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
+from textsignal.families.base import Common
 
 
 @dataclass(frozen=True)
 class Predictions:
     """What a model says of documents.
 
-    eta : (documents,) linear predictor (of P classes beside the first (documents, P)), intercept + weights . effects + beyond + given.
+    eta : (documents,) linear predictor, intercept + weights . effects + beyond + given; (documents, P) of P classes
+        beside the first.
     beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
     given : (documents,) the part of eta that covariates and offset add; 0 without these.
     weights : (documents, topics).
@@ -77,6 +81,20 @@ class Predictions:
         return pd.DataFrame(self.probabilities, columns=self.family.levels)
 
 
+class OfLevels:
+    """A method of models whose responses have levels: `hasattr` is False for others, and a call says why."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, kind: type | None = None) -> Any:
+        if model is None:
+            return self.method
+        model.check_levels()
+        return MethodType(self.method, model)
+
+
 class Predicting:
     """The methods of a model that says something of documents.
 
@@ -96,18 +114,30 @@ class Predicting:
     @property
     def classes_(self) -> NDArray[Any]:
         """The response's levels, in the order of the columns of `predict_proba`; absent where it has none."""
-        return self.levels_  # type: ignore[attr-defined,no-any-return]
+        return self.levels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
-        """A classifier where the family that is asked for has classes, else a regressor."""
+        """A classifier where the family that is asked for has classes, else a regressor.
+
+        Scores are called poor, since the matrices that scikit-learn checks estimators by are not text.
+        """
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
         if self._classifies:
             two = getattr(self._asked, "name", self._asked) == "bernoulli"
-            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_class=not two)
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=not two, poor_score=True)
         else:
-            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
         return tags
+
+    def check_levels(self) -> None:
+        """Raise where it is known that responses have no levels."""
+        kind = FAMILIES.get(str(self._asked), type(self._asked))
+        known = getattr(self, "family_", None)
+        if getattr(kind, "levels", None) is Common.levels or (known is not None and not hasattr(known, "levels")):
+            name = getattr(known or kind, "name", "")
+            raise NoLevelsError(f"responses of the {name} family have no levels; ask for means or the distribution")
 
     @abstractmethod
     def predictions(self, documents: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> Predictions:
@@ -130,6 +160,7 @@ class Predicting:
         """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.predictions(X, covariates=covariates, offset=offset).level(rule)
 
+    @OfLevels
     def predict_proba(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probability of every level: (documents, levels), in the order of `levels_`."""
         return self.predictions(X, covariates=covariates, offset=offset).probabilities

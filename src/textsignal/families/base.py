@@ -117,12 +117,16 @@ class Common:
 
     name: ClassVar[str]
     classifies: ClassVar[bool] = False
-    has_text: ClassVar[bool] = False
 
     @property
     def levels(self) -> NDArray[Any]:
         """There are none: `hasattr(family, "levels")` is False."""
         raise self._no_levels
+
+    @property
+    def has_text(self) -> bool:
+        """Whether levels are text."""
+        return False
 
     @property
     def numbers(self) -> Vector:
@@ -353,5 +357,6 @@ def observed_numbers(y: ArrayLike) -> Vector:
 def constant_response(value: Any) -> InputError:
     """What to say where all responses are the same."""
     return InputError(
-        f"the response is constant (always {shown(value)}), so there is nothing to explain; check the response column"
+        f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
+        "class; check the response column"
     )

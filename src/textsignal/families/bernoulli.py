@@ -27,6 +27,13 @@ from textsignal.families.logistic import Logistic
 
 #: What takes more than two classes.
 MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
+#: More classes are more likely numbers or names than kinds.
+MOST_CLASSES = 100
+
+
+def _more(labels: Labels) -> str:
+    """What would take these."""
+    return MORE if len(labels) <= MOST_CLASSES else 'Is it continuous? family="gaussian" takes any number'
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +95,8 @@ class Bernoulli(Common, Logistic):
             values = as_column(y)
             first = list(dict.fromkeys(value for value in values if value in labels))[:2]
             third = [value in labels and value not in first for value in values]
-            raise_at(np.array(third), values, f"of a third class beside {first[0]!r} and {first[1]!r}", MORE)
+            reason = f"of a third class beside {first[0]!r} and {first[1]!r}"
+            raise_at(np.array(third), values, reason, _more(labels))
         return replace(self, labels=labels)
 
     def encode(self, y: ArrayLike) -> Vector:

@@ -12,7 +12,7 @@ from scipy import special
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import Common, raise_at
-from textsignal.families.bernoulli import Bernoulli
+from textsignal.families.bernoulli import MOST_CLASSES, Bernoulli
 from textsignal.families.distributions import Discrete
 from textsignal.families.labels import (
     Labels,
@@ -25,8 +25,6 @@ from textsignal.families.labels import (
     numbers_of,
 )
 
-#: More classes are more likely numbers or names than kinds.
-MOST_CLASSES = 100
 #: The smallest probability that another model's may have.
 LEAST_CHANCE = 1e-6
 

@@ -87,5 +87,5 @@ def _with_zero(values: Vector) -> Vector:
 
 
 def nearest(values: NDArray[Any], means: Vector) -> NDArray[np.int64]:
-    """Number of the level nearest to each mean, the upper one of two that are as near; values : (levels,) increasing."""
+    """Place of the level nearest to each mean, the upper one of two that are as near; values : (levels,) increasing."""
     return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")

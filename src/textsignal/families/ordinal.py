@@ -109,7 +109,9 @@ class Ordinal(Common):
             distinct = np.unique(observed_numbers(y))
             if distinct.size > MOST_LEVELS:
                 values = as_numbers(y)
-                reason = f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
+                reason = (
+                    f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
+                )
                 raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
             found = replace(self, values=tuple(distinct.tolist()))
         if found.thresholds is not None:
@@ -122,7 +124,7 @@ class Ordinal(Common):
 
     def encode(self, y: ArrayLike) -> Vector:
         """Number of each response's level from 0 on; NaN stays NaN, anything else raises, naming the row."""
-        fits = 'give levels=... with it'
+        fits = "give levels=... with it"
         if self.has_text:
             return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
         values, levels = as_numbers(y), self.numbers

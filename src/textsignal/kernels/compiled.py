@@ -130,7 +130,7 @@ def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: f
     loops.adagrad_step(X, slopes, effects, squares, effects.dtype.type(rate), _groups(effects))
 
 
-def _columns(values: Vector) -> Vector:
+def _columns(values: Array) -> Array:
     """(rows, linear predictors) of values that have one column or several."""
     return np.ascontiguousarray(values.reshape(len(values), -1))
 

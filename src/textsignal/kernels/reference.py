@@ -61,8 +61,8 @@ def weight_step(
 ) -> WeightStep:
     """The paper's supervised multiplicative step, and how much the text loss can change by it.
 
-    With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number per document; where a document
-    has P linear predictors, slope is (documents, P) and beta (topics, P),
+    With G = slope beta^T (slope = alpha times the family's gradient; of P linear predictors slope is (documents, P) and
+    beta (topics, P)) and gamma one number per document,
 
         W' = W * (pull + max(-G, 0) + gamma) / (mass + max(G, 0) + gamma),       mass = H 1
 

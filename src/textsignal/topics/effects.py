@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class CentredEffects:
     size: Vector
     prevalence: Vector
     effects: Vector
-    centre: float | Vector
+    centre: Any
 
 
 def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, smoothing: float) -> CentredEffects:

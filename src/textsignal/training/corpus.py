@@ -106,7 +106,7 @@ class Responses:
     y : (documents,) encoded response, 0 where there is none.
     response_weight : (documents,) how often the document counts, 0 where there is no response.
     tilt : (documents,) a slope that is taken off the response's loss, or 0.0; (documents, P) for P linear predictors.
-    offset : (documents,) what is added to the linear predictor, or 0.0.
+    offset : (documents,) what is added to the linear predictor, or to each of P; or (documents, P), or 0.0.
     """
 
     W: Array
@@ -117,7 +117,8 @@ class Responses:
 
     def linear_predictor(self, parameters: Parameters) -> Vector:
         """(documents,) intercept + W beta + offset; (documents, P) for P linear predictors."""
-        return (parameters.linear_predictor(self.W).T + self.offset).T
+        eta, offset = parameters.linear_predictor(self.W), np.asarray(self.offset)
+        return eta + (offset[:, None] if eta.ndim > offset.ndim == 1 else offset)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,7 +290,7 @@ class GLMFit:
         return self.coefficients[:-1]
 
     @property
-    def intercept(self) -> float | Vector:
+    def intercept(self) -> Any:
         """Constant of the linear predictor; (P,) of each of P linear predictors."""
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 

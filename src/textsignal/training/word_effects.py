@@ -45,8 +45,9 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class WordProblem:
-    """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant; those
-    of P linear predictors stand beside each other.
+    """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
+
+    Coefficients of P linear predictors stand beside each other, feature by feature.
 
     X : (documents, features): words, and whatever else has an effect.
     y : (documents,) encoded responses; weight : (documents,) how often each document counts.
