@@ -17,7 +17,7 @@ from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled
-from textsignal.families.labels import as_response
+from textsignal.families.labels import as_response, in_numbers
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
@@ -100,6 +100,13 @@ def observe_response(
 ) -> Observed:
     """Documents of training as they were given, with the family that is asked for where that tells their labels."""
     return observe(tokens, responses, sample_weight, _family(options, response_column(tokens, responses)))
+
+
+def check_response(options: Options, responses: ArrayLike) -> None:
+    """Raise where responses cannot be of the family that is asked for, naming the row and what would fit."""
+    if (family := _family(options, responses)) is not None:
+        numbers = in_numbers(responses, family)
+        family.learn(numbers).encode(numbers)
 
 
 def _family(options: Options, responses: ArrayLike) -> Family | None:

@@ -125,7 +125,7 @@ class TextResponsesModel(BaseEstimator):
         responses : a column for each response, a row for each document; NaN where there is none.
         """
         columns = response_columns(responses)
-        models = self._unfitted(columns)
+        models = self.unfitted(columns)
         first = next(iter(models.values()))
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(first, texts)
@@ -328,7 +328,7 @@ class TextResponsesModel(BaseEstimator):
         check_is_fitted(self)
         return [_themes(model) for model in self.models_.values()]
 
-    def _unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
+    def unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
         """A model for each response, not fitted."""
         names = list(columns)
         own = {option: _of_each(option, getattr(self, option), names) for option in OF_EACH}

@@ -8,7 +8,7 @@ predictors (`refit`).
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -209,6 +209,12 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     """
     levels = family.levels[None, :]
     return np.asarray(family.distribution(eta[:, None]).pmf(levels))
+
+
+def distribution_of_numbers(family: Family, eta: Vector) -> Any:
+    """The predictive distribution, where levels are text of the numbers that stand for them."""
+    found = family.distribution(eta)
+    return replace(found, values=family.numbers) if family.has_text else found
 
 
 def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
