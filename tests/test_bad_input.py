@@ -64,7 +64,7 @@ def test_texts_that_say_nothing_are_an_error(training, message):
     [
         (lambda y: np.full(300, 4), "the response is constant (always 4), so there is nothing to explain"),
         (lambda y: np.full(300, np.nan), "no document has a response (all are missing)"),
-        (lambda y: np.where(np.arange(300) == 7, np.inf, y), "row 7: inf"),
+        (lambda y: np.where(np.arange(300) == 7, np.inf, y), "row 8: inf"),
         (lambda y: np.where(np.arange(300) == 7, 999, y), "responses run from 1 to 999"),
         (lambda y: [*y[:-1], "five"], "the response must be numbers, NaN where there is none"),
         (lambda y: [*y[:-1], [5]], "the response must be numbers, NaN where there is none"),
@@ -83,14 +83,14 @@ def test_a_broken_number_among_whole_ones_is_named_where_whole_ones_are_asked_fo
     broken = np.where(np.arange(300) == 7, 3.5, REVIEWS.ratings)
     message = error_of(TextResponseModel(3, training=training, family="binomial"), REVIEWS.texts, broken)
     assert "not a whole number" in message
-    assert "row 7: 3.5" in message
+    assert "row 8: 3.5" in message
 
 
 def test_a_response_off_the_given_scale_is_named(training):
     message = error_of(TextResponseModel(3, training=training, levels=(1, 4)), REVIEWS.texts, REVIEWS.ratings)
     first = np.flatnonzero(REVIEWS.ratings == 5)[0]
     assert "not one of the levels 1 to 4" in message
-    assert f"row {first}: 5" in message
+    assert f"row {first + 1}: 5" in message
 
 
 def test_a_constant_response_on_a_given_scale_is_an_error_too(training):

@@ -38,16 +38,16 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
     return matrix
 
 
-def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[np.float64]:
-    """One number per document, NaN where there is none."""
+def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
+    """One response per document as it was given: a number, NaN where there is none, or a label."""
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    column: NDArray[Any] = column_or_1d(y, warn=True)
+    # A list as objects: among text NumPy would make the word "nan" of a missing response.
+    column: NDArray[Any] = column_or_1d(np.asarray(y, dtype=object) if isinstance(y, list) else y, warn=True)
     check_consistent_length(X, column)
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
+    if column.dtype.kind in "cmM":
+        raise InputError(f"the response must be numbers or labels, NaN where there is none: {column.dtype} is given")
+    return column
 
 
 def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:

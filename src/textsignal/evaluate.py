@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from textsignal.errors import InputError
+from textsignal.families.labels import as_column
 
 #: Training skill is far above held-out skill from this gap in R2 on, and from this share of training's R2.
 OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.35
@@ -42,6 +43,20 @@ def rmse(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) ->
     """
     observed, predictions, weights = _known(y, predicted, weight)
     return float(np.sqrt(np.average((observed - predictions) ** 2, weights=weights)))
+
+
+def accuracy(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Share of documents whose label is predicted, of those that have one.
+
+    Examples
+    --------
+    >>> accuracy(["no", "yes", None, "yes"], ["no", "yes", "no", "no"]).__round__(3)
+    0.667
+    """
+    labels, others = as_column(y), as_column(predicted)
+    known = ~pd.isna(labels)
+    weights = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)
+    return float(np.average(labels[known] == others[known], weights=weights[known]))
 
 
 def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> pd.DataFrame:

@@ -53,12 +53,15 @@ class TextResponseModel(
     n_topics : number of themes or topics; None takes 10, or what `estimator` has.
     family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
-        the family that predicts held-back responses best; other trainings than themes take the simplest one.
+        the family that predicts held-back responses best; other trainings than themes take the simplest one. With
+        "bernoulli", "ordinal" and "categorical" it is a classifier that predicts labels, else a regressor; "auto" takes
+        text for classes, and predicts labels too.
     training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
     language : of the texts, by name or code: its stop words and negations are used; None for none.
     seed_words : label -> words that a theme starts from.
-    levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen.
+    levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen. Ordered text,
+        such as ["low", "mid", "high"], has no other way to tell its order.
     max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
     stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
     supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text
@@ -155,7 +158,7 @@ class TextResponseModel(
         ----------
         texts : documents; an empty one is allowed and teaches nothing about topics. Or a DataFrame with documents in
             its first column and covariates in the others, as scikit-learn's cross-validation passes both.
-        responses : one number per document; NaN where there is none, its text is used all the same.
+        responses : one number or label per document; NaN or None where there is none, its text is used all the same.
         sample_weight : how often each document counts in training.
         covariates : one row per document: numbers, yes or no, categories. With `formula`, the columns that it names.
         offset : what is added to each linear predictor, such as the logarithm of an exposure.
@@ -165,7 +168,7 @@ class TextResponseModel(
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(
-            observe(tokens, responses, sample_weight),
+            parts.observe_response(self, tokens, responses, sample_weight),
             covariates=covariates,
             offset=offset,
             groups=groups,
@@ -314,11 +317,6 @@ class TextResponseModel(
         return self.reader_.family
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The response's levels, in the order of the columns of `predict_proba`."""
-        return self.levels_
-
-    @property
     def levels_(self) -> NDArray[Any]:
         """The response's levels, lowest first; absent where it has none."""
         check_is_fitted(self)
@@ -365,5 +363,6 @@ class TextResponseModel(
             return self._training
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = self.reader_.tokenise(texts)
-        observed = observe(tokens, np.full(len(tokens), np.nan) if responses is None else responses, sample_weight)
+        values = np.full(len(tokens), np.nan) if responses is None else responses
+        observed = observe(tokens, values, sample_weight, self.reader_.family)
         return observed.with_given(self._given(len(tokens), covariates, offset))

@@ -16,14 +16,15 @@ from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
-from textsignal.families.auto import AUTO, Candidates, candidates
+from textsignal.families.auto import AUTO, Candidates, candidates, labelled
+from textsignal.families.labels import as_response, in_numbers
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.reading import Observed, Tokens
+from textsignal.topics.reading import Observed, Tokens, observe, response_column
 from textsignal.training.theme_model import Response, fit_theme_model
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
@@ -94,6 +95,30 @@ def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
     return matrix_tokens(texts, new_vectorizer(options))
 
 
+def observe_response(
+    options: Options, tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None
+) -> Observed:
+    """Documents of training as they were given, with the family that is asked for where that tells their labels."""
+    return observe(tokens, responses, sample_weight, _family(options, response_column(tokens, responses)))
+
+
+def check_response(options: Options, responses: ArrayLike) -> None:
+    """Raise where responses cannot be of the family that is asked for, naming the row and what would fit."""
+    if (family := _family(options, responses)) is not None:
+        numbers = in_numbers(responses, family)
+        family.learn(numbers).encode(numbers)
+
+
+def _family(options: Options, responses: ArrayLike) -> Family | None:
+    """The family that is asked for, with its classes where responses are labels; None for "auto" and numbers."""
+    estimator = new_estimator(options) if training_of(options) != "themes" else None
+    if options.estimator is None and _is_auto(options):
+        return labelled(responses, options.levels)
+    family = as_family(options.family, options.levels) if estimator is None else estimator.asked_family
+    known = family.has_text or not family.classifies or as_response(responses).dtype.kind == "f"
+    return family if known else family.learn(responses)
+
+
 def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:
     """Fit what the options describe to what was observed."""
     if training_of(options) == "themes":
@@ -101,7 +126,9 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
         (reader,) = fit_themes(options, [response], observed.tokens, observed.weight)
         return reader
     estimator = new_estimator(options).set_callbacks(*callbacks)
-    if options.estimator is None and _is_auto(options):
+    if observed.family is not None and observed.family.has_text:
+        estimator.set_params(family=observed.family, levels=None)
+    elif options.estimator is None and _is_auto(options):
         # Topics are moved by the loss, so that families cannot be compared without fitting all of them.
         simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
         estimator.set_params(family=simplest, levels=None)
@@ -113,7 +140,7 @@ def response_of(options: Options, observed: Observed) -> Response:
     counted = np.where(observed.weight > 0, observed.responses, np.nan)
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
-    families = _candidates(options, counted)
+    families = _candidates(options, observed.family, counted)
     for family in families.families:
         check_trainable(family)
         family.encode(counted)
@@ -143,11 +170,11 @@ def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, 
     return theme_readers(models, options.n_jobs)
 
 
-def _candidates(options: Options, responses: Vector) -> Candidates:
+def _candidates(options: Options, family: Family | None, responses: Vector) -> Candidates:
     """The family that is asked for, or those that the response may be of."""
-    if _is_auto(options):
+    if family is None:
         return candidates(responses, options.levels)
-    return Candidates("", (as_family(options.family, options.levels).learn(responses),))
+    return Candidates(", ".join(map(str, family.levels)) if _is_auto(options) else "", (family.learn(responses),))
 
 
 def _is_auto(options: Options) -> bool:

@@ -26,7 +26,7 @@ from textsignal.tables.write import whole_folder
 from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import observe_given, texts_and_covariates
 from textsignal.topics.drivers import DRIVER_TERMS
-from textsignal.topics.reading import Observed, Reading, Tokens, observe
+from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.responses import compared, response_columns
 from textsignal.topics.revise import Revision, Topic, dropped, merged
 
@@ -125,7 +125,7 @@ class TextResponsesModel(BaseEstimator):
         responses : a column for each response, a row for each document; NaN where there is none.
         """
         columns = response_columns(responses)
-        models = self._unfitted(columns)
+        models = self.unfitted(columns)
         first = next(iter(models.values()))
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(first, texts)
@@ -133,7 +133,7 @@ class TextResponsesModel(BaseEstimator):
         for name, model in models.items():
             try:
                 observed[name], design = observe_given(
-                    observe(tokens, columns[name], sample_weight),
+                    parts.observe_response(model, tokens, columns[name], sample_weight),
                     covariates=covariates,
                     offset=None,
                     groups=groups,
@@ -328,7 +328,7 @@ class TextResponsesModel(BaseEstimator):
         check_is_fitted(self)
         return [_themes(model) for model in self.models_.values()]
 
-    def _unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
+    def unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
         """A model for each response, not fitted."""
         names = list(columns)
         own = {option: _of_each(option, getattr(self, option), names) for option in OF_EACH}

@@ -45,6 +45,8 @@ MOST_DOCUMENTS = 10**12
 PLAIN = (bool, int, float, str)
 #: An array that need not be there.
 OPTIONAL_ARRAY = Vector | None
+#: One number, or several where a document has several linear predictors.
+NUMBER_OR_ARRAY = float | Vector
 #: Lists of strings, by the depth of lists within lists.
 LISTS: dict[Any, int] = {Sequence[str]: 1, list[str]: 1, list[list[str]]: 2}
 
@@ -185,6 +187,10 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
         name, hint = field.name, types[field.name]
         if hint == OPTIONAL_ARRAY:
             values[name] = _checked_array(f"{path}.{name}", arrays) if f"{path}.{name}" in arrays else None
+        elif hint == NUMBER_OR_ARRAY and f"{path}.{name}" in arrays:
+            values[name] = _checked_array(f"{path}.{name}", arrays)
+        elif hint == NUMBER_OR_ARRAY:
+            values[name] = _checked(name, plain[name], float)
         elif field.metadata.get("later") and name not in plain:
             values[name] = field.default
         elif hint is Family:

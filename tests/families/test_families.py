@@ -193,16 +193,16 @@ class TestEncode:
 
     @pytest.mark.parametrize("bad", [0, 6, 2.5, np.inf, -np.inf])
     def test_a_response_off_the_scale_is_named_with_its_row(self, bad):
-        with pytest.raises(InputError, match=rf"\(row 2: {bad:g}; rows count from 0\)"):
+        with pytest.raises(InputError, match=rf"\(row 3: {bad:g}; rows count from 1\)"):
             Binomial(n=4, lowest=1).encode([1, np.nan, bad, 3])
 
     @pytest.mark.parametrize("bad", [2.5, np.inf])
     def test_learning_names_the_row_as_it_was_given(self, bad):
-        with pytest.raises(InputError, match=rf"\(row 2: {bad:g}; rows count from 0\)"):
+        with pytest.raises(InputError, match=rf"\(row 3: {bad:g}; rows count from 1\)"):
             Binomial().learn([1, np.nan, bad, 3])
 
     def test_many_bad_rows_are_counted(self):
-        with pytest.raises(InputError, match="row 4: 9 and 3 more"):
+        with pytest.raises(InputError, match="row 5: 9 and 3 more"):
             Binomial(n=4, lowest=1).encode([9] * 8)
 
     @pytest.mark.parametrize("bad", [["good", "bad"], [[1], [2]], 3])

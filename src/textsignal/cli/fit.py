@@ -59,7 +59,8 @@ def fit(
     offset: OffsetOption = None,
     weights: WeightsOption = None,
     levels: Annotated[
-        str | None, typer.Option("--levels", help="The response's scale, such as 1-5; default what is there.")
+        str | None,
+        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
     ] = None,
     family: FamilyOption = None,
     training: Annotated[
@@ -154,7 +155,7 @@ def fit(
             found: Any = run(
                 read.table,
                 text=text,
-                levels=scale,
+                levels=None if scale is None or isinstance(scale[0], str) else scale,
                 holdout=holdout,
                 seed=seed,
                 on_bad_rows=on_bad_rows.value,
@@ -201,10 +202,13 @@ def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:
             raise InputError(f"{flag} is of the paper's model, which has no {other}; give one of the two")
 
 
-def scale_of(levels: str | None) -> tuple[int, int] | None:
-    """Lowest and highest level of a scale such as "1-5", "1:5", "1 to 5" or "-2..2"."""
+def scale_of(levels: str | None) -> tuple[Any, ...] | None:
+    """Lowest and highest level of a scale such as "1-5", "1:5", "1 to 5" or "-2..2"; names in order, "low,mid,high"."""
     if levels is None:
         return None
+    names = tuple(name.strip() for name in levels.split(","))
+    if len(names) > 1 and all(names):
+        return names
     match = re.fullmatch(r"(-?\d+)\s*(?:-|:|to|\.\.)\s*(-?\d+)", levels.strip())
     if match is None or int(match[1]) >= int(match[2]):
         raise InputError(f"--levels {levels}: give the lowest and the highest level, such as 1-5")

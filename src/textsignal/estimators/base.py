@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.arrays import Array, Vector
@@ -73,8 +72,9 @@ class TopicEstimator(
     #: Everything that was learnt; the attributes of scikit-learn's names are read from it.
     fitted_: FittedTopics
 
+    @property
     @abstractmethod
-    def _family(self) -> Family:
+    def asked_family(self) -> Family:
         """The family, as far as it is given."""
 
     @abstractmethod
@@ -113,12 +113,12 @@ class TopicEstimator(
 
     @property
     def coef_(self) -> Vector:
-        """(topics,) effects."""
-        return self.fitted_.effects
+        """(topics,) effects; (classes - 1, topics) of classes against the first one."""
+        return self.fitted_.effects.T
 
     @property
-    def intercept_(self) -> float:
-        """Constant of the linear predictor."""
+    def intercept_(self) -> Any:
+        """Constant of the linear predictor; (classes - 1,) of classes against the first one."""
         return self.fitted_.intercept
 
     @property
@@ -207,7 +207,8 @@ class TopicEstimator(
         Parameters
         ----------
         X : (documents, terms) nonnegative matrix, sparse or dense.
-        y : (documents,) responses; NaN where there is none, the text is used all the same.
+        y : (documents,) responses: numbers, or labels of classes; NaN or None where there is none, the text is used
+            all the same.
         sample_weight : (documents,) how often each document counts.
         covariates : (documents, columns) numbers beside the text; their effects are not penalised.
         offset : (documents,) what is added to the linear predictor, such as the logarithm of an exposure.
@@ -218,6 +219,7 @@ class TopicEstimator(
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
         if not (covariates is None and offset is None):
+            check_trainable(family, "covariates and an offset")
             corpus = replace(corpus, given=check_given(len(corpus.y), covariates, offset, groups))
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self)
@@ -225,6 +227,9 @@ class TopicEstimator(
             if corpus.given is not None:
                 offset, family = fit_alone(corpus.given, corpus.y, corpus.weight, family, compute)
                 corpus = replace(corpus, offset=offset)
+            elif np.ptp(corpus.weight) > 0:
+                # What the family learnt from responses knows nothing of their weights.
+                _, family = fit_alone(corpus.all_given, corpus.y, corpus.weight, family, compute)
             tasks = (
                 Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
                 for n in range(self.n_init)
@@ -249,11 +254,12 @@ class TopicEstimator(
         check_is_fitted(self)
         matrix = check_text_matrix(self, X, reset=False)
         response = check_response(self, matrix, y)
-        if np.isnan(response).all():
-            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
         fitted = self.fitted_
+        encoded = fitted.family.encode(response)
+        if np.isnan(encoded).all():
+            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
         weight = check_weight(matrix, sample_weight)
-        corpus = Corpus(fitted.inference.rows(matrix), fitted.family.encode(response), weight, given)
+        corpus = Corpus(fitted.inference.rows(matrix), encoded, weight, given)
         with self._compute() as compute:
             how = replace(fitted.inference, topics=topics, fallback=None)
             fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
@@ -287,7 +293,7 @@ class TopicEstimator(
         given = self._given(rows.shape[0], covariates, offset)
         return Predictions(
             family=fitted.family,
-            eta=fitted.linear_predictor(weights) + beyond + given,
+            eta=(fitted.linear_predictor(weights).T + beyond + given).T,
             beyond=beyond,
             given=given,
             weights=weights,
@@ -320,9 +326,6 @@ class TopicEstimator(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        tags.target_tags.required = True
-        # Levels have probabilities, though the estimator is not a classifier.
-        tags.classifier_tags = ClassifierTags()
         return tags
 
     def _check_options(self) -> None:
@@ -346,15 +349,14 @@ class TopicEstimator(
             )
         if np.sum(matrix.T @ weight) == 0:
             raise InputError("X is all zeros: no document has a known term, so there is nothing to learn from")
-        counted = np.where(weight > 0, response, np.nan)
-        if np.all(np.isnan(counted)):
+        counted = response if np.all(weight > 0) else np.where(weight > 0, response, np.array(np.nan, dtype=object))
+        if np.all(pd.isna(counted)):
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
-        family = self._family().learn(counted)
-        check_trainable(family)
-        corpus = Corpus(matrix, family.encode(counted), weight)
-        if np.nanmin(counted) == np.nanmax(counted):
+        family = self.asked_family.learn(counted)
+        encoded = family.encode(counted)
+        if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
-        return corpus, family
+        return Corpus(matrix, encoded, weight), family
 
     def _start(self, task: Task, n_topics: int) -> Start:
         # Only a random start differs between restarts, so that is what further ones take.

@@ -14,7 +14,7 @@ from textsignal.checks import check_choice, check_number
 from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
-from textsignal.families import Family, as_family, best_constant, null_deviance
+from textsignal.families import Family, as_family, best_constant, check_trainable, null_deviance
 from textsignal.inference import Inference
 from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
@@ -49,8 +49,9 @@ class GLMNMF(TopicEstimator):
     Parameters
     ----------
     n_topics : number of topics.
-    family : the response's: "binomial", "beta-binomial", "ordinal", "bernoulli", "proportion", "poisson",
-        "negative-binomial" or "gaussian", or a family such as `Binomial(n=4, lowest=1)`.
+    family : the response's: "binomial", "beta-binomial", "adjacent-categories", "proportion", "poisson",
+        "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
+        "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
         and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
         refitted in the end on weights that follow from the text alone, as a new document's do.
@@ -69,7 +70,8 @@ class GLMNMF(TopicEstimator):
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
         whole documents and untouched responses, under one supervision.
-    levels : the response's scale, such as (1, 5) or (1, 5, 0.5), where `family` leaves it open; None learns it.
+    levels : the response's scale, such as (1, 5) or (1, 5, 0.5), where `family` leaves it open; None learns it. Ordered
+        text, such as ["low", "mid", "high"], has no other way to tell its order.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
@@ -80,7 +82,8 @@ class GLMNMF(TopicEstimator):
     ----------
     components_ : (topics, terms) topics, each summing to 1.
     weights_ : (documents, topics) weights of the training documents, from their text alone.
-    coef_, intercept_ : effects and intercept.
+    coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own
+        against it: (classes - 1, topics) and (classes - 1,).
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
@@ -88,7 +91,7 @@ class GLMNMF(TopicEstimator):
     stop_reason_ : why training stopped: "converged", "max_iter", "callback" or, for predictive training, "all 20
         epochs done".
     converged_ : whether it stopped because nothing moved any more, which predictive training does not ask.
-    levels_, family_ : the response's scale, and the family that holds it.
+    levels_, classes_, family_ : the response's scale or classes, and the family that holds it.
 
     Examples
     --------
@@ -142,7 +145,9 @@ class GLMNMF(TopicEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _family(self) -> Family:
+    @property
+    def asked_family(self) -> Family:
+        """The family, as far as it is given."""
         return as_family(self.family, self.levels)
 
     def _train(self, task: Task) -> Run:
@@ -214,12 +219,14 @@ class GLMNMF(TopicEstimator):
             batch_size=self.batch_size,
             seed=task.seed,
         )
+        # Topics are merged by their effects, of which there must be one.
+        finer = task.H is None and 1 < self.n_topics < FINE_TOPICS and task.family.n_predictors == 1
         return train_predictive(
             corpus,
             scaled.length,
             task.family,
             self._first_topics(starting, self.n_topics),
-            self._first_topics(starting, FINE_TOPICS) if task.H is None and 1 < self.n_topics < FINE_TOPICS else None,
+            self._first_topics(starting, FINE_TOPICS) if finer else None,
             settings,
             task.compute,
             task.watch,
@@ -233,6 +240,7 @@ class GLMNMF(TopicEstimator):
         return unsupervised_start(task.corpus, task.family, start, task.compute).topics
 
     def _with_word_effects(self, fitted: FittedTopics, task: Task) -> FittedTopics:
+        check_trainable(task.family, "word_residual")
         corpus = task.corpus
         rows = fitted.inference.rows(corpus.X)
         assert fitted.weights is not None

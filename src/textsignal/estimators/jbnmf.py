@@ -96,7 +96,9 @@ class JBNMF(TopicEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _family(self) -> Family:
+    @property
+    def asked_family(self) -> Family:
+        """The binomial, as far as it is given."""
         return as_family("binomial", self.levels)
 
     def _train(self, task: Task) -> Run:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import ClassifierTags, RegressorTags
 
 from textsignal.arrays import Array, Vector
-from textsignal.evaluate import r2_score
-from textsignal.families import Family, level_probabilities
+from textsignal.evaluate import accuracy, r2_score
+from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
+from textsignal.families.base import Common
 
 
 @dataclass(frozen=True)
 class Predictions:
     """What a model says of documents.
 
-    eta : (documents,) linear predictor, intercept + weights . effects + beyond + given.
+    eta : (documents,) linear predictor, intercept + weights . effects + beyond + given; (documents, P) of P classes
+        beside the first.
     beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
     given : (documents,) the part of eta that covariates and offset add; 0 without these.
     weights : (documents, topics).
@@ -38,7 +43,10 @@ class Predictions:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """(documents,) expected response, on the user's scale."""
+        """(documents,) expected response, on the user's scale: of text by the numbers that stand for it.
+
+        Classes without an order have the probability of each: (documents, classes).
+        """
         return self.family.mean(self.eta)
 
     @classmethod
@@ -73,19 +81,78 @@ class Predictions:
         return pd.DataFrame(self.probabilities, columns=self.family.levels)
 
 
+class OfLevels:
+    """A method of models whose responses have levels: `hasattr` is False for others, and a call says why."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, kind: type | None = None) -> Any:
+        if model is None:
+            return self.method
+        model.check_levels()
+        return MethodType(self.method, model)
+
+
 class Predicting:
     """The methods of a model that says something of documents.
 
     covariates, offset : of the documents, as in `fit`; a model that was fitted with them needs them.
     """
 
+    @property
+    def _asked(self) -> str | Family:
+        """The family that is asked for, of a model or of its estimator; the paper's model has no choice."""
+        return getattr(getattr(self, "estimator", None) or self, "family", "binomial")
+
+    @property
+    def _classifies(self) -> bool:
+        """Whether the family that is asked for has classes."""
+        return bool(getattr(FAMILIES.get(str(self._asked), self._asked), "classifies", False))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The response's levels, in the order of the columns of `predict_proba`; absent where it has none."""
+        return self.levels_  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        """A classifier where the family that is asked for has classes, else a regressor.
+
+        Scores are called poor, since the matrices that scikit-learn checks estimators by are not text.
+        """
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        if self._classifies:
+            two = getattr(self._asked, "name", self._asked) == "bernoulli"
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=not two, poor_score=True)
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
+        return tags
+
+    def check_levels(self) -> None:
+        """Raise where it is known that responses have no levels."""
+        kind = FAMILIES.get(str(self._asked), type(self._asked))
+        known = getattr(self, "family_", None)
+        if getattr(kind, "levels", None) is Common.levels or (known is not None and not hasattr(known, "levels")):
+            name = getattr(known or kind, "name", "")
+            raise NoLevelsError(f"responses of the {name} family have no levels; ask for means or the distribution")
+
     @abstractmethod
     def predictions(self, documents: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> Predictions:
         """Everything the model says of documents."""
 
-    def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Expected response of documents, on the user's scale."""
-        return self.predictions(X, covariates=covariates, offset=offset).mean
+    def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
+        """Expected response of documents, on the user's scale; of a classifier the most probable label.
+
+        Text has no mean, so that responses that are text are predicted as labels by "auto" too.
+        """
+        predictions = self.predictions(X, covariates=covariates, offset=offset)
+        return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
+
+    def _gives_labels(self, family: Family) -> bool:
+        return self._classifies or family.has_text
 
     def predict_level(
         self, X: Any, rule: str = "round", *, covariates: Any = None, offset: ArrayLike | None = None
@@ -93,6 +160,7 @@ class Predicting:
         """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.predictions(X, covariates=covariates, offset=offset).level(rule)
 
+    @OfLevels
     def predict_proba(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probability of every level: (documents, levels), in the order of `levels_`."""
         return self.predictions(X, covariates=covariates, offset=offset).probabilities
@@ -106,6 +174,8 @@ class Predicting:
         covariates: Any = None,
         offset: ArrayLike | None = None,
     ) -> float:
-        """R2 of the expected response over the documents that have one."""
-        predicted = self.predict(X, covariates=covariates, offset=offset)
-        return r2_score(np.asarray(y, dtype=float), predicted, sample_weight)
+        """R2 of the expected response over the documents that have one; of labels the share that is right."""
+        predictions = self.predictions(X, covariates=covariates, offset=offset)
+        if self._gives_labels(predictions.family):
+            return accuracy(y, predictions.level("mode"), sample_weight)
+        return r2_score(np.asarray(y, dtype=float), predictions.mean, sample_weight)

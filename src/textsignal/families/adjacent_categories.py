@@ -124,7 +124,7 @@ class AdjacentCategories(Scale):
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
         if rule == "round":
-            return nearest(self.levels, self.mean(eta))
+            return self.levels[nearest(self.levels, self.mean(eta))]
         if rule == "mode":
             return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
         raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')

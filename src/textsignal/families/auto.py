@@ -15,7 +15,9 @@ from textsignal.families.base import Family, observed_numbers
 from textsignal.families.bernoulli import Bernoulli
 from textsignal.families.beta_binomial import BetaBinomial
 from textsignal.families.binomial import Binomial
+from textsignal.families.categorical import Categorical
 from textsignal.families.gaussian import Gaussian
+from textsignal.families.labels import first_text, is_all_text
 from textsignal.families.negative_binomial import NegativeBinomial
 from textsignal.families.ordinal import Ordinal
 from textsignal.families.poisson import Poisson
@@ -26,6 +28,23 @@ AUTO = "auto"
 LEAST_OF_COUNTS, TAIL, RARE = 10, 4, 0.01
 #: One of a few values that is so many times further from the others than they are from each other is a stray code.
 STRAY = 10
+
+
+def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
+    """The family of responses that are text: Bernoulli of two labels, Categorical of more; None for other responses.
+
+    levels : labels in order, of which more than two are Ordinal.
+
+    Examples
+    --------
+    >>> labelled(["no", "yes", None]), labelled([1, 2])
+    (Bernoulli(labels=('no', 'yes')), None)
+    >>> labelled(["low", "high"], ["low", "mid", "high"])
+    Ordinal(values=('low', 'mid', 'high'), thresholds=(0.0, 0.0))
+    """
+    if levels is not None and first_text(levels) is not None:
+        return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
+    return Categorical().learn(y) if is_all_text(y) else None
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ predictors (`refit`).
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
@@ -43,6 +43,18 @@ class Family(Protocol):
     @property
     def levels(self) -> NDArray[Any]:
         """The responses that can occur, in order, on the user's scale; absent where they cannot be listed."""
+
+    @property
+    def numbers(self) -> Vector:
+        """The numbers that stand for `levels`, of which means are: these themselves, or places of text."""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether `levels` are known, and are text."""
+
+    @property
+    def classifies(self) -> bool:
+        """Whether levels are classes: predictions are then labels, else means."""
 
     @property
     def n_predictors(self) -> int:
@@ -108,11 +120,22 @@ class Common:
     """What most families answer alike; they are frozen dataclasses of their settings."""
 
     name: ClassVar[str]
+    classifies: ClassVar[bool] = False
 
     @property
     def levels(self) -> NDArray[Any]:
         """There are none: `hasattr(family, "levels")` is False."""
         raise self._no_levels
+
+    @property
+    def has_text(self) -> bool:
+        """Whether levels are text."""
+        return False
+
+    @property
+    def numbers(self) -> Vector:
+        """The levels."""
+        return np.asarray(self.levels, dtype=float)
 
     @property
     def n_predictors(self) -> int:
@@ -175,11 +198,11 @@ class Common:
         return f"{type(self).__name__}({', '.join(given)})"
 
 
-def check_trainable(family: Family) -> None:
-    """Raise where a document has several linear predictors: topics and themes have one effect each."""
+def check_trainable(family: Family, what: str = "themes") -> None:
+    """Raise where a document has several linear predictors, and something is made for one."""
     if family.n_predictors > 1:
         raise InputError(
-            f"the {family.name} family has {family.n_predictors} linear predictors, and training takes one; "
+            f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
             'family="bernoulli" takes two classes, one against all others'
         )
 
@@ -195,6 +218,12 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
     """
     levels = family.levels[None, :]
     return np.asarray(family.distribution(eta[:, None]).pmf(levels))
+
+
+def distribution_of_numbers(family: Family, eta: Vector) -> Any:
+    """The predictive distribution, where levels are text of the numbers that stand for them."""
+    found = family.distribution(eta)
+    return replace(found, values=family.numbers) if family.has_text else found
 
 
 def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
@@ -246,13 +275,27 @@ def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.
     return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
-def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
-    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing."""
+def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
+    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing.
 
-    def loss(constant: float) -> float:
-        return float(np.sum(weight * family.loss(y, np.full(y.size, constant) + offset)))
+    (P,) constants of P linear predictors.
+    """
 
-    return float(minimize_scalar(loss).x)
+    def loss(constant: Any) -> float:
+        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
+
+    def slope(constants: Vector) -> Vector:
+        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
+
+    if family.n_predictors == 1:
+        return float(minimize_scalar(loss).x)
+    found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
+    return found.x
+
+
+def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
+    """(documents,) the same linear predictor for all but for the offset; (documents, P) of P constants."""
+    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
 
 
 def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
@@ -260,7 +303,7 @@ def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | fl
     observed = ~np.isnan(y)
     offset = np.broadcast_to(offset, y.shape)
     constant = best_constant(family, y[observed], weight[observed], offset[observed])
-    return deviance(family, y, constant + offset, weight)
+    return deviance(family, y, constant_predictor(constant, y, offset), weight)
 
 
 def best_between(value: Any, slope: Any, low: float, high: float) -> float:
@@ -291,7 +334,7 @@ def _first_label(y: ArrayLike, error: Exception) -> str:
             float(value)
         except (TypeError, ValueError):
             fits = 'family="categorical" takes labels, family="bernoulli" two of them'
-            return f"{value!r} is not (row {row}; rows count from 0); {fits}"
+            return f"{value!r} is not (row {row + 1}; rows count from 1); {fits}"
     return str(error)
 
 
@@ -304,10 +347,10 @@ def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: st
     """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
     rows = np.flatnonzero(bad)
     if rows.size:
-        listed = ", ".join(f"row {row}: {shown(values[row])}" for row in rows[:5])
+        listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
         more = f" and {rows.size - 5} more" if rows.size > 5 else ""
         advice = f"; {fits}" if fits else ""
-        raise InputError(f"response {reason} ({listed}{more}; rows count from 0){advice}")
+        raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
 
 
 def shown(value: Any) -> str:
@@ -329,5 +372,6 @@ def observed_numbers(y: ArrayLike) -> Vector:
 def constant_response(value: Any) -> InputError:
     """What to say where all responses are the same."""
     return InputError(
-        f"the response is constant (always {shown(value)}), so there is nothing to explain; check the response column"
+        f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
+        "class; check the response column"
     )

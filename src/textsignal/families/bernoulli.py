@@ -13,11 +13,27 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import MARGIN, Common, raise_at
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import Labels, as_array, as_column, as_labels, distinct_labels, encode_labels
+from textsignal.families.labels import (
+    Labels,
+    are_text,
+    as_array,
+    as_column,
+    as_labels,
+    distinct_labels,
+    encode_labels,
+    numbers_of,
+)
 from textsignal.families.logistic import Logistic
 
 #: What takes more than two classes.
 MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
+#: More classes are more likely numbers or names than kinds.
+MOST_CLASSES = 100
+
+
+def _more(labels: Labels) -> str:
+    """What would take these."""
+    return MORE if len(labels) <= MOST_CLASSES else 'Is it continuous? family="gaussian" takes any number'
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +55,7 @@ class Bernoulli(Common, Logistic):
     """
 
     name: ClassVar[str] = "bernoulli"
+    classifies: ClassVar[bool] = True
 
     labels: Labels | None = None
 
@@ -59,6 +76,16 @@ class Bernoulli(Common, Logistic):
         """Both classes."""
         return as_array(self._labels)
 
+    @property
+    def has_text(self) -> bool:
+        """Whether classes are text."""
+        return self.labels is not None and are_text(self.labels)
+
+    @property
+    def numbers(self) -> Vector:
+        """Both classes, or 0 and 1 for text."""
+        return numbers_of(self._labels)
+
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the labels."""
         if self.labels is not None:
@@ -68,7 +95,8 @@ class Bernoulli(Common, Logistic):
             values = as_column(y)
             first = list(dict.fromkeys(value for value in values if value in labels))[:2]
             third = [value in labels and value not in first for value in values]
-            raise_at(np.array(third), values, f"of a third class beside {first[0]!r} and {first[1]!r}", MORE)
+            reason = f"of a third class beside {first[0]!r} and {first[1]!r}"
+            raise_at(np.array(third), values, reason, _more(labels))
         return replace(self, labels=labels)
 
     def encode(self, y: ArrayLike) -> Vector:
@@ -77,12 +105,12 @@ class Bernoulli(Common, Logistic):
 
     def mean(self, eta: Vector) -> Vector:
         """The chance of the second class, or the expected number."""
-        low, high = self._ends
+        low, high = self.numbers
         return low + (high - low) * special.expit(eta)
 
     def link(self, mean: Vector) -> Vector:
         """logit of the chance, kept off 0 and 1."""
-        low, high = self._ends
+        low, high = self.numbers
         return special.logit(np.clip((np.asarray(mean) - low) / (high - low), MARGIN, 1 - MARGIN))
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -94,11 +122,6 @@ class Bernoulli(Common, Logistic):
     def distribution(self, eta: Vector) -> Discrete:
         """Probabilities of both classes."""
         return Discrete(self.levels, np.stack([special.expit(-np.asarray(eta)), special.expit(eta)], axis=-1))
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        low, high = self._labels
-        return (float(low), float(high)) if not {type(low), type(high)} - {int, float} else (0.0, 1.0)
 
     @property
     def _labels(self) -> Labels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,20 @@ from scipy import special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common
+from textsignal.families.base import Common, raise_at
+from textsignal.families.bernoulli import MOST_CLASSES, Bernoulli
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import Labels, as_array, as_labels, distinct_labels, encode_labels
+from textsignal.families.labels import (
+    Labels,
+    are_text,
+    as_array,
+    as_column,
+    as_labels,
+    distinct_labels,
+    encode_labels,
+    numbers_of,
+)
 
-#: More classes are more likely numbers or names than kinds.
-MOST_CLASSES = 100
 #: The smallest probability that another model's may have.
 LEAST_CHANCE = 1e-6
 
@@ -42,6 +50,7 @@ class Categorical(Common):
     """
 
     name: ClassVar[str] = "categorical"
+    classifies: ClassVar[bool] = True
 
     labels: Labels | None = None
 
@@ -56,9 +65,10 @@ class Categorical(Common):
             )
 
     @classmethod
-    def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the classes, the reference first."""
-        return cls(tuple(np.asarray(levels, dtype=object).ravel()))
+    def from_levels(cls, levels: ArrayLike) -> Any:
+        """Give the classes, the reference first; two are a Bernoulli's."""
+        labels = tuple(np.asarray(levels, dtype=object).ravel())
+        return Bernoulli(labels) if len(labels) == 2 else cls(labels)
 
     @property
     def levels(self) -> NDArray[Any]:
@@ -66,21 +76,30 @@ class Categorical(Common):
         return as_array(self._labels)
 
     @property
+    def has_text(self) -> bool:
+        """Whether classes are text."""
+        return self.labels is not None and are_text(self.labels)
+
+    @property
+    def numbers(self) -> Vector:
+        """The classes, or their places from 0 on for text; they have no order, and so no mean."""
+        return numbers_of(self._labels)
+
+    @property
     def n_predictors(self) -> int:
         """One for each class but the first."""
         return len(self._labels) - 1
 
-    def learn(self, y: ArrayLike) -> Self:
-        """Fill in the classes, those that occur."""
+    def learn(self, y: ArrayLike) -> Any:
+        """Fill in the classes, those that occur; two are a Bernoulli's."""
         if self.labels is not None:
             return self
         labels = distinct_labels(y)
         if len(labels) > MOST_CLASSES:
-            raise InputError(
-                f"there are {len(labels)} different responses, the first {labels[0]!r}: too many for classes; "
-                'family="gaussian" takes any number'
-            )
-        return replace(self, labels=labels)
+            values = as_column(y)
+            reason = f"the first of {len(labels)} different ones: too many for classes, is it continuous?"
+            raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
+        return Bernoulli(labels) if len(labels) == 2 else replace(self, labels=labels)
 
     def encode(self, y: ArrayLike) -> Vector:
         """Number of each response's class from 0 on; NaN where there is none, anything else raises, naming the row."""

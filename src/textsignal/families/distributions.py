@@ -86,6 +86,6 @@ def _with_zero(values: Vector) -> Vector:
     return np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
 
 
-def nearest(values: NDArray[Any], means: Vector) -> NDArray[Any]:
-    """The level nearest to each mean, the upper one of two that are as near; values : (levels,) increasing."""
-    return values[np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")]
+def nearest(values: NDArray[Any], means: Vector) -> NDArray[np.int64]:
+    """Place of the level nearest to each mean, the upper one of two that are as near; values : (levels,) increasing."""
+    return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -10,35 +11,110 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import constant_response, raise_at
+from textsignal.families.base import as_numbers, constant_response, raise_at
 
 Labels = tuple[Any, ...]
 
 
 def as_labels(labels: Any) -> Labels:
-    """Labels as plain strings, truth values or numbers; each once."""
+    """Labels as plain strings, truth values or numbers; each once, and not some numbers and some text."""
     plain = tuple(_plain(label) for label in labels)
     if len(set(plain)) != len(plain) or any(missing(label) for label in plain):
         raise InputError(f"labels={plain!r} must differ from each other, and none may be missing")
+    if are_text(plain) and any(_is_number(label) for label in plain):
+        raise InputError(f"labels={plain!r} must be all numbers or all text")
     return plain
+
+
+def are_text(labels: Labels) -> bool:
+    """Whether labels are something else than numbers, or truth values."""
+    return not all(_is_number(label) for label in labels)
+
+
+def numbers_of(labels: Labels, first: int = 0) -> Vector:
+    """(labels,) the numbers that stand for labels: numbers for themselves, text for its place from `first` on.
+
+    Examples
+    --------
+    >>> numbers_of((2, 5)), numbers_of(("low", "high"), first=1)
+    (array([2., 5.]), array([1., 2.]))
+    """
+    return first + np.arange(float(len(labels))) if are_text(labels) else np.array(labels, dtype=float)
+
+
+def first_text(y: ArrayLike) -> tuple[int, Any] | None:
+    """Row and value of the first response that is no number; None where all are, or are missing."""
+    values = as_response(y)
+    if values.dtype.kind == "f":
+        return None
+    found = ((row, value) for row, value in enumerate(values) if not missing(value) and not _is_number(value))
+    return next(found, None)
+
+
+def is_all_text(y: ArrayLike) -> bool:
+    """Whether all responses that are there are text, and some of it is not written as a number."""
+    values = [value for value in as_response(y) if not missing(value)]
+    return bool(values) and all(isinstance(value, str) for value in values) and not all(map(_reads_as_number, values))
+
+
+def as_response(y: ArrayLike) -> NDArray[Any]:
+    """(documents,) responses as floats, NaN where there is none; as plain values where some are text or truth values.
+
+    Examples
+    --------
+    >>> as_response([1, None, 2]), as_response(["no", "yes", None])
+    (array([ 1., nan,  2.]), array(['no', 'yes', None], dtype=object))
+    """
+    kind = np.asarray(y).dtype.kind
+    if kind in "cmM":
+        given = np.asarray(y).dtype
+        raise InputError(f"the response must be numbers or labels, NaN where there is none: {given} is given")
+    if kind in "iuf":
+        return np.asarray(y, dtype=float)
+    values = as_column(y)
+    if all(missing(value) or (_is_number(value) and not isinstance(value, bool)) for value in values):
+        return np.array([np.nan if missing(value) else value for value in values], dtype=float)
+    return values
+
+
+def in_numbers(y: ArrayLike, family: Any) -> Vector:
+    """(documents,) responses in numbers, NaN where there is none: labels by the numbers that stand for them.
+
+    family : of the response, with its classes where these are text.
+    """
+    if not family.has_text:
+        return as_numbers(as_response(y))
+    codes = family.encode(y)
+    return np.where(np.isnan(codes), np.nan, family.numbers[np.nan_to_num(codes).astype(np.int64)])
 
 
 def distinct_labels(y: ArrayLike) -> Labels:
     """The labels that occur, in order; raises where there are not two."""
-    found = {label for label in as_column(y) if not missing(label)}
+    found = {label for label in _labels_in(y) if not missing(label)}
     if not found:
         raise InputError("no document has a response (all are missing), so the classes cannot be learnt")
     if len(found) == 1:
         raise constant_response(found.pop())
-    try:
-        return tuple(sorted(found))
-    except TypeError:
-        return tuple(sorted(found, key=str))
+    text = {label for label in found if not _is_number(label)}
+    if 0 < len(text) < len(found):
+        values = as_column(y)
+        odd = np.array([value in text for value in values])
+        raise_at(odd, values, "is text beside numbers", "make all of them text, or correct these")
+    return tuple(sorted(found, key=str if text else None))
 
 
-def encode_labels(y: ArrayLike, labels: Labels, fits: str) -> Vector:
-    """(documents,) number of each response's label, NaN where there is none; another label raises, naming the row."""
-    values, place = as_column(y), {label: float(code) for code, label in enumerate(labels)}
+def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Vector:
+    """(documents,) number of each response's label, NaN where there is none; another label raises, naming the row.
+
+    Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are places in
+    sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
+    """
+    place = {label: float(code) for code, label in enumerate(labels)}
+    if are_text(labels):
+        by_number = sorted(labels, key=str) if np.asarray(y).dtype.kind in "iu" else labels
+        start = 0 if by_number is not labels else first
+        place |= {start + number: place[label] for number, label in enumerate(by_number)}
+    values = _labels_in(y)
     codes = np.array([np.nan if missing(value) else place.get(value, -1.0) for value in values], dtype=float)
     listed = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
     raise_at(codes < 0, values, f"not one of the classes {listed}", fits)
@@ -62,6 +138,28 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
     if np.ndim(y) != 1:
         raise InputError(f"the response must be one label per document; its shape is {np.shape(y)}")
     return np.array([_plain(value) for value in values] + [None], dtype=object)[:-1]
+
+
+def _labels_in(y: ArrayLike) -> NDArray[Any]:
+    """(documents,) labels, each of which can be told from others."""
+    values = as_column(y)
+    raise_at(
+        np.array([not isinstance(value, Hashable) for value in values], dtype=bool),
+        values,
+        "neither a number nor a label",
+    )
+    return values
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from textsignal.errors import InputError
 from textsignal.families.base import MARGIN, Common, as_numbers, observed_numbers, raise_at
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
+from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
 from textsignal.families.logistic import above_zero, softplus
 from textsignal.families.scale import split_levels
 
@@ -36,7 +37,8 @@ class Ordinal(Common):
 
     Parameters
     ----------
-    values : the levels, lowest first; None to learn them.
+    values : the levels, lowest first: numbers, or text such as ("low", "mid", "high"), for which 1, 2, 3 stand in
+        means; None to learn them from numbers, the order of text must be given.
     thresholds : one less than levels, increasing, with sum 0; None to learn them.
 
     Examples
@@ -49,13 +51,16 @@ class Ordinal(Common):
     """
 
     name: ClassVar[str] = "ordinal"
+    classifies: ClassVar[bool] = True
 
-    values: tuple[float, ...] | None = None
+    values: tuple[Any, ...] | None = None
     thresholds: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.values is not None:
-            object.__setattr__(self, "values", _increasing("values", self.values))
+            text = np.ndim(self.values) == 1 and first_text(self.values) is not None
+            values = as_labels(self.values) if text else _increasing("values", self.values)
+            object.__setattr__(self, "values", values)
             if not 2 <= len(self._values) <= MOST_LEVELS:
                 raise InputError(f"Ordinal: there are {len(self._values)} levels; there must be 2 to {MOST_LEVELS}")
         if self.thresholds is not None:
@@ -65,7 +70,9 @@ class Ordinal(Common):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the levels: all of them, the lowest and highest of whole numbers, or these and a step."""
+        """Give the levels: all of them, the lowest and highest of whole numbers, or these and a step; text in order."""
+        if first_text(levels) is not None:
+            return cls(values=tuple(levels))  # type: ignore[arg-type]
         values, step = split_levels(levels)
         if values.size < 2 or not np.all(np.isfinite(values)):
             raise InputError(f"levels={levels!r}: give at least two numbers, such as (1, 5), (1, 5, 0.5) or all levels")
@@ -77,7 +84,17 @@ class Ordinal(Common):
     @property
     def levels(self) -> NDArray[Any]:
         """The levels, lowest first."""
-        return np.array(self._values)
+        return as_array(self._values)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether levels are text."""
+        return self.values is not None and are_text(self.values)
+
+    @property
+    def numbers(self) -> Vector:
+        """The levels, or 1, 2, ... for text."""
+        return numbers_of(self._values, first=1)
 
     @property
     def of_words(self) -> Binomial:
@@ -88,10 +105,13 @@ class Ordinal(Common):
         """Fill in levels, those that occur, and thresholds without any text."""
         found = self
         if self.values is None:
+            self._check_order(y)
             distinct = np.unique(observed_numbers(y))
             if distinct.size > MOST_LEVELS:
                 values = as_numbers(y)
-                reason = f"the first of {distinct.size} levels; the ordinal family takes at most {MOST_LEVELS}"
+                reason = (
+                    f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
+                )
                 raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
             found = replace(self, values=tuple(distinct.tolist()))
         if found.thresholds is not None:
@@ -104,11 +124,14 @@ class Ordinal(Common):
 
     def encode(self, y: ArrayLike) -> Vector:
         """Number of each response's level from 0 on; NaN stays NaN, anything else raises, naming the row."""
-        values, levels = as_numbers(y), np.array(self._values, dtype=float)
+        fits = "give levels=... with it"
+        if self.has_text:
+            return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
+        values, levels = as_numbers(y), self.numbers
         places = np.clip(np.searchsorted(levels, values - 1e-9), 0, levels.size - 1)
         bad = ~np.isnan(values) & (np.abs(levels[places] - values) > 1e-9)
         listed = ", ".join(f"{level:g}" for level in levels)
-        raise_at(bad, values, f"not one of the levels {listed}", 'give levels=... with it, or family="gaussian"')
+        raise_at(bad, values, f"not one of the levels {listed}", f'{fits}, or family="gaussian" takes any number')
         return np.where(np.isnan(values), np.nan, places.astype(float))
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
@@ -133,13 +156,13 @@ class Ordinal(Common):
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level: the lowest, and every step times the chance of getting above it."""
-        levels = np.array(self._values, dtype=float)
+        levels = self.numbers
         above = special.expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
         return levels[0] + above @ np.diff(levels)
 
     def link(self, mean: Vector) -> Vector:
         """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
-        levels = np.array(self._values, dtype=float)
+        levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
         wanted = np.clip(mean, levels[0] + margin, levels[-1] - margin)
         low = np.full(np.shape(wanted), self._thresholds[0] - FURTHEST)
@@ -153,7 +176,7 @@ class Ordinal(Common):
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
         if rule == "round":
-            return nearest(self.levels, self.mean(eta))
+            return self.levels[nearest(self.numbers, self.mean(eta))]
         if rule == "mode":
             return self.levels[np.argmax(self._probabilities(eta), axis=-1)]
         raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
@@ -231,8 +254,18 @@ class Ordinal(Common):
         places = np.asarray(y).astype(np.int64)
         return ends[places], ends[places + 1]
 
+    @staticmethod
+    def _check_order(y: ArrayLike) -> None:
+        """Raise where levels are text, whose order nobody gave."""
+        if (found := first_text(y)) is not None:
+            raise InputError(
+                f"response is text, and its order is not known (row {found[0] + 1}: {found[1]!r}; rows count from 1); "
+                'give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes without an '
+                'order, family="bernoulli" for two'
+            )
+
     @property
-    def _values(self) -> tuple[float, ...]:
+    def _values(self) -> tuple[Any, ...]:
         if self.values is None:
             raise InputError("the levels of this Ordinal are not known yet; give values, or call learn(y)")
         return self.values

@@ -48,7 +48,7 @@ def weight_step(
     """The paper's step and a bound on the text loss' change."""
     moved = zeros(W.shape, W.dtype) if out is None else out
     change = np.empty(len(W))
-    loops.weight_step(W, pull, mass, slope, beta, gamma, moved, change)
+    loops.weight_step(W, pull, mass, _columns(slope), _columns(beta), gamma, moved, change)
     return WeightStep(moved, change)
 
 
@@ -96,8 +96,8 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, wei
     vectors = zeros((2, n_topics), W.dtype)
     gradient = zeros(HT.shape, HT.dtype)
     settings = (number(smoothing), number(EPSILON))
-    mass = loops.mass(HT)
-    loops.implicit_sums(X, HT, mass, W, slope, beta, weight, settings, _groups(W), pull, A, vectors, gradient)
+    mass, given = loops.mass(HT), (_columns(slope), _columns(beta), weight)
+    loops.implicit_sums(X, HT, mass, W, *given, settings, _groups(W), pull, A, vectors, gradient)
     return gradient
 
 
@@ -128,6 +128,11 @@ def predictors(X: Rows, effects: Array) -> Array:
 def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
     """Adagrad's steps of several fits, document by document, in place."""
     loops.adagrad_step(X, slopes, effects, squares, effects.dtype.type(rate), _groups(effects))
+
+
+def _columns(values: Array) -> Array:
+    """(rows, linear predictors) of values that have one column or several."""
+    return np.ascontiguousarray(values.reshape(len(values), -1))
 
 
 def _as_float64(W: Array) -> Array:

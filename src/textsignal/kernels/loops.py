@@ -108,13 +108,22 @@ def weighted_sum(X, weight, values):  # type: ignore[no-untyped-def]
     return result
 
 
+@compile_inline
+def response_pull(slope, beta, i, k):  # type: ignore[no-untyped-def]
+    """What the response's loss of document i changes by with its weight of topic k."""
+    pull = slope[i, 0] * beta[k, 0]
+    for p in range(1, beta.shape[1]):
+        pull += slope[i, p] * beta[k, p]
+    return pull
+
+
 @compile_sum
 def weight_step(W, pull, mass, slope, beta, gamma, moved, change):  # type: ignore[no-untyped-def]
     """The paper's step into moved; a bound on each document's change of text loss into change."""
     for i in range(W.shape[0]):
         bound = 0.0
         for k in range(W.shape[1]):
-            G = slope[i] * beta[k]
+            G = response_pull(slope, beta, i, k)
             upper = pull[i, k] + max(-G, 0.0) + gamma[i]
             lower = mass[k] + max(G, 0.0) + gamma[i]
             ratio = upper / lower if lower > 0 else 0.0
@@ -254,7 +263,7 @@ def implicit_sums(X, HT, mass, W, slope, beta, weight, settings, groups, pull, A
     for i in range(W.shape[0]):
         document_curvature(X, i, HT, mass, W, smoothing, epsilon, groups, pull, A)
         for k in range(n_topics):
-            right[k] = slope[i] * beta[k]
+            right[k] = response_pull(slope, beta, i, k)
         solve(A, right, u)
         for k in range(n_topics):
             right[k] = u[k] - weight[i] * W[i, k]

@@ -61,7 +61,8 @@ def weight_step(
 ) -> WeightStep:
     """The paper's supervised multiplicative step, and how much the text loss can change by it.
 
-    With G = slope beta^T (slope = alpha times the family's gradient) and gamma one number per document,
+    With G = slope beta^T (slope = alpha times the family's gradient; of P linear predictors slope is (documents, P) and
+    beta (topics, P)) and gamma one number per document,
 
         W' = W * (pull + max(-G, 0) + gamma) / (mass + max(G, 0) + gamma),       mass = H 1
 
@@ -70,7 +71,7 @@ def weight_step(
 
         - log q <= (1 - q) / sqrt(q)  for q < 1,      - log q <= 2 (1 - q) / (1 + q)  for q >= 1
     """
-    G = slope[:, None] * beta
+    G = slope.reshape(len(W), -1) @ beta.reshape(len(mass), -1).T
     upper = pull + np.maximum(-G, 0) + gamma[:, None]
     lower = mass + np.maximum(G, 0) + gamma[:, None]
     ratio = np.divide(upper, lower, out=np.zeros(W.shape), where=lower > 0)
@@ -150,13 +151,15 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Array, beta: Array, weigh
     """(terms, topics) gradient in H of  sum_i weight_i f_i(w_i) + loss_i(w_i . beta)  at inferred weights.
 
     The weights follow the topics, so the loss reaches the topics through them. With slope_i the loss' derivative in
-    w_i . beta, A the curvature above, u = A^-1 (slope beta) and r = x / d, document i gives (implicit function theorem)
+    w_i . beta, A the curvature above, u = A^-1 (slope beta) and r = x / d, document i gives (implicit function theorem;
+    slope and beta may have a column for each of several linear predictors)
 
         dJ/dH_kj = (weight w_k - u_k) (1 - r_j) - w_k (x_j / d_j^2) (u . H_.j)
 
     The part that is the same for all terms of a topic, weight w_k - u_k, is left out: topics are shares of terms, and
     shares do not feel it.
     """
+    slope, beta = slope.reshape(len(W), -1), beta.reshape(len(HT.T), -1)
     live = HT.sum(axis=0) > 0
     gradient = np.zeros(HT.shape)
     for i in range(X.n_documents):
@@ -164,7 +167,7 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Array, beta: Array, weigh
         d = reconstruct(row, w, HT)
         r = row.data / d
         u = np.zeros(HT.shape[1])
-        u[live] = np.linalg.solve(weight_curvature(row, w, HT, smoothing), slope[i] * beta[live])
+        u[live] = np.linalg.solve(weight_curvature(row, w, HT, smoothing), beta[live] @ slope[i])
         through = (r / d * (HT[row.indices] @ u))[:, None] * w
         gradient[row.indices] += r[:, None] * (u - weight[i] * w) - through
     return gradient

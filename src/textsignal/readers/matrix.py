@@ -15,7 +15,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
-from textsignal.families import Family
+from textsignal.families import Family, check_trainable
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
@@ -110,27 +110,41 @@ class MatrixReader:
         X = sp.csr_array(self.vectorizer.transform(tokens))
         predictions = self._predictions(X, given)
         centred = self.estimator.centred_effects
+        sized = predictions.weights * centred.size
         return Reading(
             texts=tokens.texts,
             n_words=np.array([len(text.split()) for text in tokens.texts], dtype=np.int64),
             X=X,
             predictions=predictions,
-            contributions=np.asarray(predictions.weights * centred.size * centred.effects, dtype=float),
+            contributions=np.einsum("ik,k...->ik...", sized, centred.effects, dtype=float),
             spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
         )
 
     def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """One row per topic, strongest positive effect first."""
+        """One row per topic, strongest positive effect first; where classes have no order, for each of them.
+
+        Effects of a class are on the logarithm of its probability, against the average class.
+        """
         centred = self.estimator.centred_effects
-        return topic_table(
-            topics=self.estimator.components_ / centred.size[:, None],
-            effects=centred.effects,
-            prevalence=centred.prevalence,
-            coherence=self.coherence,
-            terms=self.terms,
-            labels=labels,
-            n_terms=n_terms,
-        )
+
+        def table(effects: Vector) -> pd.DataFrame:
+            return topic_table(
+                topics=self.estimator.components_ / centred.size[:, None],
+                effects=effects,
+                prevalence=centred.prevalence,
+                coherence=self.coherence,
+                terms=self.terms,
+                labels=labels,
+                n_terms=n_terms,
+            )
+
+        if self.family.n_predictors == 1:
+            return table(centred.effects)
+        effects = np.column_stack([np.zeros(len(centred.effects)), centred.effects])
+        tables = [table(column) for column in (effects - effects.mean(axis=1, keepdims=True)).T]
+        parts = [part.assign(**{"class": label}) for part, label in zip(tables, self.family.levels, strict=True)]
+        joined = pd.concat(parts, ignore_index=True)
+        return joined[["class", *tables[0].columns]]
 
     @property
     def trained(self) -> None:
@@ -138,6 +152,7 @@ class MatrixReader:
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What texts say about topics; tone is a topic's contribution against the average text."""
+        check_trainable(self.family, "drivers and reports")
         n_texts = len(reading.texts)
         return Spoken(
             family=self.family,
@@ -162,6 +177,7 @@ class MatrixReader:
 
     def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
         """What moves the prediction of one text."""
+        check_trainable(self.family, "explanations")
         row = sp.csr_array(self.vectorizer.transform([text]))
         scaled = self.estimator.inference.rows(row)
         return explain_text(

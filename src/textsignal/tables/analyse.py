@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.families.labels import in_numbers
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.covariates import beside_texts
 from textsignal.tables.read import column
 from textsignal.tables.rows import ParsedResponse, parse_response
-from textsignal.tables.used import UsedRows, range_of, use_rows
+from textsignal.tables.used import UsedRows, most_labels, range_of, use_rows
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, Naming, finding_of
@@ -171,15 +173,14 @@ def analyse(
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """
-    parsed = {response: parse_response(column(table, response, "response"))}
-    ranges = {response: levels or range_of(parsed[response].values, model.family)}
+    parsed = parse_response(column(table, response, "response"), most_labels(model.family, model.levels))
     beside = beside_texts(table, covariates, model.formula, offset, weights, learn=True)
     used = use_rows(
         table,
-        parsed,
+        {response: parsed},
         text=text,
         tokenise=model.tokenise,
-        ranges=ranges,
+        ranges={response: levels or range_of(parsed, model.family)},
         beside=beside,
         holdout=holdout,
         seed=seed,
@@ -187,17 +188,18 @@ def analyse(
         by=by,
         over=over,
     )
+    used.check(model, parsed)
     training = used.beside.at(~used.held_out)
     model.fit(
         used.tokens.at(np.flatnonzero(~used.held_out)),
-        parsed[response].values[used.rows][~used.held_out],
+        parsed.given[used.rows][~used.held_out],
         training.weight,
         covariates=training.covariates,
         offset=training.added,
     )
     model.naming_ = replace(model.naming_, response=response, unit=unit)
     reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
-    return analysis_of(model, reading, used, parsed[response])
+    return analysis_of(model, reading, used, parsed)
 
 
 def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:
@@ -205,7 +207,8 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
 
     reading : what it reads in all; parsed : the table's response.
     """
-    responses, weight, held_out = parsed.values[used.rows], used.beside.weight, used.held_out
+    responses = in_numbers(parsed.given[used.rows], model.family_)
+    weight, held_out = used.beside.weight, used.held_out
     if isinstance(model.reader_, ThemeReader):
         model.reader_ = model.reader_.knowing(reading, responses, weight)
     predictions = reading.predictions
@@ -214,7 +217,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
     summary = Summary(
         rows=len(used.rows),
         dropped=used.dropped,
-        response_read=parsed.reading,
+        response_read=parsed.reading or _numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
         without_known_term=int(predictions.unknown.sum()),
         with_markup=used.tokens.n_cleaned,
@@ -251,6 +254,13 @@ def filled_settings(
     settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
     settings = settings if by is None else replace(settings, group_name=by)
     return settings if over is None else replace(settings, time_name=over)
+
+
+def _numbered(family: Family) -> str:
+    """The numbers that stand for levels which are text; "" for others."""
+    if not family.has_text:
+        return ""
+    return ", ".join(f"{level} as {number:g}" for level, number in zip(family.levels, family.numbers, strict=True))
 
 
 def _ends(model: TextResponseModel) -> tuple[float, float] | None:

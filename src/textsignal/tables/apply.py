@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.errors import InputError
+from textsignal.families.bernoulli import MOST_CLASSES
+from textsignal.families.labels import in_numbers
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import filled_settings
 from textsignal.tables.covariates import Beside, beside_texts, with_problems
 from textsignal.tables.read import column, groups_of, kept_columns, texts_of
-from textsignal.tables.rows import check_rows, parse_response
+from textsignal.tables.rows import ParsedResponse, check_rows, parse_response
 from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
 from textsignal.topics.findings import Drivers, Naming
@@ -49,7 +52,7 @@ def drivers_table(
     if text is None:
         raise InputError("a table was given, but not which column holds the texts; give text='...'")
     texts = texts_of(table, text)
-    responses = None if response is None else parse_response(column(table, response, "response")).values
+    responses = None if response is None else _parsed(model, table, response).values
     groups = None if by is None else groups_of(table, by)
     beside = _beside(model, table, offset, weights)
     return model.drivers(
@@ -156,7 +159,7 @@ def report_table(
     """
     from textsignal.report.page.render import write_report  # charts are slow to import
 
-    parsed = parse_response(column(table, response, "response"))
+    parsed = _parsed(model, table, response)
     texts = column(table, text, "text")
     beside = _beside(model, table, offset)
     bad = with_problems(check_rows(texts, parsed, levels=_whole_levels(model)), beside)
@@ -176,10 +179,20 @@ def report_table(
     return int(held_out.sum())
 
 
+def _parsed(model: TextResponseModel, table: pd.DataFrame, response: str) -> ParsedResponse:
+    """A table's response in numbers, labels by those that stand for them in the model."""
+    parsed = parse_response(column(table, response, "response"), MOST_CLASSES if model.family_.has_text else 0)
+    return replace(parsed, values=in_numbers(parsed.given, model.family_))
+
+
 def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     """Lowest and highest level, where all between are levels too."""
     levels = np.asarray(getattr(model, "levels_", ()))
-    if not levels.size or not np.array_equal(levels, np.arange(levels[0], levels[0] + levels.size)):
+    if (
+        model.family_.has_text
+        or not levels.size
+        or not np.array_equal(levels, np.arange(levels[0], levels[0] + levels.size))
+    ):
         return None
     return int(levels[0]), int(levels[-1])
 

@@ -34,15 +34,23 @@ class ParsedResponse:
         What was given.
     reading : str
         How cells that are not written as numbers were read, such as "no as 0 and yes as 1"; "" where all are.
+    labels : ndarray of object, shape (rows,), or None
+        The cells' text, None where there is none, where all are labels; `values` then number them in sorted order.
     """
 
     values: np.ndarray
     unparsable: np.ndarray
     cells: np.ndarray
     reading: str = ""
+    labels: np.ndarray | None = None
+
+    @property
+    def given(self) -> np.ndarray:
+        """Labels, or numbers."""
+        return self.values if self.labels is None else self.labels
 
 
-def parse_response(cells: _Cells) -> ParsedResponse:
+def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
     """Make numbers of a response's cells.
 
     An empty cell, a missing value and the words NA, N/A, NaN, null and None mean that there is no response. Where all
@@ -53,6 +61,8 @@ def parse_response(cells: _Cells) -> ParsedResponse:
     ----------
     cells : pandas.Series or sequence
         Strings or numbers.
+    most_labels : int
+        How many different texts, none of which is a number, may be labels of classes.
 
     Returns
     -------
@@ -70,6 +80,8 @@ def parse_response(cells: _Cells) -> ParsedResponse:
     array([ 4.,  2., nan])
     >>> parse_response(["Yes", "no"]).reading
     'no as 0 and yes as 1'
+    >>> parse_response(["good", "bad", "N/A"], most_labels=2).labels
+    array(['good', 'bad', None], dtype=object)
     """
     given = _objects(cells)
     blank = [isinstance(cell, str) and cell.strip().lower() in _NO_RESPONSE for cell in given]
@@ -78,6 +90,13 @@ def parse_response(cells: _Cells) -> ParsedResponse:
     values = np.full(len(given), np.nan)
     values[~missing] = numbers
     unparsable = ~missing & ~np.isfinite(values)
+    if unparsable.any() and np.array_equal(unparsable, ~missing) and all(isinstance(c, str) for c in given[~missing]):
+        labels = np.full(len(given), None, dtype=object)
+        labels[~missing] = [cell.strip() for cell in given[~missing]]
+        names, codes = np.unique(labels[~missing].astype(str), return_inverse=True)
+        if len(names) <= most_labels:
+            values[~missing] = codes
+            return ParsedResponse(values, np.zeros(len(given), dtype=bool), given, labels=labels)
     return ParsedResponse(np.where(unparsable, np.nan, values), unparsable, given, reading)
 
 
@@ -138,11 +157,14 @@ class BadRows:
         The reasons that occur; a row may be bad for several.
     hint : str
         What to do, where leaving bad rows out is no cure.
+    fits : str
+        Which family or scale would take them.
     """
 
     n_rows: int
     problems: tuple[Problem, ...]
     hint: str = ""
+    fits: str = ""
 
     @property
     def mask(self) -> np.ndarray:
@@ -164,11 +186,12 @@ class BadRows:
 
     def advice(self) -> str:
         """Say what can be done about bad rows: leaving them out is for a few."""
+        fits = f"; {self.fits}" if self.fits else ""
         if self.hint:
-            return self.hint
+            return self.hint + fits
         if len(self) <= _FEW * self.n_rows:
-            return 'Correct the table, or leave such rows out with on_bad_rows="drop"'
-        return f"These are {len(self) / self.n_rows:.0%} of all rows: correct the table, or name other columns"
+            return f'Correct the table, or leave such rows out with on_bad_rows="drop"{fits}'
+        return f"These are {len(self) / self.n_rows:.0%} of all rows: correct the table, or name other columns{fits}"
 
 
 def check_rows(
@@ -212,13 +235,13 @@ def check_rows(
     array([False,  True,  True, False])
     """
     given = _objects(texts)
-    problems, hint = _text_problems(given), ""
+    problems, hint, fits = _text_problems(given), "", ""
     if response is not None:
         if len(response.values) != len(given):
             raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
         problems += _response_problems(response, levels)
-        hint = _other_reading(response, levels)
-    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)), hint)
+        hint, fits = _other_reading(response, levels), _what_fits(response, levels)
+    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)), hint, fits)
 
 
 def check_responses(
@@ -241,8 +264,14 @@ def check_responses(
     for name, bad in found.items():
         own = bad.problems[len(of_texts) :]
         problems += [replace(each, one=f"{each.one} in {name}", many=f"{each.many} in {name}") for each in own]
-    hints = [f"{name}: {bad.hint}" for name, bad in found.items() if bad.hint]
-    return BadRows(first.n_rows, tuple(problems), hints[0] if hints else "")
+    hints, fits = (
+        [f"{name}: {said}" for name, said in each if said]
+        for each in (
+            [(name, bad.hint) for name, bad in found.items()],
+            [(name, bad.fits) for name, bad in found.items()],
+        )
+    )
+    return BadRows(first.n_rows, tuple(problems), hints[0] if hints else "", fits[0] if fits else "")
 
 
 def _text_problems(texts: np.ndarray) -> list[Problem]:
@@ -291,6 +320,17 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
             f"numbers such as 4 or 4.0 (a point, no comma), as 4/5 or 4 out of 5, or as two words ({words})"
         )
     return ""
+
+
+def _what_fits(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
+    """The family, or the scale, that would take responses which this one does not."""
+    if np.mean(response.unparsable) > _FEW:
+        return 'family="categorical" takes text labels, family="bernoulli" two of them, family="ordinal" ordered ones'
+    known = response.values[np.isfinite(response.values)]
+    if levels is None or not len(known) or (known.min() >= levels[0] and known.max() <= levels[1]):
+        return ""
+    low, high = min(known.min(), levels[0]), max(known.max(), levels[1])
+    return f'levels={low:g}-{high:g} would take these, family="gaussian" any numbers'
 
 
 def _objects(cells: _Cells) -> np.ndarray:

@@ -19,7 +19,7 @@ from textsignal.tables.analyse import Analysis, analysis_of, without_nan
 from textsignal.tables.covariates import beside_texts
 from textsignal.tables.read import column, kept_columns, texts_of
 from textsignal.tables.rows import parse_response
-from textsignal.tables.used import range_of, use_rows
+from textsignal.tables.used import most_labels, range_of, use_rows
 from textsignal.topics.table import with_lists_as_text
 
 #: Columns of documents.csv that each response has its own of.
@@ -98,9 +98,12 @@ def analyse_several(
     """
     if twice := [name for place, name in enumerate(responses) if name in responses[:place]]:
         raise InputError(f"response={twice[0]!r} is named twice")
-    parsed = {name: parse_response(column(table, name, "response")) for name in responses}
     families = model.family if isinstance(model.family, Mapping) else dict.fromkeys(responses, model.family)
-    ranges = {name: levels or range_of(parsed[name].values, families.get(name, "auto")) for name in responses}
+    asked = {name: families.get(name, "auto") for name in responses}
+    parsed = {
+        name: parse_response(column(table, name, "response"), most_labels(family)) for name, family in asked.items()
+    }
+    ranges = {name: levels or range_of(parsed[name], family) for name, family in asked.items()}
     used = use_rows(
         table,
         parsed,
@@ -114,7 +117,12 @@ def analyse_several(
         by=by,
         over=over,
     )
-    training, values = used.beside.at(~used.held_out), {name: parsed[name].values[used.rows] for name in responses}
+    for name, single in model.unfitted(responses).items():
+        try:
+            used.check(single, parsed[name])
+        except InputError as error:
+            raise InputError(f"response {name!r}: {error}") from error
+    training, values = used.beside.at(~used.held_out), {name: parsed[name].given[used.rows] for name in responses}
     model.fit(
         used.tokens.at(np.flatnonzero(~used.held_out)),
         pd.DataFrame(values)[~used.held_out],

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.families import Family
+from textsignal.families import FAMILIES, Family
+from textsignal.families.auto import AUTO
+from textsignal.families.bernoulli import MOST_CLASSES
+from textsignal.families.labels import first_text
+from textsignal.parts import Options, check_response
 from textsignal.tables.covariates import Beside, only_held_out, with_problems
 from textsignal.tables.read import column, groups_of
 from textsignal.tables.rows import BadRows, ParsedResponse, check_responses
@@ -41,6 +45,12 @@ class UsedRows:
     groups: pd.Series | None
     over: str | None
     times: Times | None
+
+    def check(self, model: Options, response: ParsedResponse) -> None:
+        """Raise where a used row's response cannot be of the family that a model asks for, naming it in the table."""
+        column = np.full(len(response.given), None if response.labels is not None else np.nan, response.given.dtype)
+        column[self.rows] = response.given[self.rows]
+        check_response(model, column)
 
 
 def use_rows(
@@ -87,11 +97,20 @@ def use_rows(
     )
 
 
-def range_of(responses: NDArray[np.float64], family: str | Family) -> tuple[int, int] | None:
-    """The whole numbers that the responses lie between; None where they need not be whole."""
-    known = responses[~np.isnan(responses)]
+def most_labels(family: str | Family, levels: ArrayLike | None = None) -> int:
+    """How many different texts may be labels of classes: two where family and levels are left open."""
+    if levels is None and isinstance(family, str) and family == AUTO:
+        return 2
+    ordered = levels is not None and first_text(levels) is not None
+    return MOST_CLASSES if ordered or getattr(FAMILIES.get(str(family), family), "classifies", False) else 0
+
+
+def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] | None:
+    """The whole numbers that the responses lie between; None where they need not be whole, or are labels."""
+    known = response.values[~np.isnan(response.values)]
     name = family if isinstance(family, str) else family.name
-    if not known.size or name not in OF_WHOLE_NUMBERS or np.mean(known % 1 != 0) > MOST_BROKEN:
+    whole = response.labels is None and name in OF_WHOLE_NUMBERS
+    if not known.size or not whole or np.mean(known % 1 != 0) > MOST_BROKEN:
         return None
     return int(np.floor(known.min())), int(np.ceil(known.max()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,13 @@ class CentredEffects:
     size : (topics,) what each topic sums to, 1 for a topic that died; w is an estimator's weights times this.
     prevalence : (topics,) share of all text.
     effects : (topics,) per unit of weight w; at the mean weights they add up to 0.
-    centre : the mean that was taken off.
+    centre : the mean that was taken off. Of P linear predictors effects are (topics, P) and centres (P,).
     """
 
     size: Vector
     prevalence: Vector
     effects: Vector
-    centre: float
+    centre: Any
 
 
 def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, smoothing: float) -> CentredEffects:
@@ -44,10 +45,10 @@ def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, sm
     """
     mass = topics.sum(axis=1, dtype=float)
     size = np.where(mass > 0, mass, 1)
-    effects = coefficients / size
-    centre = float(np.average(effects, weights=mean_weights * mass))
+    effects = (coefficients.T / size).T
+    centre = np.average(effects, axis=0, weights=mean_weights * mass)
     prevalence = text_shares(mean_weights[None], topics, smoothing)[0]
-    return CentredEffects(size, prevalence, effects - centre, centre)
+    return CentredEffects(size, prevalence, effects - centre, float(centre) if effects.ndim == 1 else centre)
 
 
 def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,9 @@ from textsignal.checks import check_weight
 from textsignal.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.families.base import as_numbers
+from textsignal.families.labels import as_response, in_numbers
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
 from textsignal.training.theme_model import ThemeReading
@@ -30,12 +34,14 @@ class Observed:
     responses : (documents,) NaN where there is none.
     sample_weight : how often each document counts, or None for once.
     given : covariates and offset, or None for none.
+    family : of the response, as far as it is known; None where it is left open.
     """
 
     tokens: Tokens
     responses: NDArray[np.float64]
     sample_weight: ArrayLike | None = None
     given: Given | None = None
+    family: Family | None = None
 
     def at(self, rows: NDArray[np.int64]) -> Observed:
         """The same for some of the documents."""
@@ -45,6 +51,7 @@ class Observed:
             self.responses[rows],
             None if weight is None else np.asarray(weight, dtype=float)[rows],
             None if given is None else given.at(rows),
+            self.family,
         )
 
     def with_given(self, given: Given | None) -> Observed:
@@ -63,35 +70,40 @@ class Observed:
         return np.ones(len(self.tokens)) if given is None else np.asarray(given, dtype=float)
 
 
-def observe(tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None) -> Observed:
-    """Documents as they were given, checked: there is one, and each has one response and one weight."""
-    if len(tokens) == 0:
-        raise InputError("no texts were given; there must be at least one")
-    n_responses = len(responses) if isinstance(responses, Sized) else 0
-    if n_responses != len(tokens):
-        raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
-    values = _numbers(responses)
-    if values.size != len(tokens):
-        raise InputError(f"responses have the shape {values.shape}; give one column, with a number for each text")
+def observe(
+    tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None, family: Family | None = None
+) -> Observed:
+    """Documents as they were given, checked: there is one, and each has one response and one weight.
+
+    family : of the response, which knows the numbers that stand for labels; None where responses are numbers.
+    """
+    column = response_column(tokens, responses)
+    values = as_numbers(as_response(column)) if family is None else in_numbers(column, family)
     if sample_weight is not None:
         try:
             check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
         except ValueError as error:
             raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
-    return Observed(tokens, values.ravel(), sample_weight)
+    return Observed(tokens, values, sample_weight, family=family)
 
 
-def _numbers(responses: object) -> Vector:
-    """Responses as they were given, in numbers; missing ones as NaN."""
-    try:
-        if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
-            responses = responses.to_numpy(dtype=object, na_value=np.nan)
-        values = np.asarray(responses)
-        if values.dtype.kind in "cmM":
-            raise TypeError(f"{values.dtype} is given")
-        return values.astype(float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {error}") from error
+def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
+    """(documents,) responses as they were given, one for each document."""
+    if len(tokens) == 0:
+        raise InputError("no texts were given; there must be at least one")
+    n_responses = len(responses) if isinstance(responses, Sized) else 0
+    if n_responses != len(tokens):
+        raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
+    if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
+        responses = responses.to_numpy(dtype=object, na_value=np.nan)
+    # A list as objects: among text NumPy would make the word "nan" of a missing response.
+    column = np.asarray(responses, dtype=object if isinstance(responses, list | tuple) else None)
+    if column.ndim == 0 or column.dtype.kind in "cmM":
+        given = column.dtype if column.ndim else f"a {type(responses).__name__}"
+        raise InputError(f"the response must be numbers, NaN where there is none: {given} is given")
+    if column.size != len(tokens):
+        raise InputError(f"responses have the shape {column.shape}; give one column, with a number for each text")
+    return column.ravel()
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.checks import check_choice, check_number
 from textsignal.errors import InputError
+from textsignal.families import check_trainable
 from textsignal.readers.base import Reader
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
@@ -198,6 +199,7 @@ class Speaking:
         True
         """
         check_choice("scale", scale, ["linear predictor", "response"])
+        check_trainable(self.reader_.family, "contributions")
         reading = self.read(texts, covariates=covariates, offset=offset)
         family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
         constant = eta - added.sum(axis=1)

@@ -105,8 +105,8 @@ class Responses:
     W : (documents, padded columns): weights of topics, as a rule.
     y : (documents,) encoded response, 0 where there is none.
     response_weight : (documents,) how often the document counts, 0 where there is no response.
-    tilt : (documents,) a slope that is taken off the response's loss, or 0.0.
-    offset : (documents,) what is added to the linear predictor, or 0.0.
+    tilt : (documents,) a slope that is taken off the response's loss, or 0.0; (documents, P) for P linear predictors.
+    offset : (documents,) what is added to the linear predictor, or to each of P; or (documents, P), or 0.0.
     """
 
     W: Array
@@ -114,6 +114,11 @@ class Responses:
     response_weight: Vector
     tilt: Vector | float
     offset: Vector | float
+
+    def linear_predictor(self, parameters: Parameters) -> Vector:
+        """(documents,) intercept + W beta + offset; (documents, P) for P linear predictors."""
+        eta, offset = parameters.linear_predictor(self.W), np.asarray(self.offset)
+        return eta + (offset[:, None] if eta.ndim > offset.ndim == 1 else offset)
 
 
 @dataclass(frozen=True)
@@ -175,6 +180,12 @@ class Parameters:
     HT: Array
     beta: Vector
     intercept: float | Vector
+
+    @classmethod
+    def without_effects(cls, HT: Array, n_predictors: int) -> Self:
+        """Topics HT with effects and intercept 0."""
+        shape = () if n_predictors == 1 else (n_predictors,)
+        return cls(HT, np.zeros((HT.shape[1], *shape)), np.zeros(shape))
 
     @property
     def coefficients(self) -> Vector:

@@ -24,7 +24,7 @@ def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: 
     columns = given.columns if given.n_columns else np.zeros((len(y), 1))
     fit = fit_glm(model, columns, y, weight, offset=given.offset)
     mean = np.average(columns, axis=0, weights=weight)
-    return linear_predictor(columns - mean, fit.effects, 0.0) + given.offset, fit.family
+    return (linear_predictor(columns - mean, fit.effects, 0.0).T + given.offset).T, fit.family
 
 
 def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> float:

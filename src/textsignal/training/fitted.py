@@ -27,7 +27,8 @@ class FittedTopics:
 
     family : of the response, with its scale.
     topics : (topics, terms) nonnegative.
-    effects : (topics,); intercept : constant of the linear predictor.
+    effects : (topics,); intercept : constant of the linear predictor. Of P linear predictors (topics, P) and (P,), and
+        the hessian has P rows for each.
     hessian : (topics + covariates + 1, ...) of response loss and penalty in effects of topics and of covariates and in
         the intercept: their information.
     mean_weights : (topics,) of the training documents that have a known term; what a document without one gets.
@@ -44,7 +45,7 @@ class FittedTopics:
     family: Family
     topics: Array
     effects: Vector
-    intercept: float
+    intercept: float | Vector
     hessian: Vector
     mean_weights: Vector
     smoothing: float
@@ -104,12 +105,13 @@ class FittedTopics:
             raise ValueError("the scale of the family is left open")
         n_topics, n_terms = self.topics.shape
         n_covariates = len(self.covariate_effects)
-        width = n_topics + n_covariates + 1
+        several = () if self.family.n_predictors == 1 else (self.family.n_predictors,)
+        width = (n_topics + n_covariates + 1) * self.family.n_predictors
         shapes = {"hessian": (width, width), "word_effects": (n_terms,), "covariate_effects": (n_covariates,)}
-        shapes |= dict.fromkeys(["effects", "mean_weights"], (n_topics,))
+        shapes |= {"effects": (n_topics, *several), "mean_weights": (n_topics,), "intercept": several}
         for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}; it must be {shape}")
+            if np.shape(getattr(self, name)) != shape:
+                raise ValueError(f"{name} has shape {np.shape(getattr(self, name))}; it must be {shape}")
         finite = ("topics", "effects", "intercept", "hessian", "mean_weights", "smoothing", "tol", "word_effects")
         for name in (*finite, "covariate_effects"):
             if not np.all(np.isfinite(getattr(self, name))):
@@ -171,7 +173,7 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
     glm = fit_glm(replace(response, penalty=penalty), columns, y, weight, tilt=tilt, offset=given.offset)
     if given.n_columns and tilt is not None:
         glm = _untilted(glm, inferred.weights, corpus, response)
-    eta = glm.linear_predictor(columns) + given.offset
+    eta = (glm.linear_predictor(columns).T + given.offset).T
     errors = None
     if given.n_columns:
         dispersion = dispersion_of(glm.family, y, eta, weight)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
@@ -43,9 +44,9 @@ class ResponseModel:
 
     def sums(self, block: Responses, parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over one block."""
-        eta = parameters.linear_predictor(block.W) + block.offset
+        eta = block.linear_predictor(parameters)
         weight = block.response_weight
-        slope = weight * (self.family.gradient(block.y, eta).T - block.tilt)
+        slope = weight * (self.family.gradient(block.y, eta) - block.tilt).T
         curvature = weight * self.family.curvature(block.y, eta).T
         sums = self.compute.kernels.response_sums if eta.ndim == 1 else self._sums_of_many
         gradient, hessian = sums(block.W, slope, curvature)
@@ -67,12 +68,13 @@ class ResponseModel:
         """Loss over all blocks, without the penalty."""
 
         def block_loss(block: Responses) -> Number:
-            return Number(self._loss(block, parameters.linear_predictor(block.W) + block.offset))
+            return Number(self._loss(block, block.linear_predictor(parameters)))
 
         return self.compute.engine.sweep(block_loss, blocks).value
 
     def _loss(self, block: Responses, eta: Vector) -> float:
-        tilted = block.tilt * eta if eta.ndim == 1 else 0.0
+        tilted = block.tilt * eta
+        tilted = tilted if eta.ndim == 1 else tilted.sum(axis=1)
         return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - tilted)))
 
     def penalty_value(self, parameters: Parameters) -> float:
@@ -90,10 +92,17 @@ class ResponseModel:
         """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
         hessian, n_predictors = sums.hessian.copy(), self.family.n_predictors
         columns = np.arange(len(hessian) - n_predictors)
-        hessian[columns, columns] += np.repeat(2 * self.penalty, n_predictors)
+        penalty = np.broadcast_to(2 * self.penalty, columns.size // n_predictors)
+        hessian[columns, columns] += np.repeat(penalty, n_predictors)
         hessian[-n_predictors:] *= self.fit_intercept
         hessian[:, -n_predictors:] *= self.fit_intercept
         return hessian
+
+    def information_of(self, sums: ResponseSums, kept: NDArray[np.int64]) -> Vector:
+        """The same in some of the (padded) columns and the intercept."""
+        n_predictors = self.family.n_predictors
+        flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
+        return self.information(sums)[np.ix_(flat, flat)]
 
 
 class CoefficientStep(Protocol):
@@ -236,7 +245,7 @@ def fit_family(
     move = np.zeros_like(fitted.coefficients)
     ahead = fitted
     for turn in range(max_turns):
-        eta = np.concatenate([ahead.linear_predictor(block.W) + block.offset for block in blocks])
+        eta = np.concatenate([block.linear_predictor(ahead) for block in blocks])
         family = model.family.refit(y[known], eta[known], weight[known])
         if family == model.family:
             break
@@ -281,9 +290,9 @@ class GLMFit:
         return self.coefficients[:-1]
 
     @property
-    def intercept(self) -> float:
-        """Constant of the linear predictor, where there is one."""
-        return float(self.coefficients[-1])
+    def intercept(self) -> Any:
+        """Constant of the linear predictor; (P,) of each of P linear predictors."""
+        return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:
         """(documents,) what the GLM says of documents with these columns (documents, columns)."""
@@ -314,14 +323,11 @@ def fit_glm(
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
-    shape = () if n_predictors == 1 else (n_predictors,)
-    first = Parameters(blocks[0].W[:0], beta=np.zeros((width, *shape)), intercept=np.zeros(shape))
+    first = Parameters.without_effects(blocks[0].W[:0], n_predictors)
     model, fitted = fit_family(replace(model, penalty=penalty), blocks, first, max_turns)
     sums = model.sweep(blocks, fitted)
     kept = np.append(np.arange(columns.shape[1]), width)
-    flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
-    information = model.information(sums)[np.ix_(flat, flat)]
-    return GLMFit(model.family, fitted.coefficients[kept], information, sums.loss)
+    return GLMFit(model.family, fitted.coefficients[kept], model.information_of(sums, kept), sums.loss)
 
 
 def _place_responses(

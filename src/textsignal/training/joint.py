@@ -44,7 +44,7 @@ class FixedGamma:
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
         alphas = alpha * (block.response_weight > 0)
-        slope = alphas * response.family.gradient(block.y, parameters.linear_predictor(block.W) + block.offset)
+        slope = (alphas * response.family.gradient(block.y, block.linear_predictor(parameters)).T).T
         pull = response.compute.kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         gamma = np.full(len(slope), self.gamma)
@@ -60,9 +60,9 @@ class TextAlone:
         """Change the block's weights in place."""
         kernels = response.compute.kernels
         pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
-        nothing = np.zeros(len(block.W))
+        nothing, no_effects = np.zeros(len(block.W)), np.zeros(block.W.shape[1])
         mass, moved = parameters.HT.sum(axis=0), block.scratch.moved
-        block.W[:] = kernels.weight_step(block.W, pull, mass, nothing, parameters.beta, nothing, moved).W
+        block.W[:] = kernels.weight_step(block.W, pull, mass, nothing, no_effects, nothing, moved).W
 
 
 @dataclass(frozen=True)
@@ -77,23 +77,25 @@ class AdaptiveGamma:
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
         family, kernels = response.family, response.compute.kernels
-        eta = parameters.linear_predictor(block.W) + block.offset
-        offset = np.broadcast_to(block.offset, eta.shape)
+        eta = block.linear_predictor(parameters)
+        offset = np.broadcast_to(block.offset, len(eta))
         alphas = alpha * (block.response_weight > 0)
-        slope = alphas * family.gradient(block.y, eta)
+        slope = (alphas * family.gradient(block.y, eta).T).T
         losses = alphas * family.loss(block.y, eta)
         pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
         mass = parameters.HT.sum(axis=0)
         # Below this a change is rounding, not a rise.
         noise = np.finfo(block.W.dtype).eps * (np.einsum("ik,k->i", block.W, mass) + np.abs(losses))
-        first_gamma = mass.mean() + np.abs(slope) * np.abs(parameters.beta).max()
+        steepest = np.abs(slope).reshape(len(slope), -1).sum(axis=1)
+        first_gamma = mass.mean() + steepest * np.abs(parameters.beta).max()
         gamma = np.zeros(len(slope))
         rows: slice | np.ndarray = slice(None)
         for _ in range(MOST_GAMMAS):
             W = block.W[rows]
             moved = block.scratch.moved[: len(W)]
             step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows], moved)
-            after = alphas[rows] * family.loss(block.y[rows], parameters.linear_predictor(step.W) + offset[rows])
+            moved_eta = (parameters.linear_predictor(step.W).T + offset[rows]).T
+            after = alphas[rows] * family.loss(block.y[rows], moved_eta)
             rises = step.text_change + after - losses[rows] > noise[rows]
             if not rises.any():
                 block.W[rows] = step.W
@@ -212,23 +214,21 @@ def train_joint(
     response = ResponseModel(family, compute, settings.penalty, fit_intercept=False)
     blocks = place(corpus, weights, compute)
     HT = pad(topics.T, compute.kernels, corpus.X.dtype)
-    first = settings.coefficient_step.settle(
-        response, blocks, Parameters(HT, beta=np.zeros(HT.shape[1]), intercept=0.0)
-    )
+    first = settings.coefficient_step.settle(response, blocks, Parameters.without_effects(HT, family.n_predictors))
     rules = settings.weight_rule, settings.coefficient_step, settings.unit_topics
     method = Joint(blocks, first, response, settings.alpha, *rules)
     solution = run(method, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
     parameters = settings.coefficient_step.settle(response, blocks, solution.state.parameters)
     sums = response.sweep(blocks, parameters)
     last = replace(solution.trace[-1], response=sums.loss, penalty=response.penalty_value(parameters))
-    kept = np.append(np.arange(n_topics), -1)
+    kept = np.append(np.arange(n_topics), HT.shape[1])
     found = np.concatenate([block.W[:, :n_topics] for block in blocks])
     return FittedTopics(
         family=family,
         topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
         effects=parameters.beta[:n_topics].copy(),
-        intercept=float(parameters.intercept),
-        hessian=response.information(sums)[np.ix_(kept, kept)],
+        intercept=parameters.intercept if family.n_predictors > 1 else float(parameters.intercept),
+        hessian=response.information_of(sums, kept),
         mean_weights=np.average(found, axis=0, weights=corpus.weight * corpus.has_text),
         smoothing=0.0,
         tol=TOL,

@@ -73,7 +73,7 @@ class PredictiveSums(Addable):
 class PredictiveState:
     """Where training stands after `epoch` epochs.
 
-    parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept.
+    parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept, of each linear predictor.
     means, count : of the optimiser, and the steps it has taken.
     W : (documents, padded topics) the weights that inference starts from.
     """
@@ -138,7 +138,7 @@ class Predictive:
 
     def init(self) -> PredictiveState:
         """Before the first epoch."""
-        parameters = np.append(self.first.logits.ravel(), self.first.coefficients)
+        parameters = np.append(self.first.logits.ravel(), self.first.coefficients.ravel())
         means = Means(np.zeros_like(parameters), np.zeros_like(parameters))
         unknown = Losses(np.nan, np.nan, 0.0, self.settings.supervision)
         W = pad(self.first.weights, self.response.compute.kernels, self.corpus.X.dtype)
@@ -207,9 +207,10 @@ class Predictive:
         )
 
     def _split(self, flat: Vector) -> tuple[Vector, Vector]:
-        """Views of the logits (terms, topics) and the coefficients (topics + 1,)."""
+        """Views of the logits (terms, topics) and the coefficients (topics + 1,), of P linear predictors (.., P)."""
         shape = self.first.logits.shape
-        return flat[: shape[0] * shape[1]].reshape(shape), flat[shape[0] * shape[1] :]
+        logits, coefficients = np.split(flat, [shape[0] * shape[1]])
+        return logits.reshape(shape), coefficients.reshape(self.first.coefficients.shape)
 
     def _parameters(self, flat: Vector) -> Parameters:
         """Topics and coefficients; logits are shifted in place."""
@@ -218,17 +219,17 @@ class Predictive:
         lanes = kernels.lanes(self.corpus.X.dtype)
         HT = kernels.zeros((logits.shape[0], -(-logits.shape[1] // lanes) * lanes), self.corpus.X.dtype)
         kernels.shares(logits, HT)
-        beta = np.zeros(HT.shape[1])
+        beta = np.zeros((HT.shape[1], *coefficients.shape[1:]))
         beta[: logits.shape[1]] = coefficients[:-1]
-        return Parameters(HT, beta, float(coefficients[-1]))
+        return Parameters(HT, beta, coefficients[-1].copy())
 
     def _block_step(self, parameters: Parameters) -> Callable[[Block], PredictiveSums]:
         kernels, settings = self.response.compute.kernels, self.settings
 
         def step(block: Block) -> PredictiveSums:
             kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
-            eta = parameters.linear_predictor(block.W) + block.offset
-            slope = block.response_weight * (self.response.family.gradient(block.y, eta) - block.tilt)
+            eta = block.linear_predictor(parameters)
+            slope = (block.response_weight * (self.response.family.gradient(block.y, eta) - block.tilt).T).T
             topics = kernels.implicit_sums(
                 block.X,
                 block.W,
@@ -238,8 +239,8 @@ class Predictive:
                 block.text_weight,
                 settings.smoothing,
             )
-            effects = np.einsum("ik,i->k", block.W, slope, dtype=float)
-            return PredictiveSums(topics, np.append(effects, slope.sum()))
+            effects = np.einsum("ik,i...->k...", block.W, slope, dtype=float)
+            return PredictiveSums(topics, np.concatenate([effects, slope.sum(axis=0)[None]]))
 
         return step
 

@@ -110,7 +110,7 @@ class PredictiveStart:
     logits : (terms, topics) of the topics, which are their softmax over terms.
     weights : (documents, topics) that follow from the topics and the text.
     prevalence : (topics,) share of all weight, each document as often as it counts.
-    coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights.
+    coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights; (.., P) for P linear predictors.
     explained : share of the response's deviance that the GLM explains.
     """
 
@@ -143,7 +143,7 @@ def predictive_start(
         logits=logits,
         weights=fit.weights,
         prevalence=counted.sum(axis=0, dtype=float) / counted.sum(dtype=float),
-        coefficients=np.append(fit.effects, fit.glm.intercept),
+        coefficients=np.concatenate([fit.effects, fit.glm.coefficients[-1:]]),
         explained=1 - left / null_deviance(response.family, corpus.y, corpus.weight, corpus.offsets),
     )
 

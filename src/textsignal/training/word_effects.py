@@ -29,7 +29,7 @@ from scipy.optimize import Bounds, minimize
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
-from textsignal.families import Family, best_constant, deviance, null_deviance
+from textsignal.families import Family, best_constant, constant_predictor, deviance, null_deviance
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 
@@ -47,6 +47,8 @@ MOST_STEPS = 100
 class WordProblem:
     """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
 
+    Coefficients of P linear predictors stand beside each other, feature by feature.
+
     X : (documents, features): words, and whatever else has an effect.
     y : (documents,) encoded responses; weight : (documents,) how often each document counts.
     offset : (documents,) what is known of the linear predictor, or 0.0.
@@ -62,6 +64,11 @@ class WordProblem:
     def _transposed(self) -> sp.csr_array:
         return sp.csr_array(self.X.T)
 
+    @property
+    def _several(self) -> tuple[int, ...]:
+        """What coefficients have beside an axis of features: one of linear predictors, where there are several."""
+        return () if self.family.n_predictors == 1 else (self.family.n_predictors,)
+
     def part(self, rows: NDArray[np.bool_]) -> WordProblem:
         """The same for some of the documents."""
         offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
@@ -69,15 +76,16 @@ class WordProblem:
 
     def linear_predictor(self, coefficients: Vector) -> Vector:
         """(documents,) offset + X effects + constant."""
+        coefficients = coefficients.reshape(self.X.shape[1] + 1, *self._several)
         eta: Vector = self.offset + self.X @ coefficients[:-1] + coefficients[-1]
         return eta
 
     def loss_and_slope(self, coefficients: Vector) -> tuple[float, Vector]:
         """Loss without a penalty, and its gradient."""
         eta = self.linear_predictor(coefficients)
-        pull = self.weight * self.family.gradient(self.y, eta)
+        pull = (self.weight * self.family.gradient(self.y, eta).T).T
         loss = float(np.sum(self.weight * self.family.loss(self.y, eta)))
-        return loss, np.append(self._transposed @ pull, pull.sum())
+        return loss, np.append((self._transposed @ pull).ravel(), pull.sum(axis=0))
 
     def deviance(self, coefficients: Vector) -> float:
         """Twice the loss above the smallest possible one."""
@@ -91,13 +99,16 @@ class WordProblem:
     @property
     def constant(self) -> Vector:
         """No effects, and the best constant."""
-        return np.append(np.zeros(self.X.shape[1]), best_constant(self.family, self.y, self.weight, self.offset))
+        constant = best_constant(self.family, self.y, self.weight, self.offset)
+        return np.append(np.zeros(self.X.shape[1] * self.family.n_predictors), constant)
 
     @property
     def curvature(self) -> float:
         """Mean curvature of the loss at the best constant: the scale that ridge penalties are in."""
-        eta = np.full(self.y.size, best_constant(self.family, self.y, self.weight, self.offset)) + self.offset
-        return float(np.average(self.family.curvature(self.y, eta), weights=self.weight))
+        constant = best_constant(self.family, self.y, self.weight, self.offset)
+        curvature = self.family.curvature(self.y, constant_predictor(constant, self.y, self.offset))
+        of_each = curvature if curvature.ndim == 1 else np.einsum("ipp->i", curvature) / self.family.n_predictors
+        return float(np.average(of_each, weights=self.weight))
 
     @property
     def strongest(self) -> float:
@@ -108,11 +119,12 @@ class WordProblem:
         """Minimise  loss + sum ridge effects^2  over effects and constant."""
 
         def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
-            effects = coefficients[:-1]
+            effects = coefficients[: len(penalty)]
             loss, slope = self.loss_and_slope(coefficients)
-            slope[:-1] += 2 * ridge * effects
-            return float(loss + np.sum(ridge * effects**2)), slope
+            slope[: len(penalty)] += 2 * penalty * effects
+            return float(loss + np.sum(penalty * effects**2)), slope
 
+        penalty = np.repeat(ridge, self.family.n_predictors)
         return _minimum(value_and_slope, start, ftol=1e-7)
 
     def fit_sparse(self, strength: float, start: Vector) -> Vector:
@@ -176,8 +188,8 @@ def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
 class Guide:
     """A linear predictor from words and from the weights that training starts with.
 
-    constant : (documents,) intercept and the starting weights' part.
-    words : (terms,) effects of words.
+    constant : (documents,) intercept and the starting weights' part; words : (terms,) effects of words. Of P linear
+        predictors both have another axis.
     distrust : m above.
     """
 
@@ -193,9 +205,9 @@ class Guide:
     def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
         """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
         if self.distrust == 0:
-            return np.zeros(len(rows))
+            return np.zeros((len(rows), family.n_predictors) if family.n_predictors > 1 else len(rows))
         eta = self.constant[rows] + X @ self.words
-        return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta))
+        return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta).T).T
 
 
 #: Takes responses as they are.
@@ -221,7 +233,7 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
 
         size, explained = _best_ridge(hold_back(problem, keys[observed]), ridge)
         coefficients = problem.fit_ridge(ridge(size), problem.constant)
-    words = coefficients[:n_terms]
+    words = coefficients[: n_terms * family.n_predictors].reshape(n_terms, *problem._several)
     return Guide(whole.linear_predictor(coefficients) - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
 
 

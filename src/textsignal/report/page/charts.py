@@ -188,7 +188,9 @@ def pit_chart(prediction: Prediction) -> Layers:
 
 def shown_labels(report: ReportData) -> list[str]:
     """What the predicted distribution of a text is shown by: levels, or bins where there are none."""
-    return [f"{level:g}" for level in report.levels] or list(report.bins.labels)
+    if report.levels and len(report.levels) != len(report.bins.labels):
+        return [f"{level:g}" for level in report.levels]
+    return list(report.bins.labels)
 
 
 def levels_chart(report: ReportData) -> alt.Chart:

@@ -129,14 +129,20 @@ function tryTexts(model, page, names, draw) {
     return [...below, 1].map((up, i) => up - (i > 0 ? below[i - 1] : 0));
   }
 
+  // Levels as people know them; a bin for each, where there are few.
+  function levelNames() {
+    return page.levels.length > page.bins.labels.length ? page.levels.map(String) : page.bins.labels;
+  }
+
   // What the number above is, and what else may be.
   function inWords({ probabilities, interval }) {
     if (interval !== null) {
       const [low, high] = interval.map((end) => (page.bins.whole ? String(end) : end.toFixed(2)));
       return `Expected ${page.response}. Nine in ten such texts have one from ${low} to ${high}.`;
     }
-    const likely = page.levels[probabilities.indexOf(Math.max(...probabilities))];
-    const [low, high] = [page.levels[0], page.levels.at(-1)];
+    const names = levelNames();
+    const likely = names[probabilities.indexOf(Math.max(...probabilities))];
+    const [low, high] = [names[0], names.at(-1)];
     if (page.levels.length === 2) {
       return `Expected ${page.response}. The chance of ${high} rather than ${low} is ${percent(probabilities[1])}.`;
     }
@@ -155,7 +161,7 @@ function tryTexts(model, page, names, draw) {
     );
     const unknown = found.unknownWords ?? [];
     say("try-unknown", unknown.length > 0 ? ` Words the model does not know: ${unknown.join(", ")}.` : "");
-    const labels = page.levels.length > 0 ? page.levels.map(String) : page.bins.labels;
+    const labels = levelNames();
     const levels = chances(found).map((value, i) => ({ label: labels[i], value, words: percent(value, 1), place: i }));
     draw("levels", levels);
     showTopics(found);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,20 +86,20 @@ def bins_of(family: Family, responses: Floats) -> Bins:
     ('0', '1', '2', '3 or more')
     """
     if hasattr(family, "levels"):
-        return bins_of_levels(family.levels.astype(float))
+        return bins_of_levels(family.numbers, family.levels.tolist() if family.has_text else None)
     known = responses[~np.isnan(responses)]
     known = known if known.size else np.zeros(1)
     whole = hasattr(family.distribution(np.zeros(1)), "pmf") and bool(np.all(known == np.round(known)))
     return _of_counts(known) if whole else _of_numbers(known)
 
 
-def bins_of_levels(levels: Floats) -> Bins:
-    """Bins of responses with levels, in order."""
+def bins_of_levels(levels: Floats, names: Sequence[str] | None = None) -> Bins:
+    """Bins of responses with levels, in order; names : of levels that are text, for which numbers stand."""
     if levels.size <= MOST_BARS:
         middles = (levels[1:] + levels[:-1]) / 2
         outer = levels[0] - (middles[0] - levels[0]), levels[-1] + (levels[-1] - middles[-1])
         edges = np.concatenate([[outer[0]], middles, [outer[1]]])
-        return Bins(tuple(f"{level:g}" for level in levels), edges, levels)
+        return Bins(tuple(names or (f"{level:g}" for level in levels)), edges, levels)
     edges = np.linspace(levels[0], levels[-1], MOST_BARS)
     return Bins(tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges)), edges, levels)
 

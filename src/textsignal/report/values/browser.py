@@ -49,7 +49,7 @@ def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict
     """How words, weights and responses are found."""
     fallback = np.zeros(len(inference.topics)) if inference.fallback is None else inference.fallback
     return {
-        "family": {"name": family.name} | family.settings(),
+        "family": {"name": family.name} | family.settings() | _levels(family),
         "markup": _markup() if strip_markup else [],
         "tokenizer": {
             "token": javascript(tokenise.TOKEN.pattern),
@@ -65,6 +65,11 @@ def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict
         "epsilon": EPSILON,
         "same": SAME,
     }
+
+
+def _levels(family: Family) -> dict[str, Any]:
+    """Levels that may be text by the numbers that stand for them."""
+    return {name: family.numbers.tolist() for name in ("labels", "values") if name in family.settings()}
 
 
 def _topics_model(reader: MatrixReader, added: float) -> dict[str, Any]:

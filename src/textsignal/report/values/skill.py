@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal import evaluate
-from textsignal.families import Family, best_constant, deviance, log_scores
+from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
 from textsignal.report.values.bins import Bins
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
 from textsignal.report.values.documents import Documents
@@ -104,7 +104,7 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
 
     A level takes up the stretch from P(below it) to P(up to it), spread evenly (Czado, Gneiting and Held, 2009).
     """
-    distribution = family.distribution(eta)
+    distribution = distribution_of_numbers(family, eta)
     high = np.asarray(distribution.cdf(responses))
     low = high - _of_itself(distribution, responses)
     edges = np.linspace(0, 1, BINS + 1)
@@ -118,7 +118,7 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
 
 def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, float]:
     """Mean probability of the central intervals, which whole levels make larger than INTERVAL; share inside them."""
-    distribution = family.distribution(eta)
+    distribution = distribution_of_numbers(family, eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
     meant = distribution.cdf(high) - distribution.cdf(low) + _of_itself(distribution, low)
     return float(np.mean(meant)), float(np.mean((responses >= low) & (responses <= high)))
