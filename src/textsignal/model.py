@@ -28,7 +28,8 @@ from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import Conditional, observe_given, texts_and_covariates
 from textsignal.topics.explanation import Explanation
-from textsignal.topics.findings import Drivers, Naming
+from textsignal.topics.findings import Drivers
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
 from textsignal.topics.speaking import Speaking
@@ -174,7 +175,8 @@ class TextResponseModel(
         self.reader_ = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         self.labels_ = [*(self.seed_words or ()), *[None] * len(self.reader_.profiles)][: len(self.reader_.profiles)]
         self.n_documents_ = len(observed.tokens)
-        self.naming_ = Naming(name_of(responses, "response"), given="" if design is None else design.condition)
+        given = "" if design is None else design.condition
+        self.naming_ = Naming.of(self.reader_.family, name_of(responses, "response"), given=given)
         self._training = observed
         return self
 
@@ -231,7 +233,7 @@ class TextResponseModel(
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        table = self.reader_.topics(self.labels_, n_terms)
+        table = self.reader_.topics(self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
         return table
 

@@ -33,7 +33,7 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def opened(tabs, reports):
-    """A page with all it can show: every card open, and a text read. Tests measure it, and change nothing that lasts."""
+    """A page with all it can show: every card open, a text read. Tests measure it, and change nothing that lasts."""
 
     @cache
     def show_all(name, width=1280):

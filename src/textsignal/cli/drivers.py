@@ -62,7 +62,8 @@ def drivers(
     if output is None:
         found = drivers_table(fitted, table, **columns)
         show_findings(found)
-        out.print(driver_table(found, "What moves the response" + (f", by {by}, the largest groups" if by else "")))
+        title = f"What moves {found.naming.subject}" + (f", by {by}, the largest groups" if by else "")
+        out.print(driver_table(found, title, found.naming))
         return
     check_not_input(output, [*model.glob("*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:

@@ -119,7 +119,7 @@ class MatrixReader:
             spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
         )
 
-    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per topic, strongest positive effect first."""
         centred = self.estimator.centred_effects
         return topic_table(
