@@ -36,7 +36,7 @@ def what_if(naming: Naming) -> str:
     """What lift and worth are: what-ifs are no causes, wherever they are shown."""
     better, worse = naming.rise
     return (
-        f"lift: by how many {naming.unit} {naming.average} would be {better} if nothing bad were said of it; worth: "
+        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing bad were said of it; worth: "
         f"{worse}, if nothing good were. What-ifs on the fitted model, not causes"
     )
 
@@ -65,7 +65,8 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
 def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
     table = _table(
-        title, f"spoken of: share of texts; badly: share of these; mean there: {naming.average}; {what_if(naming)}"
+        title,
+        f"spoken of: share of texts; badly: share of these; mean there: {naming.average} in these; {what_if(naming)}",
     )
     grouped = "group" in drivers
     if grouped:

@@ -89,7 +89,7 @@ def worth_of(topic: Topic, naming: Naming) -> str:
 
 
 def _what_if(kind: str, change: float, way: str, naming: Naming) -> str:
-    return f"If nothing {kind} were said of it, {naming.average} would be {naming.amount(change)} {way}."
+    return f"If nothing {kind} were said of it, {naming.short_average} would be {naming.amount(change)} {way}."
 
 
 def finding_of(topic: Topic, naming: Naming) -> str:
@@ -132,7 +132,7 @@ class Drivers(pd.DataFrame):
     ...     print(said.replace(". ", ".\n"))
     “noise”: 30% of texts speak of it, 50% of them badly.
     Where it comes up, the average rating is 3.1 instead of 4.0.
-    If nothing bad were said of it, the average rating would be 0.06 stars higher.
+    If nothing bad were said of it, the average would be 0.06 stars higher.
     """
 
     _metadata: ClassVar[list[str]] = ["naming"]

@@ -10,6 +10,8 @@ from textsignal.families import Family
 
 #: What a step of the response is called where nobody says, and where its mean is a share.
 POINTS, PERCENTAGE_POINTS = "points", "percentage points"
+#: Responses that are called by what they are measured in.
+NAMED_BY_UNIT = ("stars", "points")
 #: Linear predictors beyond which every mean is at its end.
 FAR = 700.0
 
@@ -52,8 +54,8 @@ class Naming:
         """
         event = _event(family)
         plain = cls(response, POINTS, given, event, lower_is_better)
-        counted = plain.name if _counts(family) and plain.name.endswith("s") else POINTS
-        made = PERCENTAGE_POINTS if event else counted
+        named = plain.name.lower() in NAMED_BY_UNIT or (_counts(family) and plain.name.endswith("s"))
+        made = PERCENTAGE_POINTS if event else plain.name if named else POINTS
         return cls(response, unit or made, given, event, lower_is_better)
 
     @property
@@ -76,13 +78,23 @@ class Naming:
 
     @property
     def subject(self) -> str:
-        """The response as sentences name it."""
-        return f"the {self.name}"
+        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective."""
+        return f"“{self.name}”" if self.event else f"the {self.name}"
 
     @property
     def average(self) -> str:
         """The mean response as sentences name it."""
-        return f"the share with {self.name} {self.event}" if self.event else f"the average {self.name}"
+        return self.share or f"the average {self.name}"
+
+    @property
+    def short_average(self) -> str:
+        """The mean response as sentences name it that say its unit too."""
+        return self.share or "the average"
+
+    @property
+    def share(self) -> str:
+        """What the mean is the share of; "" where it is none."""
+        return f"the share with {self.name} {self.event}" if self.event else ""
 
     @property
     def better(self) -> int:

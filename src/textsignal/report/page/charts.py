@@ -26,7 +26,8 @@ from textsignal.report.page.chart_style import (
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.formats import count, number, percent, signed_number
-from textsignal.report.values.numbers import level_ticks
+from textsignal.report.values.numbers import scale_ticks
+from textsignal.topics.groups import FEW
 from textsignal.topics.naming import Naming
 
 #: Pixels of a topic's row, with two lines of a name.
@@ -81,7 +82,7 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
             "value:Q",
             stack=None,
             scale=alt.Scale(domain=[least, most] if least < most else [-1, 1], padding=NUMBER_WIDTH, nice=False),
-            axis=axis(f"{naming.unit} of the average", ticks=5) | {"labelBound": True},
+            axis=axis(naming.unit if naming.event else f"{naming.unit} of the average", ticks=5) | {"labelBound": True},
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
@@ -134,19 +135,13 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
     low, high = report.bins.low, report.bins.high
-    whole = bool(report.levels) and all(level == round(level) for level in report.levels)
-    ticks = level_ticks([int(level) for level in report.levels]) if whole else ()
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
     name, event = report.naming.name, report.naming.event
-    said, seen = (
-        (f"predicted share with {name} {event}", "observed share")
-        if event
-        else (f"predicted {name}", f"observed {name}")
-    )
-    numbers, ticks = ("%", ()) if event else ("", ticks)
-    x = alt.X("predicted:Q", scale=scale, axis=axis(said, numbers, values=ticks))
-    y = alt.Y("observed:Q", scale=scale, axis=axis(seen, numbers, values=ticks))
+    of = f"share with {name} {event}" if event else name
+    numbers, ticks = "%" if event else "", scale_ticks(report.levels, low, high)
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)
@@ -160,11 +155,12 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 
 
 def reliability_chart(prediction: Prediction) -> Layers:
-    """Predicted probabilities against what happened."""
+    """Predicted probabilities against what happened, where that is known of more than a few cases."""
     rows = [
         {"probability": r.probability, "happened": r.happened}
         | {"said": percent(r.probability), "came": percent(r.happened), "cases": count(r.count)}
         for r in prediction.reliability
+        if r.count >= FEW
     ]
     x = alt.X("probability:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("predicted probability", "%"))
     y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
@@ -214,7 +210,7 @@ def contributions_chart(naming: Naming, noun: str) -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
-        x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+.1f", ticks=4)),
+        x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+~g", ticks=4)),
         color=alt.condition(f"{naming.better} * datum.value < 0", alt.value(DOWN), alt.value(UP)),
         tooltip=[
             alt.Tooltip("label:N", title=noun),

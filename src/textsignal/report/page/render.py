@@ -239,7 +239,7 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
     labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
     return [
         {
-            "label": bar.label if i in labelled else "",
+            "label": bar.label.replace(" or more", "+").replace("below ", "<") if i in labelled else "",
             "share": bar.value if len(here) <= LABELLED else None,
             "height": bar.value / highest,
             "height_elsewhere": other.value / highest,
