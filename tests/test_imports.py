@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "families",
         "covariates",
         "checks evaluate kernels text figures.palette figures.canvas tables.files",
-        "tables.separator tables.rows tables.write stored_responses",
+        "tables.separator tables.rows tables.write stored_responses topics.naming",
         "figures.cloud kernels.reference kernels.lanes topics.effects topics.table topics.documents topics.beside",
         "kernels.loops topics.findings",
         "tables.read kernels.compiled baselines engines",

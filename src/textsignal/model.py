@@ -30,7 +30,8 @@ from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import Conditional, observe_given, texts_and_covariates
 from textsignal.topics.explanation import Explanation
-from textsignal.topics.findings import Drivers, Naming
+from textsignal.topics.findings import Drivers
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
 from textsignal.topics.speaking import Speaking
@@ -183,7 +184,8 @@ class TextResponseModel(
         self.reader_, self.design_, self._training = reader, design, observed
         self.labels_ = [*(self.seed_words or ()), *[None] * len(reader.profiles)][: len(reader.profiles)]
         self.n_documents_ = len(observed.tokens)
-        self.naming_ = Naming(name, given="" if design is None else design.condition)
+        given = "" if design is None else design.condition
+        self.naming_ = Naming.of(reader.family, name, given=given)
         return self
 
     def fit_transform(
@@ -239,7 +241,7 @@ class TextResponseModel(
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        table = self.reader_.topics(self.labels_, n_terms)
+        table = self.reader_.topics(self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
         return table
 

@@ -235,7 +235,7 @@ class TextResponsesModel(BaseEstimator):
         ((8, 2), ['stars', 'happy'])
         """
         check_is_fitted(self)
-        spoken = {name: _themes(model).trained for name, model in self.models_.items()}
+        spoken = {name: _themes(model).trained.judged(model.naming_.better) for name, model in self.models_.items()}
         return compared(spoken, self._first._topic_names())
 
     def report(
@@ -272,7 +272,7 @@ class TextResponsesModel(BaseEstimator):
         answers = {name: found.responses for name, found in observed.items()}
         spoken = {name: _themes(models[name]).spoken(readings[name], answers[name], None) for name in models}
         table = compared(spoken, first._topic_names())
-        beside = responses_beside(table, {name: model.naming_.unit for name, model in models.items()})
+        beside = responses_beside(table, {name: model.naming_ for name, model in models.items()})
         with whole_folder(Path(folder), force=force) as place:
             for name, model in models.items():
                 settings = ReportSettings(

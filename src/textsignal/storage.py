@@ -31,7 +31,7 @@ from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
 from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.findings import Naming
+from textsignal.topics.naming import Naming
 from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"

@@ -302,15 +302,16 @@ def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
     assert page.evaluate("document.activeElement.textContent") == "Next"
 
 
-@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])
-def test_accessibility(visit, written, options):
-    page = opened(visit, written["themes"], **options)
+@pytest.mark.parametrize(("width", "colours"), [(1280, ("light", "dark")), (390, ("light",))], ids=["desktop", "phone"])
+def test_accessibility(visit, written, width, colours):
+    page = opened(visit, written["themes"], width=width)
     page.fill(WORDS, "room")
     page.select_option("#find-topic", "1")
     page.locator(".said").first.focus()
-    assert faults(page, "#documents") == {}
-    if options.get("width"):
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for scheme in colours:
+        page.emulate_media(color_scheme=scheme)
+        assert faults(page, "#documents") == {}
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_it_is_not_printed_and_says_why_it_is_empty_without_scripts(visit, written):

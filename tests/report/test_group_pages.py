@@ -1,6 +1,7 @@
 """Groups and time on the page, in a real browser."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -239,12 +240,13 @@ def test_nothing_is_hidden_or_cut_at_any_width(visit, both, width):
     assert small == []
 
 
-@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"width": 390}], ids=["light", "dark", "phone"])
-def test_accessibility(visit, both, options):
-    page = visit(both, **options).page
+@pytest.mark.parametrize(("width", "colours"), [(1280, ("light", "dark")), (390, ("light",))], ids=["desktop", "phone"])
+def test_accessibility(visit, both, width, colours):
+    page = visit(both, width=width).page
     page.evaluate("textsignal.drawn()")
     page.locator("td.cell").first.click()
-    for shows in ("tone", "reach", "lift"):
+    for scheme, shows in product(colours, ("tone", "reach", "lift")):
+        page.emulate_media(color_scheme=scheme)
         page.check(f"#shows-{shows}")
         assert faults(page, "#groups") == {}
 

@@ -12,7 +12,7 @@ from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.formats import signed_number
 from textsignal.report.values.numbers import (
     length_bars,
-    level_ticks,
+    scale_ticks,
     sizes,
 )
 from textsignal.report.values.wording import visible
@@ -78,7 +78,8 @@ def test_the_link_keeps_means_inside_the_scale():
 
 @given(st.integers(-1000, 1000), st.integers(1, 100_000))
 def test_ticks_are_few_and_are_levels(lowest, n):
-    ticks = level_ticks(range(lowest, lowest + n + 1))
-    assert 2 <= len(ticks) <= 11 or n < 10
+    ticks = scale_ticks(range(lowest, lowest + n + 1), lowest, lowest + n)
+    assert 2 <= len(ticks) <= 11
     assert all(lowest <= tick <= lowest + n for tick in ticks)
-    assert len(set(np.diff(ticks))) <= 1
+    assert n < 2 or set(ticks) <= set(range(lowest, lowest + n + 1))
+    assert np.ptp(np.diff(ticks)) < 1e-9

@@ -71,10 +71,10 @@ def drivers(
         return {name: drivers_table(one, table, response=columns[name], **beside) for name, one in found.items()}
 
     if output is None:
-        for name, one in tables().items():
-            subject = name if several else "the response"
+        for one in tables().values():
             show_findings(one)
-            out.print(driver_table(one, f"What moves {subject}" + (f", by {by}, the largest groups" if by else "")))
+            title = f"What moves {one.naming.subject}" + (f", by {by}, the largest groups" if by else "")
+            out.print(driver_table(one, title, one.naming))
         return
     check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:

@@ -92,7 +92,12 @@ BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows wi
 NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
 UnitOption = Annotated[
     str | None,
-    typer.Option("--unit", help="What one step of the response is called, such as stars.", show_default="points"),
+    typer.Option(
+        "--unit", help="What one step of the response is called, such as stars.", show_default="what suits the response"
+    ),
+]
+LowerOption = Annotated[
+    bool, typer.Option("--lower-is-better", help="Less of the response is better, as of severity: fix what raises it.")
 ]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
 SepOption = Annotated[

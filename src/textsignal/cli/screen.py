@@ -12,6 +12,7 @@ from rich.text import Text
 from textsignal.cli.console import count, out, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from textsignal.tables.read import TableFile
     from textsignal.tables.several import Analyses
     from textsignal.topics.findings import Drivers
+    from textsignal.topics.naming import Naming
 
 #: What a fit writes.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
@@ -28,11 +30,17 @@ RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html
 GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 #: Words of a theme that are shown of either side.
 SHOWN_WORDS = 4
-#: What-ifs are no causes, wherever they are shown.
-WHAT_IF = (
-    "lift: by how much the mean response would be higher if nothing bad were said of it; worth: lower, if nothing good "
-    "were. What-ifs on the fitted model, not causes"
-)
+#: Lifts and worths below this are not coloured.
+NOTHING = 0.005
+
+
+def what_if(naming: Naming) -> str:
+    """What lift and worth are: what-ifs are no causes, wherever they are shown."""
+    better, worse = naming.rise
+    return (
+        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing bad were said of it; "
+        f"worth: {worse}, if nothing good were. What-ifs on the fitted model, not causes"
+    )
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
@@ -48,16 +56,19 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
     return table
 
 
-def topic_table(model: TextResponseModel, n_terms: int, subject: str = "the response") -> Table:
+def topic_table(model: TextResponseModel, n_terms: int) -> Table:
     """Themes by lift, or topics by effect, with numbers in green and red."""
     topics = model.topics(n_terms)
-    return driver_table(topics, f"What moves {subject}") if "lift" in topics else effect_table(topics)
+    if "lift" not in topics:
+        return effect_table(topics, model.naming_)
+    return driver_table(topics, f"What moves {model.naming_.subject}", model.naming_)
 
 
-def driver_table(drivers: pd.DataFrame, title: str) -> Table:
+def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
     table = _table(
-        title, f"spoken of: share of texts; badly: share of these; mean there: their mean response; {WHAT_IF}"
+        title,
+        f"spoken of: share of texts; badly: share of these; mean there: {naming.average} in these; {what_if(naming)}",
     )
     grouped = "group" in drivers
     if grouped:
@@ -77,35 +88,36 @@ def driver_table(drivers: pd.DataFrame, title: str) -> Table:
             table.add_section()
         cells = [Text(f"{row.group} ({row.documents:,})" if row.group != last else "")] if grouped else []
         last = row.group if grouped else None
-        table.add_row(*cells, Text(row.label), *_driver_cells(row), *([] if grouped else [_words(row)]))
+        table.add_row(*cells, Text(row.label), *_driver_cells(row, naming), *([] if grouped else [_words(row, naming)]))
     return table
 
 
-def _driver_cells(row: Any) -> list[str | Text]:
+def _driver_cells(row: Any, naming: Naming) -> list[str | Text]:
     return [
         f"{row.reach:.0%}",
         "–" if row.badly != row.badly else f"{row.badly:.0%}",
-        "–" if row.mean_response != row.mean_response else f"{row.mean_response:.2f}",
-        Text(f"{row.lift:+.2f}", style="red" if row.lift >= 0.005 else ""),
-        Text(f"{row.worth:+.2f}", style="green" if row.worth >= 0.005 else ""),
+        "–" if row.mean_response != row.mean_response else naming.mean(row.mean_response),
+        Text(naming.points(row.lift), style="red" if row.lift >= NOTHING else ""),
+        Text(naming.points(row.worth), style="green" if row.worth >= NOTHING else ""),
     ]
 
 
-def _words(row: Any) -> Text:
+def _words(row: Any, naming: Naming) -> Text:
     if not hasattr(row, "raises"):
         return Text(", ".join(row.terms))
     lowers, raises = (", ".join(words[:SHOWN_WORDS]) for words in (row.lowers, row.raises))
-    return Text(lowers or "–", style="red") + Text(" / ") + Text(raises or "–", style="green")
+    first, second = ("green", "red") if naming.lower_is_better else ("red", "green")
+    return Text(lowers or "–", style=first) + Text(" / ") + Text(raises or "–", style=second)
 
 
 def _table(title: str, caption: str) -> Table:
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
 
 
-def effect_table(topics: pd.DataFrame) -> Table:
+def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
     """Topics with effects in green and red, strongest positive one first."""
     table = _table(
-        "What moves the response",
+        f"What moves {naming.subject}",
         "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
     )
     table.add_column("topic", justify="right")
@@ -114,7 +126,7 @@ def effect_table(topics: pd.DataFrame) -> Table:
     table.add_column("coherence", justify="right")
     table.add_column("terms", overflow="fold")
     for row in topics.itertuples():
-        colour = "green" if row.effect > 0 else "red"
+        colour = "green" if naming.better * row.effect > 0 else "red"
         table.add_row(
             str(row.topic),
             Text(f"{row.effect:+.2f}", style=colour),
@@ -150,7 +162,7 @@ def show_analysis(analysis: Analysis) -> None:
     show_findings(analysis.overall)
     out.print(topic_table(analysis.model, 8))
     if analysis.drivers is not None:
-        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups"))
+        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
 
 
 def show_analyses(analyses: Analyses) -> None:
@@ -178,13 +190,16 @@ def show_analyses(analyses: Analyses) -> None:
         numbers = (f"{training.r2:.3f}", shown, f"{best.rmse:.3f}", f"{best.mean_baseline_rmse:.3f}")
         skill.add_row(Text(name), f"{best.documents:,}", *numbers)
     out.print(skill)
-    out.print(response_table(analyses.model.compare()))
+    namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
+    out.print(response_table(analyses.model.compare(), namings))
 
 
-def response_table(compared: pd.DataFrame) -> Table:
+def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
     """What each theme costs and brings each response; the most of each in colour."""
     table = _table(
-        "What moves which response: lift / worth", f"In points of each response; the most of each in colour. {WHAT_IF}"
+        "What moves which response: lift / worth",
+        "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
+        "models, not causes",
     )
     table.add_column("theme", overflow="fold")
     names = list(compared["lift"].columns)
@@ -193,10 +208,10 @@ def response_table(compared: pd.DataFrame) -> Table:
     for (topic, label), row in compared.iterrows():
         cells = []
         for name in names:
-            parts = [
-                Text(f"{row[measure, name]:.2f}", style=style if compared[measure, name].idxmax()[0] == topic else "")
-                for measure, style in (("lift", "bold red"), ("worth", "bold green"))
-            ]
+            parts = []
+            for measure, colour in (("lift", "bold red"), ("worth", "bold green")):
+                most = compared[measure, name].idxmax()[0] == topic
+                parts.append(Text(namings[name].points(row[measure, name]), style=colour if most else ""))
             cells.append(Text(" / ").join(parts))
         table.add_row(Text(label), *cells)
     return table

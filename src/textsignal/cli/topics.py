@@ -28,9 +28,8 @@ def topics(
     from textsignal.topics.table import with_lists_as_text
 
     if output is None:
-        found = models_of(model, response)
-        for name, fitted in found.items():
-            out.print(topic_table(fitted, terms, name if response or len(found) > 1 else "the response"))
+        for fitted in models_of(model, response).values():
+            out.print(topic_table(fitted, terms))
             if fitted.naming_.given:
                 say(fitted.naming_.condition)
         return

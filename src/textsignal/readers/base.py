@@ -52,8 +52,8 @@ class Reader(Protocol):
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Everything it says of texts; given : covariates and offset, None for average ones."""
 
-    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """One row per topic."""
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+        """One row per topic; better : 1 where more of the response is, -1 where less is."""
 
     @property
     def trained(self) -> Spoken | None:

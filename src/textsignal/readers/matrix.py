@@ -120,7 +120,7 @@ class MatrixReader:
             spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
         )
 
-    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per topic, strongest positive effect first; where classes have no order, for each of them.
 
         Effects of a class are on the logarithm of its probability, against the average class.

@@ -130,9 +130,9 @@ class ThemeReader:
             )
         )
 
-    def topics(self, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per theme, the largest lift first."""
-        table = driver_table(self.trained)
+        table = driver_table(self.trained.judged(better))
         shown = self.drivers(table, labels, n_terms)
         shown.insert(len(shown.columns) - 1, "coherence", self.coherence)
         return shown.sort_values("lift", ascending=False, kind="stable", ignore_index=True)

@@ -15,7 +15,7 @@ from textsignal.readers.base import Reader
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.topics.beside import name_of
-from textsignal.topics.findings import Naming
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels
 from textsignal.uncertainty.refits import SeedWords

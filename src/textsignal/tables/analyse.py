@@ -25,7 +25,8 @@ from textsignal.tables.rows import ParsedResponse, parse_response
 from textsignal.tables.used import UsedRows, most_labels, range_of, use_rows
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
-from textsignal.topics.findings import Drivers, Naming, finding_of
+from textsignal.topics.findings import Drivers, finding_of
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
 
@@ -139,7 +140,8 @@ def analyse(
     on_bad_rows: str = "error",
     by: str | None = None,
     over: str | None = None,
-    unit: str = "points",
+    unit: str | None = None,
+    lower_is_better: bool = False,
     covariates: Sequence[str] = (),
     offset: str | None = None,
     weights: str | None = None,
@@ -158,7 +160,8 @@ def analyse(
     on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
     by : column whose groups get drivers of their own.
     over : column of dates, for what changes.
-    unit : what one step of the response is called, such as "stars".
+    unit : what one step of the response is called, such as "stars"; None for what suits it.
+    lower_is_better : whether less of the response is better.
     covariates : columns of covariates; those of the model's formula if it has one and none is named.
     offset, weights : columns of what is added to linear predictors, and of how often each row counts.
 
@@ -197,7 +200,7 @@ def analyse(
         covariates=training.covariates,
         offset=training.added,
     )
-    model.naming_ = replace(model.naming_, response=response, unit=unit)
+    model.naming_ = Naming.of(model.family_, response, unit, model.naming_.given, lower_is_better)
     reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
     return analysis_of(model, reading, used, parsed)
 
@@ -212,7 +215,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
     if isinstance(model.reader_, ThemeReader):
         model.reader_ = model.reader_.knowing(reading, responses, weight)
     predictions = reading.predictions
-    spoken = model.reader_.spoken(reading, responses, weight)
+    spoken = model.reader_.spoken(reading, responses, weight).judged(model.naming_.better)
     unseen = spoken.family.mean(spoken.eta)
     summary = Summary(
         rows=len(used.rows),

@@ -21,7 +21,7 @@ from textsignal.tables.read import column, groups_of, kept_columns, texts_of
 from textsignal.tables.rows import ParsedResponse, check_rows, parse_response
 from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
-from textsignal.topics.findings import Drivers, Naming
+from textsignal.topics.findings import Drivers
 
 
 def drivers_table(
@@ -171,7 +171,7 @@ def report_table(
     if split is not None and not new and _is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
-    naming = Naming(response, unit or model.naming_.unit)
+    naming = replace(model.naming_, response=response, unit=unit or model.naming_.unit)
     filled = filled_settings(settings, naming, dropped, by, over)
     groups = None if by is None else groups_of(table, by).iloc[rows]
     times = None if over is None else as_times(column(table, over, "over"), len(table))[rows]

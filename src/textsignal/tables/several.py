@@ -20,6 +20,7 @@ from textsignal.tables.covariates import beside_texts
 from textsignal.tables.read import column, kept_columns, texts_of
 from textsignal.tables.rows import parse_response
 from textsignal.tables.used import most_labels, range_of, use_rows
+from textsignal.topics.naming import Naming
 from textsignal.topics.table import with_lists_as_text
 
 #: Columns of documents.csv that each response has its own of.
@@ -48,7 +49,7 @@ class Analyses:
         summaries = {name: without_nan(asdict(each.summary)) for name, each in self.of_each.items()}
         text = json.dumps({"responses": summaries}, indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        beside = responses_beside(table, {name: each.model.naming_.unit for name, each in self.of_each.items()})
+        beside = responses_beside(table, {name: each.model.naming_ for name, each in self.of_each.items()})
         for name, each in self.of_each.items():
             settings = replace(report or ReportSettings(), responses=beside[name])
             each.write_report(folder / self.pages[name], settings)
@@ -80,7 +81,8 @@ def analyse_several(
     on_bad_rows: str = "error",
     by: str | None = None,
     over: str | None = None,
-    unit: str = "points",
+    unit: str | None = None,
+    lower_is_better: bool = False,
     covariates: Sequence[str] = (),
     weights: str | None = None,
 ) -> Analyses:
@@ -132,7 +134,7 @@ def analyse_several(
     readings = model.read(used.tokens, covariates=used.beside.covariates)
     of_each = {}
     for name, single in model.models_.items():
-        single.naming_ = replace(single.naming_, unit=unit)
+        single.naming_ = Naming.of(single.family_, name, unit, single.naming_.given, lower_is_better)
         of_each[name] = analysis_of(single, readings[name], used, parsed[name])
     return Analyses(model, of_each)
 

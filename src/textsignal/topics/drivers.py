@@ -5,7 +5,7 @@ Lift and worth are what-ifs on the fitted model, not causal claims.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ class Spoken:
     tone : (documents, topics) the part of eta that would be 0 if a topic were spoken of neutrally.
     shares : (documents, topics) of each text; spoken : (documents, topics) whether a document speaks of a topic.
     responses : (documents,) NaN where there is none; weight : (documents,) how often each counts.
+    better : 1 where more of the response is better, -1 where less is.
     """
 
     family: Family
@@ -37,6 +38,21 @@ class Spoken:
     spoken: NDArray[np.bool_]
     responses: Vector
     weight: Vector
+    better: int = 1
+
+    @property
+    def bad(self) -> Vector:
+        """(documents, topics) what a topic adds to eta where it is spoken of badly, else 0."""
+        return np.where(self.better * self.tone < 0, self.tone, 0.0)
+
+    @property
+    def good(self) -> Vector:
+        """(documents, topics) what a topic adds to eta where it is spoken of well, else 0."""
+        return np.where(self.better * self.tone > 0, self.tone, 0.0)
+
+    def judged(self, better: int) -> Spoken:
+        """The same where 1 more, or -1 less, of the response is better."""
+        return replace(self, better=better)
 
     def at(self, rows: NDArray[np.int64]) -> Spoken:
         """The same for some of the documents."""
@@ -48,6 +64,7 @@ class Spoken:
             self.spoken[rows],
             self.responses[rows],
             self.weight[rows],
+            self.better,
         )
 
 
@@ -56,8 +73,8 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
 
     Columns: topic; reach (share of documents that speak of it), share (of all text), mean_response (where it is spoken
     of), mean_elsewhere (in the other documents), well and badly (shares of the documents that speak of it in which it
-    raises and lowers the linear predictor), lift and worth (by how much the mean response would rise if nothing bad
-    were said of it, and fall if nothing good were).
+    moves the linear predictor for the better and for the worse), lift and worth (by how much the mean response would
+    be better if nothing bad were said of it, and worse if nothing good were).
 
     Examples
     --------
@@ -79,10 +96,10 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
             "share": spoken.weight @ spoken.shares / total,
             "mean_response": _ratio(responses @ here, here.sum(axis=0)),
             "mean_elsewhere": _ratio(responses @ elsewhere, elsewhere.sum(axis=0)),
-            "well": _ratio((counted * (spoken.tone > 0)).sum(axis=0), counted.sum(axis=0)),
-            "badly": _ratio((counted * (spoken.tone < 0)).sum(axis=0), counted.sum(axis=0)),
-            "lift": _change(spoken, np.minimum(spoken.tone, 0)),
-            "worth": -_change(spoken, np.maximum(spoken.tone, 0)),
+            "well": _ratio((counted * (spoken.good != 0)).sum(axis=0), counted.sum(axis=0)),
+            "badly": _ratio((counted * (spoken.bad != 0)).sum(axis=0), counted.sum(axis=0)),
+            "lift": spoken.better * _change(spoken, spoken.bad),
+            "worth": -spoken.better * _change(spoken, spoken.good),
         }
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +11,7 @@ import pandas as pd
 
 from textsignal.text.content import JUDGING
 from textsignal.text.features import NOT
+from textsignal.topics.naming import Naming
 from textsignal.topics.table import with_lists_as_text
 
 #: Findings at most, and words that one names.
@@ -30,63 +30,30 @@ FORMATS = {
 }
 
 
-@dataclass(frozen=True)
-class Naming:
-    """What the response, and one step of it, are called; given : covariates that effects are given, "" for none.
-
-    Examples
-    --------
-    >>> Naming("overall_rating", "stars").subject
-    'the overall rating'
-    """
-
-    response: str = "response"
-    unit: str = "points"
-    given: str = field(default="", metadata={"later": True})
-
-    @property
-    def condition(self) -> str:
-        """What effects are given, as a sentence; "" where that is nothing.
-
-        Examples
-        --------
-        >>> Naming(given="price and country").condition
-        'All of this is given price and country: texts are compared with others of the same price and country.'
-        """
-        if not self.given:
-            return ""
-        return f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
-
-    @property
-    def name(self) -> str:
-        """The response's name as words."""
-        return " ".join(self.response.replace("_", " ").split()) or "response"
-
-    @property
-    def subject(self) -> str:
-        """The response as sentences name it."""
-        return f"the {self.name}"
-
-
 #: A topic as findings see it: a row of a table of drivers, or what has its names: label, reach, well, badly, lift,
 #: worth, mean_response and mean_elsewhere (None or NaN without a response), and for themes raises and lowers.
 Topic = Any
 
 
-def to_fix(topics: Sequence[Topic], n: int = TO_FIX) -> list[Topic]:
+def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Topic]:
     """Topics that cost most; those that bring more, and those that are only judged to be bad, come last."""
     costly = [topic for topic in topics if topic.lift >= NOTHING]
 
     def rank(topic: Topic) -> tuple[bool, float]:
-        return topic.worth > topic.lift or _only_judged(topic, "lowers"), -topic.lift
+        return topic.worth > topic.lift or _only_judged(topic, sides(naming)[0]), -topic.lift
 
     return sorted(costly, key=rank)[:n]
 
 
-def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], n: int = TO_KEEP) -> list[Topic]:
+def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: int = TO_KEEP) -> list[Topic]:
     """Topics that bring most, but those to fix; those that are only judged to be good come last."""
     valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in fixed]
-    return sorted(valued, key=lambda topic: (_only_judged(topic, "raises"), -topic.worth))[:n]
+    return sorted(valued, key=lambda topic: (_only_judged(topic, sides(naming)[1]), -topic.worth))[:n]
+
+
+def sides(naming: Naming) -> tuple[str, str]:
+    """What holds the words that do harm, and those that do good."""
+    return ("raises", "lowers") if naming.lower_is_better else ("lowers", "raises")
 
 
 def _only_judged(topic: Topic, side: str) -> bool:
@@ -109,14 +76,20 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
 
 def cost_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be fixed."""
-    change = f" If nothing bad were said of it, the average would be {topic.lift:.2f} {naming.unit} higher."
-    return _said(topic, topic.badly, "badly", getattr(topic, "lowers", ()), naming) + change
+    words = getattr(topic, sides(naming)[0], ())
+    change = _what_if("bad", topic.lift, naming.rise[0], naming)
+    return f"{_said(topic, topic.badly, 'badly', words, naming)} {change}"
 
 
 def worth_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be kept."""
-    change = f" If nothing good were said of it, the average would be {topic.worth:.2f} {naming.unit} lower."
-    return _said(topic, topic.well, "well", getattr(topic, "raises", ()), naming) + change
+    words = getattr(topic, sides(naming)[1], ())
+    change = _what_if("good", topic.worth, naming.rise[1], naming)
+    return f"{_said(topic, topic.well, 'well', words, naming)} {change}"
+
+
+def _what_if(kind: str, change: float, way: str, naming: Naming) -> str:
+    return f"If nothing {kind} were said of it, {naming.short_average} would be {naming.amount(change)} {way}."
 
 
 def finding_of(topic: Topic, naming: Naming) -> str:
@@ -134,10 +107,8 @@ def _said(topic: Topic, share: float, how: str, words: Sequence[str], naming: Na
     here, elsewhere = topic.mean_response, topic.mean_elsewhere
     if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
         return said
-    first, second = f"{here:.1f}", f"{elsewhere:.1f}"
-    return (
-        said if first == second else f"{said} Where it comes up, {naming.subject} averages {first} instead of {second}."
-    )
+    first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
+    return said if first == second else f"{said} Where it comes up, {naming.average} is {first} instead of {second}."
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -160,7 +131,7 @@ class Drivers(pd.DataFrame):
     >>> for said in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
     ...     print(said.replace(". ", ".\n"))
     “noise”: 30% of texts speak of it, 50% of them badly.
-    Where it comes up, the rating averages 3.1 instead of 4.0.
+    Where it comes up, the average rating is 3.1 instead of 4.0.
     If nothing bad were said of it, the average would be 0.06 stars higher.
     """
 
@@ -183,8 +154,8 @@ class Drivers(pd.DataFrame):
         if "group" in self.columns or "lift" not in self.columns:
             return Found((), ())
         topics: list[Any] = list(self.itertuples(index=False))
-        fixed = to_fix(topics)
-        kept = to_keep(topics, fixed)
+        fixed = to_fix(topics, self.naming)
+        kept = to_keep(topics, fixed, self.naming)
         return Found(
             tuple(f"“{topic.label}”{cost_of(topic, self.naming)}" for topic in fixed),
             tuple(f"“{topic.label}”{worth_of(topic, self.naming)}" for topic in kept),

@@ -58,11 +58,11 @@ class Comparison:
     """What groups say about topics.
 
     names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) of those that speak of it.
-    well, badly : (groups, topics) shares of these in which it raises and lowers the linear predictor.
+    well, badly : (groups, topics) shares of these in which it moves the linear predictor for the better and worse.
     reach : share of documents that speak of it.
     tone : what its tone adds to the predicted response of a document that speaks of it,
         mean(eta) - mean(eta - tone), in points of the response.
-    lift, worth : by how much the mean response would rise if nothing bad were said of it, fall if nothing good were.
+    lift, worth : by how much the mean response would be better if nothing bad were said of it, worse if nothing good.
     """
 
     names: tuple[Any, ...]
@@ -109,15 +109,15 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> C
     part, codes, n = spoken.at(rows), codes[rows], len(names)
     mean, before = part.family.mean, part.family.mean(part.eta)
     measures: dict[str, list[GroupMeans]] = {name: [] for name in ("reach", "tone", "lift", "worth", "well", "badly")}
-    for tone, speaks in zip(part.tone.T, part.spoken.T, strict=True):
+    for tone, bad, good, speaks in zip(part.tone.T, part.bad.T, part.good.T, part.spoken.T, strict=True):
         here = part.weight * speaks
         for name, values, weight in (
             ("reach", speaks.astype(float), part.weight),
             ("tone", before - mean(part.eta - tone), here),
-            ("lift", mean(part.eta - np.minimum(tone, 0)) - before, part.weight),
-            ("worth", before - mean(part.eta - np.maximum(tone, 0)), part.weight),
-            ("well", (tone > 0).astype(float), here),
-            ("badly", (tone < 0).astype(float), here),
+            ("lift", part.better * (mean(part.eta - bad) - before), part.weight),
+            ("worth", part.better * (before - mean(part.eta - good)), part.weight),
+            ("well", (good != 0).astype(float), here),
+            ("badly", (bad != 0).astype(float), here),
         ):
             measures[name].append(group_means(values, weight, codes, n))
     means = {name: _side_by_side(parts) for name, parts in measures.items()}

@@ -19,7 +19,8 @@ from textsignal.readers.base import Reader
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
-from textsignal.topics.findings import Drivers, Naming
+from textsignal.topics.findings import Drivers
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
 from textsignal.topics.table import unique_labels
@@ -74,9 +75,10 @@ class Speaking:
 
         Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text),
         mean_response (where it is spoken of), mean_elsewhere (in the other documents), well and badly (shares of the
-        documents that speak of it in which it raises and lowers the linear predictor), raises and lowers (for themes:
-        the words that do so most), lift and worth (by how much the mean response would rise if nothing bad were said
-        of it, and fall if nothing good were), terms. With `by` also group and documents (how many it has), the largest
+        documents that speak of it in which it moves the linear predictor for the better and for the worse), raises and
+        lowers (for themes: the words that raise and lower it most), lift and worth (by how much the mean response would
+        be better if nothing bad were said of it, and worse if nothing good were), terms. More is better, unless
+        `name_response` was told otherwise. With `by` also group and documents (how many it has), the largest
         group first. `findings()` of the table says in sentences what to fix first and what to keep, and a notebook
         shows them.
 
@@ -110,11 +112,19 @@ class Speaking:
             self.reader_.family.encode(observed.responses)
             reading = self.reader_.read(observed.tokens, observed.given)
             spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
+        spoken = spoken.judged(self.naming_.better)
         table = self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
         return Drivers.of(table, self.naming_)
 
-    def name_response(self, name: str, unit: str = "points") -> Self:
+    def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """The model with names for the response and one step of it, wherever sentences name them.
+
+        Parameters
+        ----------
+        name : of the response.
+        unit : what one step is called, such as "stars"; None for what suits the response: percentage points where it
+            has two values, what is counted, or points.
+        lower_is_better : whether less is better, as of severity: what raises it is then to be fixed.
 
         Examples
         --------
@@ -126,7 +136,7 @@ class Speaking:
         """
         check_is_fitted(self)
         model = copy(self)
-        model.naming_ = Naming(name, unit, self.naming_.given)
+        model.naming_ = Naming.of(self.reader_.family, name, unit, self.naming_.given, lower_is_better)
         return model
 
     def stability(
@@ -167,7 +177,8 @@ class Speaking:
         """
         check_is_fitted(self)
         observed = self._observed(texts, responses, sample_weight, covariates, offset)
-        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words)
+        better = self.naming_.better
+        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
         return found.table(self._topic_names())
 
     def contributions(
@@ -263,7 +274,8 @@ class Speaking:
         number = topic_number(topic, self._topic_names())
         observed = self._observed(texts, responses)
         reader, reading = self._of_themes(observed.tokens)
-        return find_sentences(reading, reader.fitted.effects, number, int(n), good, observed.responses)
+        raising = None if good is None else good != self.naming_.lower_is_better
+        return find_sentences(reading, reader.fitted.effects, number, int(n), raising, observed.responses)
 
     def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
         check_is_fitted(self)

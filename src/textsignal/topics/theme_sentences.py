@@ -53,20 +53,20 @@ def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[st
 
 
 def find_sentences(
-    reading: ThemeReading, effects: ThemeEffects, topic: int, n: int, good: bool | None, responses: Vector
+    reading: ThemeReading, effects: ThemeEffects, topic: int, n: int, raising: bool | None, responses: Vector
 ) -> pd.DataFrame:
     """Sentences that show what a theme is, one of a document, none twice.
 
-    good : True for those that speak well of it, False for badly, None for the most typical ones.
+    raising : True for those whose tone raises the response, False for lowers, None for the most typical ones.
     responses : (documents,). Columns: row, sentence, response, share (of the theme), contribution.
     """
     about = _typical(reading, topic)
     tone, speaking = sentence_contributions(reading, effects)
     score = about
-    if good is not None:
+    if raising is not None:
         # As if each sentence stood alone: in a long text it adds less, though it says the same.
         words = np.maximum(np.diff(reading.texts.indptr), 1)
-        strength = tone * np.sqrt(reading.texts.n_words[reading.texts.documents] / words) * (1 if good else -1)
+        strength = tone * np.sqrt(reading.texts.n_words[reading.texts.documents] / words) * (1 if raising else -1)
         speaks = (about > 0) & (strength > 0)
         extreme = np.quantile(strength[speaks], EXTREME) if speaks.any() else 1.0
         score = np.where(speaks, about * np.minimum(strength / extreme, 1), 0.0)

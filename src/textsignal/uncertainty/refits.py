@@ -146,7 +146,7 @@ class ThemeRefits:
     """Refits of themes and of the GLM on them; tone of words is kept.
 
     tone : (sentences,) that has not seen the responses; responses : (documents,) NaN where there is none.
-    given : covariates and offset, None for none.
+    given : covariates and offset, None for none; better : 1 where more of the response is, -1 where less is.
     """
 
     fitted: FittedThemes
@@ -156,6 +156,7 @@ class ThemeRefits:
     responses: Vector
     seed_words: SeedWords
     given: Given | None = None
+    better: int = 1
 
     @property
     def n_speaking(self) -> int:
@@ -191,6 +192,7 @@ class ThemeRefits:
             spoken=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
             responses=responses,
             weight=part.weight,
+            better=self.better,
         )
         return driver_table(spoken)["lift"].to_numpy()
 
@@ -201,6 +203,7 @@ class MatrixRefits:
 
     reader: MatrixReader
     observed: Observed
+    better: int = 1
 
     @property
     def n_speaking(self) -> int:
@@ -221,4 +224,4 @@ class MatrixRefits:
         estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight, **beside)
         other = MatrixReader(self.reader.vectorizer, estimator, self.reader.coherence)
         spoken = other.spoken(other.read(tokens, given), responses, weight)
-        return Refit(other.profiles, driver_table(spoken)["lift"].to_numpy())
+        return Refit(other.profiles, driver_table(spoken.judged(self.better))["lift"].to_numpy())

@@ -7,7 +7,7 @@ all. A topic comes back where that cosine is at least `SAME`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -99,12 +99,21 @@ class Stability:
 
 
 def stability(
-    reader: Reader, observed: Observed, n_refits: int, seed: int, n_jobs: int | None, seed_words: SeedWords = None
+    reader: Reader,
+    observed: Observed,
+    n_refits: int,
+    seed: int,
+    n_jobs: int | None,
+    seed_words: SeedWords = None,
+    better: int = 1,
 ) -> Stability:
-    """Refit topics to halves of the documents, each with another seed, and match them to the reader's own."""
+    """Refit topics to halves of the documents, each with another seed, and match them to the reader's own.
+
+    better : 1 where more of the response is, -1 where less is.
+    """
     check_number("n_refits", n_refits, least=1, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    refits = _refits(reader, observed, seed_words)
+    refits = replace(_refits(reader, observed, seed_words), better=better)
     least = _least(len(reader.profiles))
     if refits.n_speaking < least:
         raise InputError(

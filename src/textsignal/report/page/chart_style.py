@@ -26,7 +26,7 @@ def rule(color: str, *, dashed: bool = False) -> alt.Chart:
 
 
 def axis(
-    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, values: Sequence[int] = ()
+    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, values: Sequence[float] = ()
 ) -> dict[str, Any]:
     """An axis with a format for its numbers; about so many ticks, or ticks at these values."""
     options: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}

@@ -26,7 +26,9 @@ from textsignal.report.page.chart_style import (
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.formats import count, number, percent, signed_number
-from textsignal.report.values.numbers import level_ticks
+from textsignal.report.values.numbers import scale_ticks
+from textsignal.topics.groups import FEW
+from textsignal.topics.naming import Naming
 
 #: Pixels of a topic's row, with two lines of a name.
 ROW = 34
@@ -41,11 +43,11 @@ _BY_PLACE = alt.EncodingSortField("place", op="min")
 def chart_specs(report: ReportData) -> dict[str, Spec]:
     """Name -> Vega-Lite specification, the data inside."""
     charts: dict[str, alt.Chart | Layers] = {
-        "drivers": drivers_chart(report.topics, report.unit),
-        "responses": bars_chart(report.documents.responses, report.response_name, "share of texts", "%"),
+        "drivers": drivers_chart(report.topics, report.naming),
+        "responses": bars_chart(report.documents.responses, report.naming.name, "share of texts", "%"),
         "lengths": lengths_chart(report.documents.lengths),
         "levels": levels_chart(report),
-        "contributions": contributions_chart(report.unit, report.noun),
+        "contributions": contributions_chart(report.naming, report.noun),
     }
     if report.prediction is not None:
         charts |= {
@@ -55,38 +57,41 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
         }
     if report.timeline is not None:
         charts |= {
-            f"time-{line.number}": time_chart(line, report.timeline, report.unit) for line in report.timeline.lines
+            f"time-{line.number}": time_chart(line, report.timeline, report.naming) for line in report.timeline.lines
         }
     return {name: spec_of(chart) for name, chart in charts.items()}
 
 
-def drivers_chart(topics: Sequence[TopicCard], unit: str) -> Layers:
-    """What topics cost, to the left, and what they bring, to the right; the numbers at the ends of the bars.
+def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
+    """What topics cost and what they bring, as they move the average; the numbers at the ends of the bars.
 
-    The page sorts it by `place`.
+    What they cost is to the left, unless less is better. The page sorts it by `place`.
     """
+    step = naming.better * naming.steps
     rows = [
-        _about(topic) | {"place": place, "side": side, "value": value, "number": signed_number(value)}
+        _about(topic)
+        | {"place": place, "side": side, "value": value, "number": (written := signed_number(value, naming.digits))}
+        | {"words": f"{written} {naming.unit}"}
         for place, topic in enumerate(topics)
-        for side, value in (("costs", -topic.lift), ("brings", topic.worth))
+        for side, value in (("costs", -step * topic.lift), ("brings", step * topic.worth))
     ]
-    for row in rows:
-        row["words"] = f"{row['number']} {unit}"
-    most, least = max(topic.worth for topic in topics), -max(topic.lift for topic in topics)
+    least, most = (end(row["value"] for row in rows) for end in (min, max))
     base = alt.Chart().encode(
         y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()),
         x=alt.X(
             "value:Q",
             stack=None,
             scale=alt.Scale(domain=[least, most] if least < most else [-1, 1], padding=NUMBER_WIDTH, nice=False),
-            axis=axis(f"{unit} of the average", ticks=5) | {"labelBound": True},
+            axis=axis(naming.unit if naming.event else f"{naming.unit} of the average", ticks=5) | {"labelBound": True},
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
         color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)), tooltip=_tooltip()
     )
+    to_the_left = "brings" if naming.lower_is_better else "costs"
     align, dx = (
-        alt.expr(f"datum.side == 'costs' ? {left} : {right}") for left, right in (("'right'", "'left'"), (-5, 5))
+        alt.expr(f"datum.side == '{to_the_left}' ? {left} : {right}")
+        for left, right in (("'right'", "'left'"), (-5, 5))
     )
     ends = base.mark_text(color=INK, align=align, dx=dx).encode(text="number:N")
     zero = rule(MUTED).encode(x=alt.datum(0))
@@ -130,12 +135,13 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
     low, high = report.bins.low, report.bins.high
-    whole = bool(report.levels) and all(level == round(level) for level in report.levels)
-    ticks = level_ticks([int(level) for level in report.levels]) if whole else ()
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
-    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {report.response_name}", values=ticks))
-    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {report.response_name}", values=ticks))
+    name, event = report.naming.name, report.naming.event
+    of = f"share with {name} {event}" if event else name
+    numbers, ticks = "%" if event else "", scale_ticks(report.levels, low, high)
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)
@@ -149,11 +155,12 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 
 
 def reliability_chart(prediction: Prediction) -> Layers:
-    """Predicted probabilities against what happened."""
+    """Predicted probabilities against what happened, where that is known of more than a few cases."""
     rows = [
         {"probability": r.probability, "happened": r.happened}
         | {"said": percent(r.probability), "came": percent(r.happened), "cases": count(r.count)}
         for r in prediction.reliability
+        if r.count >= FEW
     ]
     x = alt.X("probability:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("predicted probability", "%"))
     y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
@@ -196,17 +203,17 @@ def shown_labels(report: ReportData) -> list[str]:
 def levels_chart(report: ReportData) -> alt.Chart:
     """Predicted distribution of one text; the page fills in the values."""
     chart = bars_chart(
-        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.response_name, "probability", "%"
+        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.naming.name, "probability", "%"
     )
     return chart.properties(height=160)
 
 
-def contributions_chart(unit: str, noun: str) -> Layers:
+def contributions_chart(naming: Naming, noun: str) -> Layers:
     """Topics' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
-        x=alt.X("value:Q", stack=None, axis=axis(unit, "+.1f", ticks=4)),
-        color=alt.condition("datum.value < 0", alt.value(DOWN), alt.value(UP)),
+        x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+~g", ticks=4)),
+        color=alt.condition(f"{naming.better} * datum.value < 0", alt.value(DOWN), alt.value(UP)),
         tooltip=[
             alt.Tooltip("label:N", title=noun),
             alt.Tooltip("words:N", title="contributes"),
@@ -234,11 +241,12 @@ def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
     ]
 
 
-def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
+def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
     """How one topic is spoken of over time, with its error; the scale is that of all topics."""
     when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
-    digits = "+.1f" if timeline.high - timeline.low >= 0.3 else "+.2f"
-    scale = alt.Scale(domain=[timeline.low, timeline.high])
+    low, high = (naming.steps * end for end in (timeline.low, timeline.high))
+    digits = "+.1f" if high - low >= 0.3 else "+.2f"
+    scale = alt.Scale(domain=[low, high])
     base = alt.Chart().encode(
         x=alt.X("when:O", sort=None, scale=alt.Scale(padding=0.1), axis=when),
         y=alt.Y("tone:Q", scale=scale, axis=axis("", digits, ticks=4)),
@@ -250,24 +258,24 @@ def time_chart(line: Line, timeline: Timeline, unit: str) -> Layers:
         fill=alt.condition("datum.few", alt.value("var(--paper)"), alt.value(colour)),
         tooltip=[
             alt.Tooltip("when:N"),
-            alt.Tooltip("said:N", title=unit),
+            alt.Tooltip("said:N", title=naming.unit),
             alt.Tooltip("share:N", title="texts that speak of it"),
             alt.Tooltip("texts:N", title="so many"),
         ],
     )
     zero = rule(LINE).encode(y=alt.datum(0))
-    rows = [_at(point) | {"topic": line.number} for point in line.points]
+    rows = [_at(point, naming) | {"topic": line.number} for point in line.points]
     return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
 
 
-def _at(point: Point) -> dict[str, Any]:
+def _at(point: Point, naming: Naming) -> dict[str, Any]:
     """A point with as many digits as can be seen, and what its tooltip says."""
     drawn = {name: getattr(point, name) for name in ("tone", "low", "high")}
     return {
-        **{name: None if value is None else round(value, 4) for name, value in drawn.items()},
+        **{name: None if value is None else round(naming.steps * value, 4) for name, value in drawn.items()},
         "when": point.when,
         "few": point.few,
-        "said": "–" if point.tone is None else signed_number(point.tone),
+        "said": "–" if point.tone is None else signed_number(naming.steps * point.tone, naming.digits),
         "share": percent(point.reach),
         "texts": count(point.spoken),
     }

@@ -80,7 +80,7 @@ function browseDocuments(page, names) {
   function inOrder(chosen) {
     const direction = Number(asked("order"));
     if (direction === 0) return chosen;
-    const value = bySentences() ? (i) => about(i, Number(asked("topic"))) : (i) => Number(known.predictions[i].replace("−", "-"));
+    const value = bySentences() ? (i) => about(i, Number(asked("topic"))) : (i) => parseFloat(known.predictions[i].replace("−", "-"));
     const values = new Map(chosen.map((i) => [i, value(i)]));
     return chosen.sort((a, b) => direction * (values.get(a) - values.get(b)) || a - b);
   }
@@ -99,13 +99,13 @@ function browseDocuments(page, names) {
   function sentence(text, u, pattern) {
     const [topic, points] = [known.topics[u], known.points[u]];
     const isAsked = asked("topic") === String(topic);
-    const isPlain = signed(points) === signed(0) || (asked("topic") !== "" && !isAsked);
-    const look = isPlain ? "plain" : shade(points, known.scale);
+    const isPlain = inSteps(page, points) === inSteps(page, 0) || (asked("topic") !== "" && !isAsked);
+    const look = isPlain ? "plain" : shade(page, points, known.scale);
     const marked = make("mark", "", { class: `said ${look}`, "data-sentence": u, tabindex: -1 });
     marked.append(...withHits(text, pattern));
     if (!isAsked) return [marked];
     const label = make("small", "", { class: `label ${look}` });
-    label.append(make("bdi", names.get(topic), { "data-name": topic }), ` ${signed(points)}`);
+    label.append(make("bdi", names.get(topic), { "data-name": topic }), ` ${inSteps(page, points)}`);
     return [label, " ", marked];
   }
 
@@ -192,7 +192,7 @@ function browseDocuments(page, names) {
     const marked = event.target.closest?.(".said");
     if (!marked) return;
     const u = Number(marked.dataset.sentence);
-    said.replaceChildren(make("bdi", names.get(known.topics[u])), `: ${signed(known.points[u])} ${page.unit}`);
+    said.replaceChildren(make("bdi", names.get(known.topics[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
     said.hidden = false;
     const [line] = marked.getClientRects();
     const widest = document.documentElement.clientWidth - said.offsetWidth - 8;

@@ -7,6 +7,9 @@ function signed(value, digits = 2) {
   return /[1-9]/.test(written) ? (value > 0 ? "+" : "") + written : (0).toFixed(digits);
 }
 
+// A change of the response as the page writes it: in steps of its unit.
+const inSteps = (page, value, more = 0) => signed(page.steps * value, page.digits + more);
+
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -14,10 +17,10 @@ function make(tag, text, attributes = {}) {
   return element;
 }
 
-// How strongly something is shaded, by its part of the response's scale.
-function shade(points, scale) {
+// How something is shaded: "up" for the better and "down" for the worse, strongly by its part of the response's scale.
+function shade(page, points, scale) {
   const part = Math.abs(points) / scale;
-  return `${points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
+  return `${page.better * points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
 }
 
 // Among parts of which the tab key reaches one, arrows go to the next and the one before.

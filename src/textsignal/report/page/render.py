@@ -22,7 +22,6 @@ from textsignal.errors import OutputError
 from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
-from textsignal.report.values.beside_data import Timeline
 from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.formats import count, number, percent, signed_number
@@ -37,6 +36,11 @@ SCRIPTS = (
     *("reading.js", "families.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
     *("marks.js", "try.js", "documents.js", "charts.js", "page.js", "groups.js"),
 )
+#: What colours of words say, where more of the response is better and where less is.
+COLOURS = {
+    1: "Blue words raise the prediction, orange dotted ones lower it",
+    -1: "Orange dotted words raise the prediction, blue ones lower it",
+}
 #: Columns of the table of topics: what they are sorted by, their title, and what it means.
 COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
@@ -89,7 +93,7 @@ def render(report: ReportData) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    scripts = [library(), *map(_asset, SCRIPTS)]
+    scripts, naming = [library(), *map(_asset, SCRIPTS)], report.naming
     return _template().render(
         report=report,
         ours=_ours(report.prediction),
@@ -104,8 +108,12 @@ def render(report: ReportData) -> str:
         few=FEW,
         on_paper=ON_PAPER,
         groups_title=_groups_title(report),
-        times_words=_times_words(report.timeline),
+        times_words=_times_words(report),
         response_words=_bars_words(report.documents.responses, "of texts"),
+        points=lambda value, more=0: number(naming.steps * value, naming.digits + more),
+        signed_points=lambda value: signed_number(naming.steps * value, naming.digits),
+        mean=lambda value, digits=2: naming.mean(value, digits).replace("-", "−"),
+        colours=COLOURS[naming.better],
         **_prediction_words(report.prediction),
     )
 
@@ -168,8 +176,13 @@ def _page_data(report: ReportData) -> dict[str, Any]:
     names = ("number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth")
     topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
     data = {
-        "response": report.response_name,
-        "unit": report.unit,
+        "response": report.naming.name,
+        "unit": report.naming.unit,
+        "event": report.naming.event,
+        "better": report.naming.better,
+        "steps": report.naming.steps,
+        "digits": report.naming.digits,
+        "passing": _passing(report),
         "levels": report.levels,
         "bins": {"labels": report.bins.labels, "edges": report.bins.edges.tolist(), "whole": report.bins.whole},
         "scale": report.bins.high - report.bins.low,
@@ -227,7 +240,7 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
     labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
     return [
         {
-            "label": bar.label if i in labelled else "",
+            "label": bar.label.replace(" or more", "+").replace("below ", "<") if i in labelled else "",
             "share": bar.value if len(here) <= LABELLED else None,
             "height": bar.value / highest,
             "height_elsewhere": other.value / highest,
@@ -243,14 +256,26 @@ def _groups_title(report: ReportData) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _times_words(timeline: Timeline | None) -> dict[int, str]:
+def _times_words(report: ReportData) -> dict[int, str]:
     """Lines over time for those who cannot see them."""
-    lines = () if timeline is None else timeline.lines
+    lines, naming = () if report.timeline is None else report.timeline.lines, report.naming
     return {
         line.number: "Over time. "
-        + " ".join(f"{at.when}: {signed_number(at.tone)}." for at in line.points if at.tone is not None)
+        + " ".join(
+            f"{at.when}: {signed_number(naming.steps * at.tone, naming.digits)}."
+            for at in line.points
+            if at.tone is not None
+        )
         for line in lines
     }
+
+
+def _passing(report: ReportData) -> float | None:
+    """Of ordered levels, the first on the better side of the scale's middle; None where there are two, or none."""
+    if len(report.levels) < 3:
+        return None
+    middle, better = (report.levels[0] + report.levels[-1]) / 2, report.naming.better
+    return next(level for level in report.levels[::better] if better * (level - middle) > 0)
 
 
 def _bars_words(bars: Iterable[Bar], what: str) -> str:

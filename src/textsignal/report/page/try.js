@@ -9,17 +9,20 @@ function tryTexts(model, page, names, draw) {
   const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
   const MOST_NAMED = 6; // words
   const ASK = document.getElementById("try-without").textContent;
+  // Means in steps of the unit; a difference that is written as more than nothing.
+  const level = (mean) => (page.steps * mean).toFixed(page.digits);
+  const written = (value) => 2 * page.steps * Math.abs(value) >= 10 ** -page.digits;
   const say = (id, text) => (document.getElementById(id).textContent = text);
-  const number = (value) => make("td", signed(value), { class: "number" });
+  const number = (value) => make("td", inSteps(page, value), { class: "number" });
 
   // The words that a value is mostly made of.
   const behind = (terms, valueOf) =>
     terms
       .map((term) => ({ term: term.term, value: valueOf(term) }))
-      .filter((term) => Math.abs(term.value) >= 0.005)
+      .filter((term) => written(term.value))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
       .slice(0, 5)
-      .map((term) => `${term.term} (${signed(term.value)})`)
+      .map((term) => `${term.term} (${inSteps(page, term.value)})`)
       .join(", ");
 
   function clear() {
@@ -36,7 +39,7 @@ function tryTexts(model, page, names, draw) {
       const points = sentence.contribution * found.slope;
       const quoted = make("td", "", { dir: "auto" });
       const said = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
-      quoted.append(make("span", said, { class: `sentence ${shade(points, scale)}` }));
+      quoted.append(make("span", said, { class: `sentence ${shade(page, points, scale)}` }));
       row.append(quoted, make("td", names.get(sentence.topic)), number(points));
       return row;
     });
@@ -52,11 +55,12 @@ function tryTexts(model, page, names, draw) {
         share: found.shares[topic.number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const spoken = order.filter((topic, i) => i === 0 || topic.share >= 0.005 || Math.abs(topic.value) >= 0.005);
+    const spoken = order.filter((topic, i) => i === 0 || topic.share >= 0.005 || written(topic.value));
     const bars = spoken.slice(0, 12).map((topic, place) => ({
       ...topic,
+      value: page.steps * topic.value,
       place,
-      words: `${signed(topic.value)} ${page.unit}`,
+      words: `${inSteps(page, topic.value)} ${page.unit}`,
       part: percent(topic.share),
     }));
     draw("contributions", bars);
@@ -69,11 +73,11 @@ function tryTexts(model, page, names, draw) {
     });
     document.getElementById("try-rows").replaceChildren(...rows);
     if (model.direct) {
-      say("try-beyond", signed(found.beyond * found.slope));
+      say("try-beyond", inSteps(page, found.beyond * found.slope));
       say("try-direct", behind(found.terms, (term) => term.direct * found.slope));
     }
-    say("try-constant", found.baselineMean.toFixed(2));
-    say("try-sum", found.mean.toFixed(2));
+    say("try-constant", level(found.baselineMean));
+    say("try-sum", level(found.mean));
   }
 
   // What is tried: the text in pieces, those of them that are taken away, and the prediction with all of them.
@@ -92,8 +96,9 @@ function tryTexts(model, page, names, draw) {
   function showWithout(found) {
     const taken = [...tried.taken].sort((a, b) => a - b).map((i) => `“${tried.pieces[i].text}”`);
     const named = taken.length > MOST_NAMED ? `${taken.length} words` : taken.join(", ").replace(/, (?=[^,]*$)/u, " and ");
-    const [now, before] = [found.mean.toFixed(2), tried.whole.mean.toFixed(2)];
-    const instead = `${now} instead of ${before} (${signed(now - before)} ${page.unit})`;
+    const [now, before] = [level(found.mean), level(tried.whole.mean)];
+    const sign = page.event === "" ? "" : "%";
+    const instead = `${now}${sign} instead of ${before}${sign} (${signed(now - before, page.digits)} ${page.unit})`;
     say("try-without", taken.length > 0 ? `Without ${named}: ${instead}.` : ASK);
     document.getElementById("try-back").hidden = taken.length === 0;
   }
@@ -111,8 +116,8 @@ function tryTexts(model, page, names, draw) {
       if (!isTaken) at += piece.text.length;
       if (!piece.known || piece.text === "") return document.createTextNode(piece.text);
       const points = here?.text === piece.text ? here.contribution * found.slope : 0;
-      const look = isTaken ? "taken" : shade(points, scale);
-      const title = isTaken ? "taken away" : `${signed(points, 3)} ${page.unit}`;
+      const look = isTaken ? "taken" : shade(page, points, scale);
+      const title = isTaken ? "taken away" : `${inSteps(page, points, 1)} ${page.unit}`;
       return make("mark", piece.text, { class: look, title, role: "button", "aria-pressed": isTaken, "data-piece": i, tabindex: -1 });
     });
     words.replaceChildren(...parts);
@@ -138,21 +143,23 @@ function tryTexts(model, page, names, draw) {
   function inWords({ probabilities, interval }) {
     if (interval !== null) {
       const [low, high] = interval.map((end) => (page.bins.whole ? String(end) : end.toFixed(2)));
-      return `Expected ${page.response}. Nine in ten such texts have one from ${low} to ${high}.`;
+      return `Expected ${page.response}. Nine in ten such texts lie between ${low} and ${high}.`;
     }
     const names = levelNames();
     const likely = names[probabilities.indexOf(Math.max(...probabilities))];
     const [low, high] = [names[0], names.at(-1)];
-    if (page.levels.length === 2) {
-      return `Expected ${page.response}. The chance of ${high} rather than ${low} is ${percent(probabilities[1])}.`;
-    }
-    return `Expected ${page.response}, on a scale from ${low} to ${high}. Most likely: ${likely}.`;
+    if (page.event !== "") return `Chance of ${page.response} ${page.event} rather than ${low}.`;
+    const scaled = `Expected ${page.response}, on a scale from ${low} to ${high}. Most likely: ${likely}.`;
+    if (page.passing === null) return scaled;
+    const passed = page.levels.map((one) => page.better * (one - page.passing) >= 0);
+    const chance = probabilities.filter((_, i) => passed[i]).reduce((sum, one) => sum + one, 0);
+    return `${scaled} The chance of ${names[page.levels.indexOf(page.passing)]} or better is ${percent(chance)}.`;
   }
 
   function show() {
     const text = left(tried);
     const found = tried.taken.size > 0 ? model.predict(text) : tried.whole;
-    say("try-mean", found.mean.toFixed(2));
+    say("try-mean", page.event === "" ? found.mean.toFixed(2) : percent(found.mean));
     say(
       "try-words",
       found.unknown

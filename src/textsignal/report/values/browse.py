@@ -57,7 +57,7 @@ def documents_to_browse(
         "texts": packed_lines(map(_shown, texts, stops, ends), NEXT_DOCUMENT),
         "rows": packed_lines(str(row + 1) for row in rows.tolist()),
         "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in documents.responses[rows].tolist()),
-        "predictions": packed_lines(f"{mean:z.1f}".replace("-", "−") for mean in documents.mean[rows].tolist()),
+        "predictions": packed_lines(_mean(mean, settings) for mean in documents.mean[rows].tolist()),
         "levels": packed(bar_of(documents.responses[rows], bars)),
         "heldOut": packed(documents.held_out[rows].astype(np.uint8)),
         "stances": packed(stances(documents.spoken.at(rows))),
@@ -84,6 +84,10 @@ def documents_to_browse(
     )
 
 
+def _mean(mean: float, settings: ReportSettings) -> str:
+    return settings.naming.mean(mean, 1).replace("-", "−")
+
+
 def sample(n: int, n_shown: int) -> NDArray[np.int64]:
     """Rows to show, in their order: all, or so many at random, always the same."""
     if n <= n_shown:
@@ -93,7 +97,7 @@ def sample(n: int, n_shown: int) -> NDArray[np.int64]:
 
 def stances(spoken: Spoken) -> NDArray[np.uint8]:
     """(documents, topics) how each document speaks of each topic."""
-    how = np.where(spoken.tone > 0, WELL, np.where(spoken.tone < 0, BADLY, NEUTRALLY))
+    how = np.where(spoken.good != 0, WELL, np.where(spoken.bad != 0, BADLY, NEUTRALLY))
     return np.where(spoken.spoken, how, NOT_AT_ALL).astype(np.uint8)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textsignal.covariates.design import Design
 from textsignal.readers.base import Reader
-from textsignal.topics.findings import Naming
+from textsignal.topics.naming import Naming
 from textsignal.topics.revise import Labels
 from textsignal.uncertainty.refits import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
@@ -41,7 +41,7 @@ class ReportSettings:
 
     title : of the page; "" for "What moves" and the response.
     response_name : what the response is called, such as "Rating".
-    unit : what one step of the response is called, such as "stars".
+    unit : what one step of it is called, such as "stars"; event, lower_is_better : as in `Naming`, from the model.
     with_texts : whether documents are shown.
     n_documents : how many of the documents are put into the page, to be looked through.
     group_name, time_name : what groups and times are called, where there are some.
@@ -53,7 +53,7 @@ class ReportSettings:
 
     title: str = ""
     response_name: str = "response"
-    unit: str = "points"
+    unit: str = ""
     with_texts: bool = True
     n_documents: int = 1000
     group_name: str = "group"
@@ -62,11 +62,13 @@ class ReportSettings:
     dropped: str = ""
     command: str = ""
     responses: Responses | None = None
+    event: str = ""
+    lower_is_better: bool = False
 
     @property
     def naming(self) -> Naming:
         """What sentences call the response."""
-        return Naming(self.response_name, self.unit)
+        return Naming(self.response_name, self.unit, "", self.event, self.lower_is_better)
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,7 @@ class Findings:
 class ReportData:
     """All that a report says, in the order of the page.
 
-    response_name, subject : the response as charts and as sentences name it.
+    naming : what the response is called, which way of it is better, and how its numbers are written.
     noun : what a topic is called: "topic" or "theme".
     levels : of the response, empty where it has none; bins : stretches of it that are counted in.
     source, made, version : where the documents come from, the day it was made, and what made it.
@@ -348,9 +350,7 @@ class ReportData:
     source: str
     made: str
     version: str
-    response_name: str
-    subject: str
-    unit: str
+    naming: Naming
     noun: str
     levels: tuple[float, ...]
     bins: Bins

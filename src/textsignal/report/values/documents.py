@@ -83,7 +83,7 @@ def describe_documents(
         held_out=held_out,
         mean=reading.predictions.mean,
         shares=reading.predictions.shares,
-        spoken=model.reader_.spoken(reading, responses, None),
+        spoken=model.reader_.spoken(reading, responses, None).judged(model.naming_.better),
         baselines=_baselines(reading, responses, held_out),
         groups=groups,
         times=times,

@@ -34,8 +34,8 @@ def findings(
     noun: str,
 ) -> Findings:
     """The report in a few sentences."""
-    fixed = to_fix(topics)
-    kept = to_keep(topics, fixed)
+    fixed = to_fix(topics, settings.naming)
+    kept = to_keep(topics, fixed, settings.naming)
     return Findings(
         lead=_lead(topics, documents, noun),
         to_fix=tuple(
@@ -72,10 +72,10 @@ def _conclusion(topics: Sequence[TopicCard], settings: ReportSettings, noun: str
     costly, valued = max(topics, key=lambda topic: topic.lift), max(topics, key=lambda topic: topic.worth)
     parts: list[str | Named] = []
     if costly.lift >= NOTHING:
-        parts += [_named(costly), f" costs most: {costly.lift:.2f} {settings.unit}"]
+        parts += [_named(costly), f" costs most: {settings.naming.amount(costly.lift)}"]
     if valued.worth >= NOTHING:
         parts += ["; "] if parts else []
-        parts += [_named(valued), f" brings most: {valued.worth:.2f} {settings.unit}"]
+        parts += [_named(valued), f" brings most: {settings.naming.amount(valued.worth)}"]
     return Sentence(tuple(parts) or (f"No {noun} moves {settings.naming.subject}.",))
 
 
@@ -92,11 +92,16 @@ def _trust(
     much = next(words for least, words in SKILL if not ours.r2 < least)
     said = (
         f"The text accounts for {much} of the differences in {settings.naming.subject}: the model explains "
-        f"{_percent(ours.r2)} of them in {where}, and is typically off by {ours.rmse:.2f} {settings.unit} for a single "
-        "text."
+        f"{_percent(ours.r2)} of them in {where}{_error(ours, settings)}."
     )
     beside = "" if ridge is None else f" A regression on the counts of its terms explains {_percent(ridge.r2)}."
     return Sentence((said + beside,)), Sentence((learnt,))
+
+
+def _error(scores: Scores, settings: ReportSettings) -> str:
+    """How far a prediction is from a single response, which of two values says little."""
+    naming = settings.naming
+    return "" if naming.event else f", and is typically off by {naming.amount(scores.rmse)} for a single text"
 
 
 def _measured(prediction: Prediction, name: str) -> Scores | None:

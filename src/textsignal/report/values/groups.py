@@ -9,10 +9,11 @@ import numpy as np
 from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents
-from textsignal.report.values.formats import signed_number
+from textsignal.report.values.formats import number, signed_number
 from textsignal.report.values.wording import cut, one_line
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.groups import Comparison, GroupMeans, compare_groups
+from textsignal.topics.naming import Naming
 from textsignal.topics.table import unique_labels
 
 #: Groups that are shown, characters of a name, and groups that a card names at most.
@@ -37,7 +38,7 @@ def group_table(documents: Documents, topics: Sequence[TopicCard], settings: Rep
     full_tone = max(_most(found.tone, shown), FULL_TONE * spread)
     full_lift = max(_most(found.lift, shown), FULL_LIFT * spread)
     said = _findings(found, names, topics, settings) or [_nothing(found)]
-    notable = tuple(_topic_groups(found, names, topic) for topic in topics)
+    notable = tuple(_topic_groups(found, names, topic, settings.naming) for topic in topics)
     return GroupTable(
         name=settings.group_name,
         conclusion=said[0],
@@ -48,7 +49,7 @@ def group_table(documents: Documents, topics: Sequence[TopicCard], settings: Rep
                 names[g],
                 full_names[g],
                 round(found.documents[g]),
-                tuple(_cell(found, g, topic.number, full_tone, full_lift, settings.unit) for topic in topics),
+                tuple(_cell(found, g, topic.number, full_tone, full_lift, settings.naming) for topic in topics),
             )
             for g in shown
         ),
@@ -70,15 +71,15 @@ def _most(means: GroupMeans, shown: range) -> float:
     return float(np.abs(means.shrunk[shown] - means.overall).max())
 
 
-def _cell(found: Comparison, g: int, k: int, full_tone: float, full_lift: float, unit: str) -> GroupCell:
+def _cell(found: Comparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
     reach = float(found.reach.shrunk[g, k])
     return GroupCell(
         topic=k,
-        tone=_measure(found.tone, g, k, full_tone),
+        tone=_measure(found.tone, g, k, naming.better * full_tone),
         reach=Measure(reach, reach, int(found.reach.clear[g, k])),
         lift=_measure(found.lift, g, k, -full_lift),
         few=bool(found.few[g, k]),
-        facts=_facts(found, g, k, unit),
+        facts=_facts(found, g, k, naming),
     )
 
 
@@ -99,30 +100,33 @@ def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
     return GroupRow("all", "", round(found.documents.sum()), tuple(cells))
 
 
-def _facts(found: Comparison, g: int, k: int, unit: str) -> str:
+def _facts(found: Comparison, g: int, k: int, naming: Naming) -> str:
     """The numbers behind a cell."""
 
-    def stars(value: float) -> str:
-        return f"{value:z.2f}".replace("-", "−")
+    def points(value: float) -> str:
+        return number(naming.steps * value, naming.digits)
+
+    def change(value: float) -> str:
+        return signed_number(naming.steps * value, naming.digits)
 
     n, spoken = round(found.documents[g]), round(found.spoken[g, k])
     said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them badly" if spoken else ""
     return " ".join(
         (
             f"{said or f'None of {n:,} texts speaks of it'}.",
-            f"How: {_drawn(found.tone, g, k, signed_number, stars, unit)}.",
+            f"How: {_drawn(found.tone, g, k, change, points, naming.unit)}.",
             f"How often: {_drawn(found.reach, g, k, _percent, _percent, '')}.",
-            f"Costs: {_drawn(found.lift, g, k, stars, stars, f'{unit} of the average')}.",
+            f"Costs: {_drawn(found.lift, g, k, points, points, f'{naming.unit} of the average')}.",
         )
     )
 
 
-def _drawn(means: GroupMeans, g: int, k: int, number: Written, error: Written, unit: str) -> str:
+def _drawn(means: GroupMeans, g: int, k: int, mean: Written, error: Written, unit: str) -> str:
     """A mean of a group drawn towards all documents, with what it was drawn from and to."""
     spread = f" ± {error(means.sd[g, k])}" if means.sd[g, k] > 0 else ""
-    alone = f"{number(means.mean[g, k])} by its own texts, " if means.count[g, k] else ""
-    given = f"{number(means.shrunk[g, k])}{spread} {unit}".strip()
-    return f"{given} ({alone}{number(means.overall[k])} over all)"
+    alone = f"{mean(means.mean[g, k])} by its own texts, " if means.count[g, k] else ""
+    given = f"{mean(means.shrunk[g, k])}{spread} {unit}".strip()
+    return f"{given} ({alone}{mean(means.overall[k])} over all)"
 
 
 def _percent(value: float) -> str:
@@ -136,10 +140,10 @@ def _told(found: Comparison, means: GroupMeans, k: int) -> list[int]:
     return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
-def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard) -> TopicGroups:
+def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
     def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
         groups = _told(found, means, topic.number)[:ON_CARD]
-        return tuple(f"{names[g]} ({verb} {means.shrunk[g, topic.number]:.2f})" for g in groups)
+        return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, topic.number])})" for g in groups)
 
     return TopicGroups(topic.number, listed(found.lift, "costs"), listed(found.worth, "brings"))
 
@@ -158,9 +162,9 @@ def _findings(
         for topic, g in ends[:most]:
             k = topic.number
             said = (
-                f" {verb} {names[g]} {means.shrunk[g, k]:.2f} {settings.unit} of the average, against "
-                f"{means.overall[k]:.2f} over all: {found.reach.mean[g, k]:.0%} of its {round(found.documents[g]):,} "
-                f"texts speak of it, {shares[g, k]:.0%} of them {how}"
+                f" {verb} {names[g]} {settings.naming.amount(means.shrunk[g, k])} of the average, against "
+                f"{settings.naming.points(means.overall[k])} over all: {found.reach.mean[g, k]:.0%} of its "
+                f"{round(found.documents[g]):,} texts speak of it, {shares[g, k]:.0%} of them {how}"
             )
             sentences.append(Sentence((Named(k, topic.label), said)))
     return sentences

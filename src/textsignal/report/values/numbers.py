@@ -12,6 +12,8 @@ from textsignal.report.values.data import Bar, Floats
 
 #: Bins of text lengths; the last one takes this share of the longest texts.
 LENGTH_BINS, LONGEST = 20, 0.01
+#: Numbers at an axis at most.
+MOST_TICKS = 11
 
 
 def length_bars(words: NDArray[np.int64]) -> tuple[Bar, ...]:
@@ -63,16 +65,16 @@ def nice_step(rough: float) -> float:
     return float(next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * (1 - 1e-9)))
 
 
-def level_ticks(levels: Sequence[int]) -> list[int]:
-    """Levels to write at an axis, at most 11 of them, at round steps.
+def scale_ticks(levels: Sequence[float], low: float, high: float) -> list[float]:
+    """Numbers to write at an axis of the response: its levels, or up to 11 round ones that lie on its scale.
 
     Examples
     --------
-    >>> level_ticks(range(1, 6)), level_ticks(range(101))
-    ([1, 2, 3, 4, 5], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    >>> scale_ticks((1, 1.5, 2), 1, 2), scale_ticks((0, 1), 0, 1)[:3], scale_ticks((), 81.5, 99)
+    ([1, 1.5, 2], [0.0, 0.1, 0.2], [82.0, 84.0, 86.0, 88.0, 90.0, 92.0, 94.0, 96.0, 98.0])
     """
-    span = levels[-1] - levels[0]
-    rough = max(span / 10, 1)
-    size = 10 ** int(np.floor(np.log10(rough)))
-    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough)
-    return [level for level in range(levels[0], levels[-1] + 1) if level % step == 0]
+    if 2 < len(levels) <= MOST_TICKS:
+        return list(levels)
+    step = nice_step((high - low) / (MOST_TICKS - 1))
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return [round(float(place * step), 12) for place in np.arange(first, last + 1)]

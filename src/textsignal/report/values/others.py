@@ -12,6 +12,7 @@ from textsignal.report.values.data import TopicCard
 from textsignal.report.values.formats import number
 from textsignal.report.values.wording import one_line
 from textsignal.stored_responses import file_names
+from textsignal.topics.naming import Naming
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +20,13 @@ class Responses:
     """Responses to the same texts.
 
     table : as `topics.responses.compared` gives it; pages : file of each response's page; own : the page's response.
-    units : what one step of each is called.
+    namings : what each is called.
     """
 
     table: pd.DataFrame
     pages: Mapping[str, str]
     own: str
-    units: Mapping[str, str]
+    namings: Mapping[str, Naming]
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class ResponseColumn:
 
 @dataclass(frozen=True)
 class Amount:
-    """What a topic costs or brings a response, in its own points.
+    """What a topic costs or brings a response, in its own steps.
 
     shade : from 0 to 1, by its standard deviations; most : whether no topic has more for this response.
     """
 
-    value: float
+    shown: str
     shade: float
     most: bool
 
@@ -79,9 +80,9 @@ class Others:
     full_worth: float
 
 
-def responses_beside(table: pd.DataFrame, units: Mapping[str, str]) -> dict[str, Responses]:
-    """What the page of each response is told of all; table : as `compared` gives it; units : of each response."""
-    return {name: Responses(table, page_names(list(units)), name, units) for name in units}
+def responses_beside(table: pd.DataFrame, namings: Mapping[str, Naming]) -> dict[str, Responses]:
+    """What the page of each response is told of all; table : as `compared` gives it; namings : of each response."""
+    return {name: Responses(table, page_names(list(namings)), name, namings) for name in namings}
 
 
 def page_names(responses: Sequence[str]) -> dict[str, str]:
@@ -105,14 +106,15 @@ def other_responses(responses: Responses | None, topics: Sequence[TopicCard]) ->
     def amount(measure: str, topic: int, name: str) -> Amount:
         values, sizes = table[measure][name], table[f"{measure}_sd"][name]
         shade = np.nan_to_num(sizes[topic]) / full[measure] if full[measure] > 0 else 0.0
-        return Amount(float(values[topic]), float(np.clip(shade, 0, 1)), bool(values[topic] == values.max() > 0))
+        shown = responses.namings[name].points(float(values[topic]))
+        return Amount(shown, float(np.clip(shade, 0, 1)), bool(values[topic] == values.max() > 0))
 
     def cell(topic: int, name: str) -> ResponseCell:
-        lift, worth, unit = amount("lift", topic, name), amount("worth", topic, name), responses.units[name]
+        lift, worth, naming = amount("lift", topic, name), amount("worth", topic, name), responses.namings[name]
         sizes = [number(float(table[measure][name][topic])) for measure in ("lift_sd", "worth_sd")]
         facts = (
-            f"{one_line(name)}: costs {number(lift.value)} {unit} ({sizes[0]} standard deviations), "
-            f"brings {number(worth.value)} {unit} ({sizes[1]} standard deviations)"
+            f"{one_line(name)}: costs {lift.shown} {naming.unit} ({sizes[0]} standard deviations), "
+            f"brings {worth.shown} {naming.unit} ({sizes[1]} standard deviations)"
         )
         return ResponseCell(lift, worth, facts)
 

@@ -27,6 +27,7 @@ from textsignal.report.values.summary import examples_of, summary_of
 from textsignal.report.values.times import timeline
 from textsignal.report.values.wording import one_line, visible
 from textsignal.topics.beside import as_groups, as_times
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Reading
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
@@ -63,7 +64,7 @@ def prepare(
     >>> len(report.topics), report.levels
     (4, (1.0, 2.0, 3.0, 4.0, 5.0))
     """
-    settings = _plain(settings or ReportSettings())
+    settings = _plain(settings or ReportSettings(), model.naming_)
     check_n_documents(settings.n_documents)
     answers, unseen = _checked(model, reading, responses, held_out)
     documents = describe_documents(
@@ -85,9 +86,7 @@ def prepare(
         source=settings.source,
         made=_today(),
         version=version("textsignal"),
-        response_name=settings.naming.name,
-        subject=settings.naming.subject,
-        unit=settings.unit,
+        naming=settings.naming,
         noun=noun,
         levels=tuple(documents.bins.levels.tolist()),
         bins=documents.bins,
@@ -117,13 +116,15 @@ def _today() -> str:
     return f"{moment:%Y-%m-%d}"
 
 
-def _plain(settings: ReportSettings) -> ReportSettings:
-    """The settings with nothing in them that cannot be shown."""
+def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
+    """The settings with what the model knows of the response, and nothing in them that cannot be shown."""
     return replace(
         settings,
         title=one_line(settings.title),
         response_name=one_line(settings.response_name),
-        unit=one_line(settings.unit),
+        unit=one_line(settings.unit or naming.unit),
+        event=one_line(naming.event),
+        lower_is_better=naming.lower_is_better,
         group_name=one_line(settings.group_name),
         time_name=one_line(settings.time_name),
         source=one_line(settings.source),

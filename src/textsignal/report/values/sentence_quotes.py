@@ -27,7 +27,8 @@ def sentence_quotes(reader: ThemeReader, documents: Documents, theme: int, added
     assert reading is not None
     groups = []
     for sign, title in ((1, "Spoken of well"), (-1, "Spoken of badly")):
-        found = find_sentences(reading, reader.fitted.effects, theme, SHOWN, sign > 0, documents.responses)
+        raising = sign * documents.spoken.better > 0
+        found = find_sentences(reading, reader.fitted.effects, theme, SHOWN, raising, documents.responses)
         places = zip(found["row"].tolist(), found["sentence"].tolist(), strict=True)
         quotes = (_quote(documents, reading.texts, _place(reading.texts, *place), added) for place in places)
         groups.append(QuoteGroup(title, sign, tuple(quotes)))
@@ -51,7 +52,7 @@ def _quote(documents: Documents, texts: SentenceTexts, sentence: int, added: Flo
         prediction=float(documents.mean[row]),
         share=None,
         held_out=bool(documents.held_out[row]),
-        excerpt=Excerpt(segments(alone, tone_marks(alone, words), 0, len(alone))),
+        excerpt=Excerpt(segments(alone, tone_marks(alone, documents.spoken.better * words), 0, len(alone))),
         around=_around(text, start, end) if alone != text.strip() else None,
     )
 
@@ -65,7 +66,7 @@ def word_contributions(model: FittedThemes, reading: ThemeReading) -> Floats:
 def tone_marks(sentence: str, added: Floats) -> list[str]:
     """(characters,) "up" and "down" where a word adds much for better or worse, else "".
 
-    added : (words of the sentence,) what each adds.
+    added : (words of the sentence,) what each adds for the better.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from textsignal.report.values.data import Named, ReportSettings, Sentence, Topic
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.formats import signed_number
 from textsignal.topics.groups import Comparison
+from textsignal.topics.naming import Naming
 from textsignal.topics.periods import Trends, compare_periods, day_name, periods_of, trends_of
 
 #: Standard errors that the band of a line is wide on either side.
@@ -27,13 +28,13 @@ def timeline(documents: Documents, topics: Sequence[TopicCard], settings: Report
         return None
     periods = periods_of(documents.times)
     found, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
-    lines = tuple(_line(found, trends, topic, settings.unit) for topic in topics)
+    lines = tuple(_line(found, trends, topic, settings.naming) for topic in topics)
     bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
     known = [value for value in bounds if value is not None] or [0.0]
     return Timeline(
         name=settings.time_name,
         noun=periods.noun,
-        conclusion=_conclusion(lines, trends, settings.unit),
+        conclusion=_conclusion(lines, trends, settings.naming),
         findings=_findings(topics, trends, settings),
         caution=_caution(documents, trends),
         thirds=_thirds(trends),
@@ -50,7 +51,7 @@ def _thirds(trends: Trends | None) -> str:
     return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
 
 
-def _line(found: Comparison, trends: Trends | None, topic: TopicCard, unit: str) -> Line:
+def _line(found: Comparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
     k = topic.number
     points = []
     for g, name in enumerate(found.names):
@@ -70,42 +71,43 @@ def _line(found: Comparison, trends: Trends | None, topic: TopicCard, unit: str)
     if trends is None:
         return Line(k, topic.label, "", "", 0.0, 0, tuple(points))
     how, often = trends.tone, trends.reach
-    trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[int(how.clear[k])]
+    clear = naming.better * int(how.clear[k])
+    trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[clear]
     reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
     return Line(
         number=k,
         label=topic.label,
-        trend=f"{trend}: {signed_number(how.before[k])}, then {signed_number(how.after[k])} {unit}",
+        trend=f"{trend}: {_change(how.before[k], naming)}, then {_change(how.after[k], naming)} {naming.unit}",
         reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
         change=float(how.after[k] - how.before[k]),
-        clear=int(how.clear[k]),
+        clear=clear,
         points=tuple(points),
     )
 
 
-def _conclusion(lines: Sequence[Line], trends: Trends | None, unit: str) -> Sentence:
+def _conclusion(lines: Sequence[Line], trends: Trends | None, naming: Naming) -> Sentence:
     """What changes, by name."""
     if trends is None:
         return Sentence(("All dates are the same, so nothing can be said of change",))
     often = sorted(lines, key=lambda line: trends.reach.before[line.number] - trends.reach.after[line.number])
     said = [
-        *_changed_tone([line for line in lines if line.clear < 0], "worse", unit),
+        *_changed_tone([line for line in lines if line.clear < 0], "worse", naming),
         *[_more_often(line, trends) for line in often if trends.reach.clear[line.number] > 0][:MORE_OFTEN],
-        *_changed_tone([line for line in lines if line.clear > 0], "better", unit),
+        *_changed_tone([line for line in lines if line.clear > 0], "better", naming),
     ]
     if not said:
         return Sentence(("Nothing is spoken of clearly better, worse or more often than before",))
     return Sentence((*said[0], *(part for parts in said[1:] for part in ("; ", *parts))))
 
 
-def _changed_tone(lines: Sequence[Line], how: str, unit: str) -> list[list[str | Named]]:
+def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[str | Named]]:
     """One clause on topics that are spoken of better, or worse, those that change most first; none without any."""
     if not lines:
         return []
     parts: list[str | Named] = []
     for line in sorted(lines, key=lambda line: -abs(line.change)):
         parts += [", "] if parts else []
-        parts += [Named(line.number, line.label), f" ({signed_number(line.change)} {unit})"]
+        parts += [Named(line.number, line.label), f" ({_change(line.change, naming)} {naming.unit})"]
     return [[*parts, f" {'is' if len(lines) == 1 else 'are'} spoken of {how} than before"]]
 
 
@@ -122,18 +124,22 @@ def _findings(topics: Sequence[TopicCard], trends: Trends | None, settings: Repo
     change = trends.tone
     moved = [topic for topic in topics if change.clear[topic.number]]
     moved.sort(key=lambda topic: -topic.reach * abs(change.after[topic.number] - change.before[topic.number]))
-    return tuple(_changed(topic, trends, settings.unit) for topic in moved[:FINDINGS])
+    return tuple(_changed(topic, trends, settings.naming) for topic in moved[:FINDINGS])
 
 
-def _changed(topic: TopicCard, trends: Trends, unit: str) -> Sentence:
+def _changed(topic: TopicCard, trends: Trends, naming: Naming) -> Sentence:
     k, change = topic.number, trends.tone
     said = (
-        f" is spoken of {'better' if change.clear[k] > 0 else 'worse'} than before: on balance "
-        f"{signed_number(change.before[k])} {unit} for a text that does until {day_name(trends.until)}, "
-        f"{signed_number(change.after[k])} since {day_name(trends.since)} (standard error of the change "
-        f"{change.error[k]:.3f})."
+        f" is spoken of {'better' if naming.better * change.clear[k] > 0 else 'worse'} than before: on balance "
+        f"{_change(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
+        f"{_change(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
+        f"{naming.steps * change.error[k]:.{naming.digits + 1}f})."
     )
     return Sentence((Named(k, topic.label), said))
+
+
+def _change(value: float, naming: Naming) -> str:
+    return signed_number(naming.steps * value, naming.digits)
 
 
 def _caution(documents: Documents, trends: Trends | None) -> str:
