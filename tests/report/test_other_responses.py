@@ -42,7 +42,7 @@ def test_cells_are_the_numbers_of_the_table_and_the_switch_changes_them(visit, p
             number = int(row.locator("th a").get_attribute("data-topic"))
             expected = table[measure].xs(number, level="topic").iloc[0]
             shown = [cell.inner_text().rstrip("▲") for cell in row.locator("td span:visible").all()]
-            assert shown == [f"{value:.2f}" for value in expected]
+            assert shown == [model[name].naming_.points(value) for name, value in expected.items()]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
