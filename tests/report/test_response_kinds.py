@@ -116,7 +116,7 @@ def test_a_text_that_is_tried_has_the_numbers_of_python(kind, opened):
         np.testing.assert_allclose([one["interval"] for one in found], ends, rtol=1e-6, atol=1e-5)
     page.fill("#try-text", TEXTS[0])
     page.wait_for_selector("#try-result:not([hidden])")
-    assert page.inner_text("#try-mean") == f"{predictions.mean[0]:.2f}"
+    assert page.inner_text("#try-mean") == model.naming_.mean(predictions.mean[0])
     words = page.inner_text("#try-words")
     assert ("Nine in ten" in words) == (not hasattr(family, "levels"))
     assert visit.errors == []
