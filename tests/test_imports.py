@@ -14,7 +14,7 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "arrays errors plain kernels.compiling",
+        "arrays errors plain stored_values kernels.compiling",
         "kernels.counting",
         "families",
         "covariates",

@@ -19,6 +19,7 @@ from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled
 from textsignal.families.labels import as_response, in_numbers
 from textsignal.readers.base import Reader
+from textsignal.readers.classes import ONE_CLASS, ClassReader, class_responses
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
@@ -122,6 +123,11 @@ def _family(options: Options, responses: ArrayLike) -> Family | None:
 def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:
     """Fit what the options describe to what was observed."""
     if training_of(options) == "themes":
+        family = observed.family
+        if family is not None and family.classifies:
+            family = family.learn(np.where(observed.weight > 0, observed.responses, np.nan))
+            if family.n_predictors > 1:
+                return _fit_classes(options, observed, family)
         response = response_of(options, observed)
         (reader,) = fit_themes(options, [response], observed.tokens, observed.weight)
         return reader
@@ -133,6 +139,17 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
         simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
         estimator.set_params(family=simplest, levels=None)
     return MatrixReader.fit(new_vectorizer(options), estimator, observed)
+
+
+def _fit_classes(options: Options, observed: Observed, family: Family) -> ClassReader:
+    """Fit themes, and each class against all others."""
+    counted = np.where(observed.weight > 0, observed.responses, np.nan)
+    responses = []
+    for label, values in zip(family.levels, class_responses(family, counted), strict=True):
+        if not np.any(values == 1):
+            raise InputError(f"no document that counts is of the class {label!r}; leave it out, or give such documents")
+        responses.append(Response(values, Candidates("", (ONE_CLASS,)), observed.given))
+    return ClassReader.of(family, fit_themes(options, responses, observed.tokens, observed.weight))
 
 
 def response_of(options: Options, observed: Observed) -> Response:

@@ -27,8 +27,10 @@ from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.plain import as_plain
 from textsignal.readers.base import Reader
+from textsignal.readers.classes import ClassReader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
+from textsignal.stored_values import checked, checked_array, checked_list
 from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.naming import Naming
@@ -39,6 +41,8 @@ FORMAT = "textsignal model"
 FORMAT_VERSION = 5
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
+#: Readers of themes, by what they are called.
+READERS: dict[str, type[ThemeReader] | type[ClassReader]] = {"themes": ThemeReader, "classes": ClassReader}
 #: More training documents than anybody has: a larger number is damage.
 MOST_DOCUMENTS = 10**12
 #: What is stored as JSON, by its type; everything else that is not a value of its own is an array.
@@ -110,13 +114,19 @@ def _settings(model: Parts) -> dict[str, Any]:
         "naming": _plain_part(model.naming),
         "options": {name: _plain_option(value) for name, value in model.options.items()},
         "given": model.given,
-        "reader": {"themes": _plain_part(reader)} if isinstance(reader, ThemeReader) else _matrix_settings(reader),
+        "reader": _reader_settings(reader),
         "covariates": None if model.design is None else model.design.plain(),
     }
 
 
-def _matrix_settings(reader: Reader) -> dict[str, Any]:
-    assert isinstance(reader, MatrixReader)
+def _kind(reader: Reader) -> str:
+    """What a reader of themes is called: of one response, or of classes."""
+    return next(kind for kind, types in READERS.items() if isinstance(reader, types))
+
+
+def _reader_settings(reader: Reader) -> dict[str, Any]:
+    if not isinstance(reader, MatrixReader):
+        return {_kind(reader): _plain_part(reader)}
     vectorizer, estimator = reader.vectorizer, reader.estimator
     if type(estimator) not in ESTIMATORS.values():
         raise InputError(f"a {type(estimator).__name__} cannot be stored; only {' and '.join(ESTIMATORS)} can")
@@ -137,9 +147,8 @@ def _matrix_settings(reader: Reader) -> dict[str, Any]:
 
 def _arrays(model: Parts) -> dict[str, np.ndarray]:
     reader = model.reader
-    if isinstance(reader, ThemeReader):
-        return _array_part(reader, "themes")
-    assert isinstance(reader, MatrixReader)
+    if not isinstance(reader, MatrixReader):
+        return _array_part(reader, _kind(reader))
     fitted = _array_part(reader.estimator.fitted_, "fitted")
     return {"idf": reader.vectorizer.idf_, "coherence": reader.coherence} | fitted
 
@@ -157,6 +166,8 @@ def _plain_part(value: Any) -> dict[str, Any]:
             part[field.name] = _plain_option(inner)
         elif is_dataclass(inner):
             part[field.name] = _plain_part(inner)
+        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
+            part[field.name] = [_plain_part(each) for each in inner]
         elif not isinstance(inner, np.ndarray):
             part[field.name] = inner
     return part
@@ -176,6 +187,9 @@ def _array_part(value: Any, path: str) -> dict[str, np.ndarray]:
             part[f"{path}.{field.name}"] = inner
         elif is_dataclass(inner):
             part |= _array_part(inner, f"{path}.{field.name}")
+        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
+            for number, each in enumerate(inner):
+                part |= _array_part(each, f"{path}.{field.name}.{number}")
     return part
 
 
@@ -186,25 +200,29 @@ def _rebuild_value(kind: Any, plain: dict[str, Any], arrays: dict[str, np.ndarra
     for field in _stored(kind):
         name, hint = field.name, types[field.name]
         if hint == OPTIONAL_ARRAY:
-            values[name] = _checked_array(f"{path}.{name}", arrays) if f"{path}.{name}" in arrays else None
+            values[name] = checked_array(f"{path}.{name}", arrays) if f"{path}.{name}" in arrays else None
         elif hint == NUMBER_OR_ARRAY and f"{path}.{name}" in arrays:
-            values[name] = _checked_array(f"{path}.{name}", arrays)
+            values[name] = checked_array(f"{path}.{name}", arrays)
         elif hint == NUMBER_OR_ARRAY:
-            values[name] = _checked(name, plain[name], float)
+            values[name] = checked(name, plain[name], float)
         elif field.metadata.get("later") and name not in plain:
             values[name] = field.default
         elif hint is Family:
             values[name] = _rebuild_family(plain[name])
         elif is_dataclass(hint):
             values[name] = _rebuild_value(hint, plain[name], arrays, f"{path}.{name}")
+        elif get_args(hint)[-1:] == (...,):
+            parts = enumerate(plain[name])
+            each = [_rebuild_value(get_args(hint)[0], part, arrays, f"{path}.{name}.{n}") for n, part in parts]
+            values[name] = tuple(each)
         elif hint in PLAIN:
-            values[name] = _checked(name, plain[name], hint)
+            values[name] = checked(name, plain[name], hint)
         elif hint == str | None:
-            values[name] = None if plain[name] is None else _checked(name, plain[name], str)
+            values[name] = None if plain[name] is None else checked(name, plain[name], str)
         elif hint in LISTS:
-            values[name] = _checked_list(name, plain[name], LISTS[hint])
+            values[name] = checked_list(name, plain[name], LISTS[hint])
         else:
-            values[name] = _checked_array(f"{path}.{name}", arrays, _dtypes(hint))
+            values[name] = checked_array(f"{path}.{name}", arrays, _dtypes(hint))
     return kind(**values)
 
 
@@ -214,51 +232,22 @@ def _dtypes(hint: Any) -> tuple[type, ...]:
     return (inner,) if isinstance(inner, type) and not issubclass(inner, np.floating) else (np.float32, np.float64)
 
 
-def _checked_list(name: str, value: Any, depth: int) -> Any:
-    """A list of strings, or of such lists."""
-    if not isinstance(value, list):
-        raise ValueError(f"{name} is not a list")
-    if depth > 1:
-        return [_checked_list(name, inner, depth - 1) for inner in value]
-    if not all(isinstance(inner, str) for inner in value):
-        raise ValueError(f"{name} holds something other than strings")
-    return value
-
-
 @cache
 def _types(kind: Any) -> dict[str, Any]:
     """The types of a dataclass' fields, as its own source says."""
     return get_type_hints(kind)
 
 
-def _checked(name: str, value: Any, kind: type) -> Any:
-    """A number or string of the type that it must have."""
-    allowed = (int, float) if kind is float else kind
-    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
-        raise ValueError(f"{name} is {value!r}, which is not of type {kind.__name__}")
-    return kind(value)
-
-
-def _checked_array(
-    name: str, arrays: dict[str, np.ndarray], dtypes: tuple[type, ...] = (np.float32, np.float64)
-) -> np.ndarray:
-    if arrays[name].dtype not in dtypes:
-        wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-        raise ValueError(f"{name} holds {arrays[name].dtype}, not numbers of {wanted}")
-    return arrays[name]
-
-
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
 ) -> Parts:
     stored = settings["reader"]
-    reader = (
-        _rebuild_themes(stored["themes"], arrays) if "themes" in stored else _rebuild_matrix(stored, arrays, tokenizer)
-    )
+    kind = next((kind for kind in READERS if kind in stored), "")
+    reader = _rebuild_themes(kind, stored[kind], arrays) if kind else _rebuild_matrix(stored, arrays, tokenizer)
     labels = _checked_labels(settings["labels"], len(reader.coherence))
     options = {name: _rebuild_option(name, value) for name, value in settings["options"].items()}
-    n_documents, given = _checked_count(settings["n_documents"]), _checked_list("given", settings["given"], 1)
-    if given and "themes" in stored:
+    n_documents, given = _checked_count(settings["n_documents"]), checked_list("given", settings["given"], 1)
+    if given and kind:
         raise ValueError(f"a model of themes is not given {' or '.join(given)}")
     naming = _rebuild_value(Naming, settings["naming"], {}, "naming")
     return Parts(options, given, reader, labels, n_documents, naming, _rebuild_design(settings, reader))
@@ -266,21 +255,31 @@ def _rebuild(
 
 def _rebuild_design(settings: dict[str, Any], reader: Reader) -> Design | None:
     """How covariates become numbers; None where there are none, as in models before there were any."""
-    stored, (effects, errors) = settings.get("covariates"), reader.covariates
+    stored = settings.get("covariates")
     design = None if stored is None else Design.of_plain(stored)
     names = () if design is None else design.names
-    if not len(names) == len(effects) == len(errors):
-        raise ValueError(f"there are {len(names)} covariates, {len(effects)} effects and {len(errors)} errors of them")
+    for effects, errors in (each.covariates for each in _each_of(reader)):
+        if not len(names) == len(effects) == len(errors):
+            raise ValueError(f"there are {len(names)} covariates, {len(effects)} effects, {len(errors)} errors of them")
     return design
 
 
-def _rebuild_themes(stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader:
-    reader: ThemeReader = _rebuild_value(ThemeReader, stored, arrays, "themes")
-    reader.fitted.check()
-    reader.words.check(reader.fitted.n_themes)
-    _check_coherence(reader.coherence, *reader.profiles.shape)
-    if reader.fitted.language is not None and language_name(reader.fitted.language) != reader.fitted.language:
-        raise ValueError(f"language={reader.fitted.language!r} is not the name of a language")
+def _each_of(reader: Reader) -> Sequence[Reader]:
+    """The readers of classes; itself where it has none."""
+    return reader.readers if isinstance(reader, ClassReader) else (reader,)
+
+
+def _rebuild_themes(kind: str, stored: dict[str, Any], arrays: dict[str, np.ndarray]) -> ThemeReader | ClassReader:
+    reader: ThemeReader | ClassReader = _rebuild_value(READERS[kind], stored, arrays, kind)
+    for each in _each_of(reader):
+        assert isinstance(each, ThemeReader)
+        each.fitted.check()
+        each.words.check(each.fitted.n_themes)
+        _check_coherence(each.coherence, *each.profiles.shape)
+        if each.fitted.language is not None and language_name(each.fitted.language) != each.fitted.language:
+            raise ValueError(f"language={each.fitted.language!r} is not the name of a language")
+    if isinstance(reader, ClassReader):
+        reader.check()
     return reader
 
 
@@ -292,7 +291,7 @@ def _rebuild_matrix(
     n_topics, n_terms = estimator.components_.shape
     if len(stored["terms"]) != n_terms:
         raise ValueError(f"there are {len(stored['terms'])} terms, and topics have {n_terms}")
-    idf, coherence = (_checked_array(name, arrays) for name in ("idf", "coherence"))
+    idf, coherence = (checked_array(name, arrays) for name in ("idf", "coherence"))
     if idf.shape != (n_terms,) or not np.all(np.isfinite(idf)):
         raise ValueError(f"idf must hold {n_terms} finite numbers, one for each term")
     _check_coherence(coherence, n_topics, n_terms)
@@ -316,7 +315,7 @@ def _checked_labels(labels: list[str | None], n_topics: int) -> list[str | None]
 
 
 def _checked_count(n_documents: Any) -> int:
-    if not 1 <= _checked("n_documents", n_documents, int) <= MOST_DOCUMENTS:
+    if not 1 <= checked("n_documents", n_documents, int) <= MOST_DOCUMENTS:
         raise ValueError(f"n_documents is {n_documents}, which no corpus has")
     return int(n_documents)
 

@@ -150,8 +150,8 @@ class Drivers(pd.DataFrame):
         return pd.DataFrame
 
     def findings(self) -> Found:
-        """What to fix first, and what to keep; nothing for a table by group, or one without lifts."""
-        if "group" in self.columns or "lift" not in self.columns:
+        """What to fix first, and what to keep; nothing for a table by group or by class, or one without lifts."""
+        if {"group", "class"} & {*self.columns} or "lift" not in self.columns:
             return Found((), ())
         topics: list[Any] = list(self.itertuples(index=False))
         fixed = to_fix(topics, self.naming)

@@ -19,6 +19,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
+from textsignal.families import check_trainable
 from textsignal.readers.base import Reader
 from textsignal.topics.documents import find_documents
 from textsignal.topics.reading import Observed, Tokens
@@ -203,6 +204,7 @@ class Revisable:
         observed = self._observed(texts, responses, None, covariates, offset)
         if high is not None and np.isnan(observed.responses).all():
             raise InputError("none of these texts has a response; give responses, or high=None to do without")
+        check_trainable(self.reader_.family, "typical documents")
         predictions = self.reader_.read(observed.tokens, observed.given).predictions
         return find_documents(
             topic=topic_number(topic, self._topic_names()),
@@ -325,5 +327,5 @@ class Revisable:
 
     def _topic_names(self) -> list[str]:
         """What every topic is called, in the order of their numbers."""
-        labels: list[str] = self.topics().sort_values("topic")["label"].tolist()
+        labels: list[str] = self.topics().drop_duplicates("topic").sort_values("topic")["label"].tolist()
         return labels

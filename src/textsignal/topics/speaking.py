@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.checks import check_choice, check_number
 from textsignal.errors import InputError
-from textsignal.families import check_trainable
+from textsignal.families import Family, check_trainable
 from textsignal.readers.base import Reader
+from textsignal.readers.classes import ONE_CLASS, ClassReader, by_class
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.findings import Drivers
-from textsignal.topics.naming import Naming
+from textsignal.topics.naming import PERCENTAGE_POINTS, Naming
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
 from textsignal.topics.table import unique_labels
@@ -33,9 +35,11 @@ from textsignal.uncertainty.stability import stability
 class Speaking:
     """What texts speak of, how they speak of it and what that is worth."""
 
+    family: str | Family
     reader_: Reader
     labels_: Labels
     naming_: Naming
+    _training: Observed | None
     n_jobs: int | None
     seed_words: SeedWords
 
@@ -78,7 +82,8 @@ class Speaking:
         documents that speak of it in which it moves the linear predictor for the better and for the worse), raises and
         lowers (for themes: the words that raise and lower it most), lift and worth (by how much the mean response would
         be better if nothing bad were said of it, and worse if nothing good were), terms. More is better, unless
-        `name_response` was told otherwise. With `by` also group and documents (how many it has), the largest
+        `name_response` was told otherwise. Classes without an order have rows of their own, each against all others,
+        with the class in the first column. With `by` also group and documents (how many it has), the largest
         group first. `findings()` of the table says in sentences what to fix first and what to keep, and a notebook
         shows them.
 
@@ -106,15 +111,47 @@ class Speaking:
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
         others = (texts, responses, sample_weight, covariates, offset)
-        spoken = self.reader_.trained if all(value is None for value in others) else None
-        if spoken is None:
-            observed = self._observed(texts, responses, sample_weight, covariates, offset)
-            self.reader_.family.encode(observed.responses)
-            reading = self.reader_.read(observed.tokens, observed.given)
-            spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
-        spoken = spoken.judged(self.naming_.better)
-        table = self.reader_.drivers(grouped_drivers(spoken, by), self.labels_, n_terms)
-        return Drivers.of(table, self.naming_)
+        given = None if all(value is None for value in others) else self._observed(*others)
+
+        def table(reader: Reader, observed: Observed | None) -> pd.DataFrame:
+            spoken = reader.trained if observed is None else None
+            if spoken is None:
+                observed = self._observed(None, None) if observed is None else observed
+                reader.family.encode(observed.responses)
+                reading = reader.read(observed.tokens, observed.given)
+                spoken = reader.spoken(reading, observed.responses, observed.weight)
+            judged = spoken.judged(self.naming_.better)
+            return reader.drivers(grouped_drivers(judged, by), self.labels_, n_terms)
+
+        if not isinstance(self.reader_, ClassReader):
+            return Drivers.of(table(self.reader_, given), self.naming_)
+        each = self.reader_.observed_by_class(given)
+        tables = {label: table(self.reader_.of_class(label), each[label]) for label in self.reader_.classes}
+        return Drivers.of(by_class(tables), self.naming_)
+
+    def of(self, label: object) -> Self:
+        """Give the model of one class against all others, where classes have no order: for explain, report, sentences.
+
+        Its response is 1 for the class and 0 for others, so that means are shares.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> kinds = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in reviews.ratings]
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, kinds)
+        >>> bad = model.of("bad").explain("The bathroom was dirty.")
+        >>> bad.prediction > bad.baseline_prediction
+        True
+        """
+        check_is_fitted(self)
+        if not isinstance(self.reader_, ClassReader):
+            raise InputError("only themes of three or more classes without an order have a model of each class")
+        model = copy(self)
+        model.reader_, model.family = self.reader_.of_class(label), ONE_CLASS
+        model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(label))
+        model._training = self.reader_.observed_by_class(self._training)[label]
+        return model
 
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """The model with names for the response and one step of it, wherever sentences name them.
@@ -176,6 +213,8 @@ class Speaking:
         True
         """
         check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("refits")
         observed = self._observed(texts, responses, sample_weight, covariates, offset)
         better = self.naming_.better
         found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
@@ -279,6 +318,8 @@ class Speaking:
 
     def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
         check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("sentences")
         if not isinstance(self.reader_, ThemeReader):
             raise InputError('sentences are read by models of themes alone; fit with training="themes"')
         reading = self.reader_.read(texts).sentences
