@@ -129,6 +129,8 @@ class Predicting:
             tags.classifier_tags = ClassifierTags(multi_class=not two, poor_score=True)
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
+            # Levels of a scale have probabilities too.
+            tags.classifier_tags = ClassifierTags()
         return tags
 
     def check_levels(self) -> None:

@@ -249,8 +249,8 @@ class Speaking:
         True
         """
         check_choice("scale", scale, ["linear predictor", "response"])
-        check_trainable(self.reader_.family, "contributions")
         reading = self.read(texts, covariates=covariates, offset=offset)
+        check_trainable(self.reader_.family, "contributions")
         family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
         constant = eta - added.sum(axis=1)
         if scale == "response":
