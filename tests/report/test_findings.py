@@ -68,7 +68,7 @@ def test_a_finding_says_reach_tone_means_and_what_would_change(report):
     assert sentence.startswith(
         f"“{topic.label}”: {topic.reach:.0%} of texts speak of it, {topic.badly:.0%} of them badly"
     )
-    assert "Where it comes up, the Rating averages 3.1 instead of 4.0." in sentence
+    assert "Where it comes up, the average Rating is 3.1 instead of 4.0." in sentence
     assert sentence.endswith("the average would be 0.60 stars higher.")
     same = found(report, [0.6] * 6, **WORDS, mean_response=3.99, mean_elsewhere=4.01)
     assert "instead of" not in str(same.to_fix[0])
@@ -87,7 +87,7 @@ def test_nothing_is_made_of_a_topic_that_moves_nothing(report, value):
 def test_sentences_hold_for_any_name_and_unit(report, name, shown):
     settings = replace(SETTINGS, response_name=name, unit="units")
     said = found(report, [0.6] * 6, settings=settings, mean_response=3.1, mean_elsewhere=4.0)
-    assert f"the {shown} averages 3.1 instead of 4.0" in str(said.to_fix[0])
+    assert f"the average {shown} is 3.1 instead of 4.0" in str(said.to_fix[0])
     assert f"differences in the {shown}:" in str(said.trust[0])
     assert "units higher." in str(said.to_fix[0])
 

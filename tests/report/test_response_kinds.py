@@ -18,8 +18,10 @@ from textsignal.families import (
     Ordinal,
     Poisson,
 )
+from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import render
 from textsignal.report.values.bins import bins_of
+from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.prepare import prepare
 
 REVIEWS = synthetic_reviews(500, seed=2)
@@ -116,10 +118,119 @@ def test_a_text_that_is_tried_has_the_numbers_of_python(kind, opened):
         np.testing.assert_allclose([one["interval"] for one in found], ends, rtol=1e-6, atol=1e-5)
     page.fill("#try-text", TEXTS[0])
     page.wait_for_selector("#try-result:not([hidden])")
-    assert page.inner_text("#try-mean") == model.naming_.mean(predictions.mean[0])
-    words = page.inner_text("#try-words")
-    assert ("Nine in ten" in words) == (not hasattr(family, "levels"))
+    assert page.inner_text("#try-mean") == report_of(kind).naming.mean(predictions.mean[0])
+    assert page.inner_text("#try-words").endswith(ends_with(kind, model))
     assert visit.errors == []
+
+
+def ends_with(kind, model):
+    """What is said last of the first text: a chance, or an interval."""
+    eta = model.predictions(TEXTS[:1]).eta
+    if kind == "bernoulli":
+        return "Chance of response 1 rather than 0."
+    if not hasattr(model.family_, "levels"):
+        low, high = (float(end[0]) for end in model.family_.distribution(eta).interval(0.9))
+        digits = 0 if kind != "gaussian" else 2
+        return f"Nine in ten such texts lie between {low:.{digits}f} and {high:.{digits}f}."
+    levels = model.levels_
+    passing = min(level for level in levels if level > (levels[0] + levels[-1]) / 2)
+    chance = model.predict_proba(TEXTS[:1])[0][levels >= passing].sum()
+    return f"The chance of {passing:g} or better is {chance:.0%}."
+
+
+#: What a response of a kind is called, and what its mean and changes of it are measured in.
+CALLED = {
+    "half steps": ("Stars", "Stars", "the average Stars"),
+    "ordinal": ("grade", "points", "the average grade"),
+    "bernoulli": ("recommended", "percentage points", "the share with recommended 1"),
+    "poisson": ("helpful_votes", "helpful votes", "the average helpful votes"),
+    "gaussian": ("score", "points", "the average score"),
+}
+
+
+def named(kind, **options):
+    """Model and report of a kind by its name."""
+    model, y = fitted(kind)
+    model = model.name_response(CALLED[kind][0], **options)
+    settings = ReportSettings(response_name=CALLED[kind][0])
+    return model, prepare(model, model.read(REVIEWS.texts), y, HELD_OUT, settings)
+
+
+@pytest.mark.parametrize("kind", CALLED)
+def test_sentences_speak_of_the_response_in_question(kind):
+    model, report = named(kind)
+    _, unit, average = CALLED[kind]
+    share = kind == "bernoulli"
+    first = next(topic for topic in report.topics if topic.number == report.findings.to_fix[0].parts[0].number)
+    change = f"{100 * first.lift:.1f}" if share else f"{first.lift:.2f}"
+    here, elsewhere = (
+        f"{mean:.0%}" if share else f"{mean:.1f}" for mean in (first.mean_response, first.mean_elsewhere)
+    )
+    said = str(report.findings.to_fix[0])
+    assert here == elsewhere or f"{average} is {here} instead of {elsewhere}." in said
+    assert f"would be {change} {unit} higher." in said
+    most = max(topic.lift for topic in report.topics)
+    amount = f"{100 * most:.1f} {unit}" if share else f"{most:.2f} {unit}"
+    assert f"costs most: {amount}" in str(report.findings.conclusion)
+    assert ("typically off by" in str(report.findings.trust[0])) != share
+    drivers = model.drivers(texts=REVIEWS.texts, responses=fitted(kind)[1])
+    assert drivers.findings().to_fix[0] == said
+
+
+@pytest.mark.parametrize("kind", CALLED)
+def test_axes_stay_on_the_scale_and_name_it(kind):
+    _, report = named(kind)
+    specs = chart_specs(report)
+    name, unit, _ = CALLED[kind]
+    axes = [layer["encoding"]["x"]["axis"] for layer in specs["agreement"]["layer"]]
+    for axis in axes:
+        assert name.replace("_", " ") in axis["title"]
+        assert report.bins.low <= min(axis["values"]) < max(axis["values"]) <= report.bins.high
+    bars = [layer["encoding"]["x"]["axis"]["title"] for layer in specs["drivers"]["layer"][:1]]
+    assert bars[0].startswith(unit)
+    steps = 100 if kind == "bernoulli" else 1
+    drawn = {row["topic"]: row["value"] for row in specs["drivers"]["data"]["values"] if row["side"] == "brings"}
+    assert drawn == pytest.approx({topic.number: steps * topic.worth for topic in report.topics})
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "bernoulli"])
+def test_where_less_is_better_everything_is_turned_round(kind):
+    (_, report), (_, turned) = named(kind), named(kind, lower_is_better=True)
+    by_number = {topic.number: topic for topic in report.topics}
+    for topic in turned.topics:
+        other = by_number[topic.number]
+        assert (topic.lift, topic.worth) == pytest.approx((other.worth, other.lift))
+        assert (topic.well, topic.badly) == pytest.approx((other.badly, other.well))
+        assert (topic.raises, topic.lowers) == (other.raises, other.lowers)
+        assert [group.quotes for group in topic.evidence] != [group.quotes for group in other.evidence]
+    assert [topic.lift for topic in turned.topics] == sorted((topic.lift for topic in turned.topics), reverse=True)
+    assert all(" lower." in str(said) and " badly" in str(said) for said in turned.findings.to_fix)
+    assert all(" higher." in str(said) and " well" in str(said) for said in turned.findings.to_keep)
+    rows = chart_specs(turned)["drivers"]["data"]["values"]
+    assert all(row["value"] >= 0 for row in rows if row["side"] == "costs")
+    page = render(turned)
+    assert "Orange dotted words raise the prediction, blue ones lower it" in page
+    assert "Blue words raise" not in page
+
+
+def test_colours_of_a_text_are_turned_round_where_less_is_better(tabs, opened, tmp_path):
+    _, report = named("ordinal", lower_is_better=True)
+    (tmp_path / "turned.html").write_text(render(report), encoding="utf-8")
+    visits = [opened("ordinal"), tabs.open(tmp_path / "turned.html")]
+    colours, points = [], []
+    for visit in visits:
+        visit.page.fill("#try-text", TEXTS[0])
+        visit.page.wait_for_selector("#try-result:visible")
+        words = visit.page.locator("#try-marked mark")
+        colours.append(words.evaluate_all("all => all.map((one) => one.className.split(' ')[0])"))
+        points.append(words.evaluate_all("all => all.map((one) => one.title)"))
+        assert visit.errors == []
+    assert points[0] == points[1]
+    moving = [i for i, title in enumerate(points[0]) if not title.startswith("0.000")]
+    assert {colours[0][i] for i in moving} == {"up", "down"}
+    assert all(colours[0][i] != colours[1][i] for i in moving)
+    assert "or better is" in visits[1].page.inner_text("#try-words")
+    tabs.leave(visits[1])
 
 
 @pytest.mark.parametrize("kind", ["poisson", "negative-binomial", "gaussian"])

@@ -1,0 +1,110 @@
+"""What the response is called, how its numbers are written, and what is better: laws of both directions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import TextResponseModel, load
+from textsignal.datasets import synthetic_reviews
+from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
+from textsignal.topics.groups import compare_groups
+from textsignal.topics.naming import Naming
+
+REVIEWS = synthetic_reviews(200, seed=3)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TextResponseModel(4, family=Binomial(4, 1), n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+@pytest.fixture(scope="module")
+def turned(model):
+    return model.name_response("severity", lower_is_better=True)
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "unit", "event"),
+    [
+        (Bernoulli((0, 1)), "recommended", "percentage points", "1"),
+        (Bernoulli(("no", "yes")), "bought", "percentage points", "yes"),
+        (Binomial(1, 0), "liked", "percentage points", "1"),
+        (Bernoulli((1, 2)), "grade", "points", ""),
+        (Binomial(4, 1), "Rating", "points", ""),
+        (Binomial(8, 1, 0.5), "stars", "stars", ""),
+        (Ordinal((1, 2, 3), (-1.0, 1.0)), "grades", "points", ""),
+        (Gaussian(2.0), "points", "points", ""),
+        (Poisson(), "helpful_votes", "helpful votes", ""),
+        (NegativeBinomial(0.5), "count", "points", ""),
+    ],
+)
+def test_units_and_events_follow_from_the_family_and_the_name(family, name, unit, event):
+    found = Naming.of(family, name)
+    assert (found.unit, found.event) == (unit, event)
+    assert Naming.of(family, name, "steps").unit == "steps"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.123, 1.0])
+def test_shares_are_percentages_and_their_changes_percentage_points(share):
+    naming = Naming.of(Bernoulli((0, 1)), "recommended")
+    assert naming.mean(share) == f"{share:.0%}"
+    assert naming.amount(share) == naming.amount(-share) == f"{100 * share:.1f} percentage points"
+
+
+def test_a_model_names_its_response_by_its_column_and_family():
+    liked = pd.Series(REVIEWS.ratings > 3, name="liked").astype(float)
+    naming = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, liked).naming_
+    assert naming == Naming("liked", "percentage points", event="1")
+
+
+def test_where_less_is_better_costs_are_what_was_worth_and_the_reverse(model, turned):
+    plain, other = (one.drivers().sort_values("topic").set_index("topic") for one in (model, turned))
+    swapped = {"lift": "worth", "worth": "lift", "well": "badly", "badly": "well"}
+    for name, before in swapped.items():
+        np.testing.assert_allclose(other[name], plain[before], atol=1e-12)
+    same = ["reach", "share", "mean_response", "mean_elsewhere", "raises", "lowers"]
+    pd.testing.assert_frame_equal(other[same], plain[same])
+    assert turned.drivers()["lift"].is_monotonic_decreasing
+    assert turned.topics()["lift"].is_monotonic_decreasing
+    by = np.arange(200) % 2
+    assert turned.drivers(by=by)["lift"].sum() == pytest.approx(model.drivers(by=by)["worth"].sum())
+
+
+def test_groups_are_judged_alike(model, turned):
+    spoken = model.reader_.trained
+    groups = pd.Series(np.arange(200) % 3)
+    plain, other = compare_groups(spoken, groups), compare_groups(spoken.judged(turned.naming_.better), groups)
+    for name, before in {"lift": "worth", "worth": "lift", "tone": "tone", "reach": "reach"}.items():
+        np.testing.assert_allclose(getattr(other, name).mean, getattr(plain, before).mean, atol=1e-12)
+    np.testing.assert_allclose(other.well, plain.badly)
+
+
+def test_findings_name_what_raises_it_as_what_to_fix(model, turned):
+    found = turned.drivers().findings()
+    assert found.to_fix
+    assert found.to_keep
+    assert all(said.endswith(" points lower.") and "badly" in said for said in found.to_fix)
+    assert all(said.endswith(" points higher.") and "well" in said for said in found.to_keep)
+    table = turned.drivers().set_index("label")
+    for said in found.to_fix:
+        label, words = said[1:].split("”")[0], said.split("badly (")[-1].split(").")[0].split(", ")
+        assert "badly (" not in said or set(words) <= set(table.loc[label, "raises"])
+
+
+def test_sentences_that_speak_well_are_those_that_lower_it(model, turned):
+    for good in (True, False):
+        pd.testing.assert_frame_equal(turned.find_sentences(0, good=good), model.find_sentences(0, good=not good))
+    pd.testing.assert_frame_equal(turned.find_sentences(0, good=None), model.find_sentences(0, good=None))
+
+
+def test_which_way_is_better_is_stored(turned, tmp_path):
+    turned.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.naming_ == turned.naming_
+    pd.testing.assert_frame_equal(again.drivers(), turned.drivers())
+
+
+def test_stability_is_of_what_is_costly(model, turned):
+    before, after = (one.stability(4).set_index("topic") for one in (model, turned))
+    pd.testing.assert_series_equal(before["comes_back"], after["comes_back"])
+    assert not np.allclose(before["lift_high"], after["lift_high"], equal_nan=True)
