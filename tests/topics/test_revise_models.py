@@ -58,7 +58,7 @@ def gradient(model):
     estimator = model.estimator_
     seen = ~np.isnan(RATINGS)
     W, y = estimator.weights_[seen].astype(float), estimator.family_.encode(RATINGS)[seen]
-    penalty = estimator.lam if isinstance(estimator, JBNMF) else estimator._penalty
+    penalty = estimator.lam if isinstance(estimator, JBNMF) else estimator._penalty_of(model.family_)
 
     def loss(coefficients):
         eta = coefficients[-1] + W @ coefficients[:-1]
