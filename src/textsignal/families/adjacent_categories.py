@@ -47,7 +47,7 @@ class AdjacentCategories(Scale):
     --------
     >>> stars = AdjacentCategories(n=4, lowest=1, offsets=(1.0, -0.5, -1.0, -0.5, 1.0))
     >>> stars.distribution(np.array(0.0)).probabilities.round(2)
-    array([0.24, 0.21, 0.1 , 0.21, 0.24])
+    array([0.22, 0.19, 0.18, 0.19, 0.22])
     >>> stars.mean(np.array([0.0, 2.0])).round(2)
     array([3.  , 4.86])
     """

@@ -40,7 +40,7 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
     >>> labelled(["no", "yes", None]), labelled([1, 2])
     (Bernoulli(labels=('no', 'yes')), None)
     >>> labelled(["low", "high"], ["low", "mid", "high"])
-    Ordinal(values=('low', 'mid', 'high'), thresholds=(0.0, 0.0))
+    Ordinal(values=('low', 'mid', 'high'), thresholds=(-0.40..., 0.40...))
     """
     if levels is not None and first_text(levels) is not None:
         return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
