@@ -227,7 +227,7 @@ def test_the_demo_needs_no_output(ok, monkeypatch):
     monkeypatch.setattr("textsignal.cli.demo.DEMO_REVIEWS", 200)
     before = files()
     out, err = ok("demo")
-    assert "What moves the response" in out
+    assert "What moves the rating" in out
     assert "200 synthetic hotel reviews" in err
     assert files() == before
 
@@ -264,7 +264,7 @@ def test_fit_shows_its_skill_and_its_topics(results):
         for name in ("r2", "rmse", "mean_baseline_rmse"):
             assert f"{skill[name]:.3f}" in done.stdout
     for row in pd.read_csv(folder / "topics.csv").itertuples():
-        numbers = f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.mean_response:.2f}", f"{row.lift:+.2f}"
+        numbers = f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.mean_response:.2f}", f"{row.lift:.2f}"
         assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split()[0].strip(",") in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
@@ -695,7 +695,7 @@ def test_topics_shows_the_table(ok, model):
     out, err = ok("topics", model, "-n", 3)
     assert err == ""
     for row in load(model).topics(3).itertuples():
-        assert f"{row.lift:+.2f}" in out
+        assert f"{row.lift:.2f}" in out
         assert row.label.split()[0].strip(",") in out
         assert all(part in out for word in (*row.raises[:4], *row.lowers[:4]) for part in word.split())
 
