@@ -31,6 +31,7 @@ COLUMNS = ["--text", "Review", "--response", "Rating"]
 PREDICTIVE = ["--training", "predictive"]
 RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+SEVERE = "--lower-is-better"
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
 
 
@@ -226,7 +227,7 @@ def test_the_demo_needs_no_output(ok, monkeypatch):
     monkeypatch.setattr("textsignal.cli.demo.DEMO_REVIEWS", 200)
     before = files()
     out, err = ok("demo")
-    assert "What moves the response" in out
+    assert "What moves the rating" in out
     assert "200 synthetic hotel reviews" in err
     assert files() == before
 
@@ -263,7 +264,7 @@ def test_fit_shows_its_skill_and_its_topics(results):
         for name in ("r2", "rmse", "mean_baseline_rmse"):
             assert f"{skill[name]:.3f}" in done.stdout
     for row in pd.read_csv(folder / "topics.csv").itertuples():
-        numbers = f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.mean_response:.2f}", f"{row.lift:+.2f}"
+        numbers = f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.mean_response:.2f}", f"{row.lift:.2f}"
         assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split()[0].strip(",") in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
@@ -694,7 +695,7 @@ def test_topics_shows_the_table(ok, model):
     out, err = ok("topics", model, "-n", 3)
     assert err == ""
     for row in load(model).topics(3).itertuples():
-        assert f"{row.lift:+.2f}" in out
+        assert f"{row.lift:.2f}" in out
         assert row.label.split()[0].strip(",") in out
         assert all(part in out for word in (*row.raises[:4], *row.lowers[:4]) for part in word.split())
 
@@ -716,7 +717,7 @@ def test_drivers_of_the_texts_of_training_need_no_table(ok, model):
     assert err == ""
     assert "not causes" in out
     for row in load(model).drivers().itertuples():
-        assert f"{row.lift:+.2f}" in out
+        assert f"{row.lift:.2f}" in out
 
 
 def test_drivers_by_group(ok, model):
@@ -739,6 +740,32 @@ def test_fit_writes_drivers_by_group(ok):
     assert "By Hotel" in out
     assert err.splitlines()[-2].endswith("report.html, drivers.csv")
     assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 3
+
+
+def test_of_severity_what_raises_it_is_to_be_fixed_on_screen_page_and_in_tables(ok):
+    TABLE.assign(severity=6 - TABLE["Rating"]).to_csv("severity.csv", index=False)
+    out, _ = ok("fit", "severity.csv", "--text", "Review", "--response", "severity", "-o", "out", "-k", 3, SEVERE)
+    shown = " ".join(out.split())
+    table = pd.read_csv("out/topics.csv")
+    assert table["lift"].is_monotonic_decreasing
+    costly = table[table["lift"] > table["worth"]]
+    assert costly["finding"].str.endswith("points lower.").all()
+    assert table["finding"][table["lift"] < table["worth"]].str.contains("points higher.").all()
+    fixed = shown.split("What to fix first")[1].split("What to keep")[0]
+    assert costly["finding"][0] in fixed
+    assert "would be lower if nothing bad were said of it" in shown
+    assert "The lower the severity, the better." in Path("out/report.html").read_text(encoding="utf-8")
+    again, _ = ok("drivers", "out/model", "severity.csv", "--text", "Review", "--response", "severity")
+    assert costly["finding"][0] in " ".join(again.split())
+
+
+def test_two_values_are_shares_on_screen_and_in_tables(ok):
+    TABLE.assign(liked=(TABLE["Rating"] > 3).astype(int)).to_csv("liked.csv", index=False)
+    out, _ = ok("fit", "liked.csv", "--text", "Review", "--response", "liked", "-o", "out", "-k", 3)
+    table = pd.read_csv("out/topics.csv")
+    assert f"would be {100 * table['lift'][0]:.1f} percentage points higher." in table["finding"][0]
+    assert table["finding"][0] in " ".join(out.split())
+    assert "What moves “liked”" in out
 
 
 def test_drivers_name_what_is_wrong(error_of, model):

@@ -39,6 +39,23 @@ def both(written):
     return written(HOTELS, DAYS)
 
 
+@pytest.fixture(scope="module")
+def shared(tabs, both):
+    return tabs.open(both).page
+
+
+@pytest.fixture
+def page(shared):
+    """The page as it came: the first cell next, the panel and all cards closed, costs shown."""
+    shared.mouse.move(0, 0)
+    shared.check("#shows-lift")
+    shared.focus("#heat td.cell >> nth=0")
+    shared.keyboard.press("Escape")
+    shared.evaluate("for (const card of document.querySelectorAll('#cards details')) card.open = false")
+    shared.evaluate("document.activeElement.blur()")
+    return shared
+
+
 def small_texts(page):
     """Texts of the section that are smaller than 12 pixels."""
     return page.evaluate(
@@ -71,8 +88,7 @@ def test_either_may_stand_alone(visit, written, given, title):
     assert page.locator(".times svg").count() == 6 * (given == "times")
 
 
-def test_the_switch_changes_what_cells_show(visit, both):
-    page = visit(both).page
+def test_the_switch_changes_what_cells_show(page):
     cell = page.locator("td.cell").first
     seen = {}
     for shows in ("reach", "lift", "tone"):
@@ -125,8 +141,7 @@ def test_colours_tell_better_from_worse(visit, written, models):
     assert "▲" in worse.inner_text()  # costs more
 
 
-def test_arrow_keys_move_through_cells_and_a_panel_says_more(visit, both):
-    page = visit(both).page
+def test_arrow_keys_move_through_cells_and_a_panel_says_more(page):
     assert page.locator("#heat td[tabindex='0']").count() == 1
     assert not page.locator("#cell").is_visible()
     page.focus("#heat td[tabindex='0']")
@@ -146,8 +161,7 @@ def test_arrow_keys_move_through_cells_and_a_panel_says_more(visit, both):
     assert not page.locator("#cell").is_visible()
 
 
-def test_a_click_on_a_cell_leads_to_the_card(visit, both):
-    page = visit(both).page
+def test_a_click_on_a_cell_leads_to_the_card(page):
     cell = page.locator("td.cell").nth(4)
     cell.click()
     number = cell.get_attribute("data-topic")
@@ -157,8 +171,7 @@ def test_a_click_on_a_cell_leads_to_the_card(visit, both):
     assert not page.locator("#cell").is_visible()
 
 
-def test_a_cell_leads_to_its_documents(visit, both):
-    page = visit(both).page
+def test_a_cell_leads_to_its_documents(page):
     cell = page.locator("#heat tbody tr", has_text="Hotel 2").locator("td.cell").first
     cell.click()
     page.click("[data-cell=badly]")
@@ -185,15 +198,13 @@ def test_a_group_with_a_long_name_leads_to_its_documents(visit, written):
 
 
 @pytest.mark.parametrize("place", ["#heat thead a", ".times figcaption a"])
-def test_names_of_themes_lead_to_their_cards(visit, both, place):
-    page = visit(both).page
+def test_names_of_themes_lead_to_their_cards(page, place):
     link = page.locator(place).nth(2)
     link.click()
     assert page.locator(f"#topic-{link.get_attribute('data-topic')} .inside").is_visible()
 
 
-def test_a_point_in_time_leads_to_the_card_and_tells_how_many_speak_of_it(visit, both):
-    page = visit(both).page
+def test_a_point_in_time_leads_to_the_card_and_tells_how_many_speak_of_it(page):
     page.evaluate("textsignal.drawn()")
     point = page.locator(".times .mark-symbol path").nth(3)
     point.hover(force=True)
@@ -214,9 +225,7 @@ def test_a_new_name_of_a_theme_shows_in_table_panel_and_lines(visit, both):
         assert page.locator(f"{place} [data-name='2']").text_content() == "Beds & <pillows>"
 
 
-def test_cards_tell_of_time(visit, both):
-    page = visit(both).page
-    page.click("#open-all")
+def test_cards_tell_of_time(page):
     assert page.locator("#cards dt", has_text="Over time").count() == 6
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,18 @@ def name(request):
 @pytest.fixture
 def page(visit, reports, name):
     return visit(reports[name]).page
+
+
+@pytest.fixture(scope="module")
+def shared(tabs, reports):
+    """The page of a model, for all tests that only look at it."""
+    return cache(lambda name: tabs.open(reports[name]).page)
+
+
+@pytest.fixture
+def seen(shared, name):
+    shared(name).mouse.move(0, 0)
+    return shared(name)
 
 
 def order_of(page, list_id):
@@ -81,17 +94,17 @@ def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name)
         assert [button.get_attribute("data-measure") for button in sorted_by] == [measure]
 
 
-def test_the_table_says_what_the_model_says(page, models, name):
+def test_the_table_says_what_the_model_says(seen, models, name):
     table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     for row in table.itertuples():
-        shown = page.locator(f"#row-{row.topic} td").all_inner_texts()
+        shown = seen.locator(f"#row-{row.topic} td").all_inner_texts()
         expected = [f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.well:.0%}", f"{row.mean_response:.2f}"]
         assert shown == [*expected, f"{row.lift:z.2f}", f"{row.worth:z.2f}"]
 
 
-def test_the_numbers_are_given_away_as_a_table(page, models, name, tmp_path):
-    with page.expect_download() as download:
-        page.click("#download")
+def test_the_numbers_are_given_away_as_a_table(seen, models, name, tmp_path):
+    with seen.expect_download() as download:
+        seen.click("#download")
     download.value.save_as(tmp_path / "drivers.csv")
     found = pd.read_csv(tmp_path / "drivers.csv")
     expected = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
@@ -100,9 +113,9 @@ def test_the_numbers_are_given_away_as_a_table(page, models, name, tmp_path):
         np.testing.assert_allclose(found[measure], expected[measure])
 
 
-def test_the_chart_is_given_away_as_a_picture(page, tmp_path):
-    with page.expect_download() as download:
-        page.click("#picture")
+def test_the_chart_is_given_away_as_a_picture(seen, tmp_path):
+    with seen.expect_download() as download:
+        seen.click("#picture")
     download.value.save_as(tmp_path / "drivers.png")
     with Image.open(tmp_path / "drivers.png") as picture:
         assert picture.width == 1600
@@ -132,12 +145,12 @@ def test_a_click_on_a_bar_opens_the_card(page):
     assert page.url.endswith(f"#topic-{number}")
 
 
-def test_hovering_over_a_bar_says_what_it_is(page):
-    bar = page.locator(BARS).first
+def test_hovering_over_a_bar_says_what_it_is(seen):
+    bar = seen.locator(BARS).first
     label = bar.evaluate("bar => bar.__data__.datum.label")
     bar.hover(force=True)
-    page.wait_for_selector("#vg-tooltip-element.visible")
-    assert label in page.inner_text("#vg-tooltip-element")
+    seen.wait_for_selector("#vg-tooltip-element.visible")
+    assert label in seen.inner_text("#vg-tooltip-element")
 
 
 def test_the_text_around_a_sentence_is_one_click_away(visit, reports):

@@ -1,6 +1,7 @@
 """What if a word were not there: words are clicked away, and all numbers are those of the text without them."""
 
 import re
+from functools import cache
 
 import pytest
 from accessibility import faults
@@ -15,12 +16,21 @@ def name(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def shared(tabs, reports):
+    """The page of a model, for all tests that only type texts there."""
+    return cache(lambda name: tabs.open(reports[name]).page)
+
+
 @pytest.fixture
-def page(visit, reports, name):
-    return typed(visit(reports[name]).page, TEXT)
+def page(shared, name):
+    return typed(shared(name), TEXT)
 
 
 def typed(page, text):
+    """The page with a text that is read anew, all its words there."""
+    page.fill("#try-text", "")
+    page.wait_for_selector("#try-result", state="hidden")
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
     return page
@@ -61,9 +71,9 @@ def test_without_a_word_all_numbers_are_those_of_the_text_without_it(page, model
     assert page.inner_text("#try-without") == f"Without “dirty”: {now} instead of {before} ({written} stars)."
 
 
-def test_every_word_of_texts_can_be_taken_away(visit, reports, models, name):
+def test_every_word_of_texts_can_be_taken_away(shared, models, name):
     """Numbers to 1e-6, from the page's own model, for every text without each of some of its words."""
-    page = visit(reports[name]).page
+    page = shared(name)
     script = """texts => texts.map((text) => {
         const pieces = textsignal.model.marked(text, textsignal.model.predict(text));
         const known = pieces.map((piece, i) => (piece.known && piece.text !== "" ? i : -1)).filter((i) => i >= 0);
@@ -120,8 +130,8 @@ def test_what_is_left_is_marked_as_it_counts_now(page, models, name):
         at += len(word)
 
 
-def test_the_keyboard_takes_words_away_and_puts_them_back(visit, reports):
-    page = typed(visit(reports["themes"]).page, TEXT)
+def test_the_keyboard_takes_words_away_and_puts_them_back(shared):
+    page = typed(shared("themes"), TEXT)
     page.focus("#try-marked [tabindex='0']")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "staff"
@@ -166,9 +176,9 @@ def test_a_new_text_or_name_starts_and_stays_as_it_should(visit, reports):
     assert not page.locator("#try-back").is_visible()
 
 
-def test_a_word_between_tags_and_signs_is_taken_away(visit, reports, models):
+def test_a_word_between_tags_and_signs_is_taken_away(shared, models):
     text = "<p>Dirty<br>room</p> fr<b>iend</b>ly&nbsp;staff wasn’t r&amp;d 👍🏽 clean/ok"
-    page = typed(visit(reports["themes"]).page, text)
+    page = typed(shared("themes"), text)
     for i in range(page.locator(WORD).count()):
         page.locator(WORD).nth(i).click()
         expected = models["themes"].predict([left(page)])[0]
