@@ -42,6 +42,13 @@ def numbers_of(labels: Labels, first: int = 0) -> Vector:
     return first + np.arange(float(len(labels))) if are_text(labels) else np.array(labels, dtype=float)
 
 
+def numbered(family: Any) -> str:
+    """The numbers that stand for levels which are text, for people; "" for others."""
+    if not family.has_text:
+        return ""
+    return ", ".join(f"{level} as {number:g}" for level, number in zip(family.levels, family.numbers, strict=True))
+
+
 def first_text(y: ArrayLike) -> tuple[int, Any] | None:
     """Row and value of the first response that is no number; None where all are, or are missing."""
     values = as_response(y)

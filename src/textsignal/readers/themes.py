@@ -16,6 +16,7 @@ from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
+from textsignal.families.labels import numbered
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
 from textsignal.text.tokens import TokenisedTexts
@@ -73,11 +74,16 @@ class ThemeReader:
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
         phrases = np.sum(features.is_phrase & used)
         chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
-        return chosen | {
-            "Content terms": f"{len(self.terms):,}",
-            "Tone": f"{words:,} words, {negated:,} negated words, {phrases:,} phrases",
-            "Language": self.fitted.language or "none: no stop words, no negations",
-        }
+        counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
+        return (
+            chosen
+            | counted
+            | {
+                "Content terms": f"{len(self.terms):,}",
+                "Tone": f"{words:,} words, {negated:,} negated words, {phrases:,} phrases",
+                "Language": self.fitted.language or "none: no stop words, no negations",
+            }
+        )
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
         """Texts cut into sentences and words."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.estimators import Predictions
-from textsignal.families import Family
-from textsignal.families.labels import in_numbers
+from textsignal.families.labels import in_numbers, numbered
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
@@ -220,7 +219,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
     summary = Summary(
         rows=len(used.rows),
         dropped=used.dropped,
-        response_read=parsed.reading or _numbered(model.family_),
+        response_read=parsed.reading or numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
         without_known_term=int(predictions.unknown.sum()),
         with_markup=used.tokens.n_cleaned,
@@ -257,13 +256,6 @@ def filled_settings(
     settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
     settings = settings if by is None else replace(settings, group_name=by)
     return settings if over is None else replace(settings, time_name=over)
-
-
-def _numbered(family: Family) -> str:
-    """The numbers that stand for levels which are text; "" for others."""
-    if not family.has_text:
-        return ""
-    return ", ".join(f"{level} as {number:g}" for level, number in zip(family.levels, family.numbers, strict=True))
 
 
 def _ends(model: TextResponseModel) -> tuple[float, float] | None:
