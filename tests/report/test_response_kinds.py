@@ -184,7 +184,9 @@ def test_axes_stay_on_the_scale_and_name_it(kind):
     name, unit, _ = CALLED[kind]
     axes = [layer["encoding"]["x"]["axis"] for layer in specs["agreement"]["layer"]]
     for axis in axes:
-        assert name.replace("_", " ") in axis["title"]
+        assert axis["title"] == (
+            "predicted share of 1" if kind == "bernoulli" else f"predicted {name.replace('_', ' ')}"
+        )
         assert report.bins.low <= min(axis["values"]) < max(axis["values"]) <= report.bins.high
     bars = [layer["encoding"]["x"]["axis"]["title"] for layer in specs["drivers"]["layer"][:1]]
     assert bars[0].startswith(unit)

@@ -138,7 +138,7 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
     name, event = report.naming.name, report.naming.event
-    of = f"share with {name} {event}" if event else name
+    of = f"share of {event}" if event else name  # room for little more on a phone
     numbers, ticks = "%" if event else "", scale_ticks(report.levels, low, high)
     x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
     y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
