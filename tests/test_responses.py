@@ -221,8 +221,8 @@ class TestEstimators:
 class TestAuto:
     @pytest.mark.parametrize(
         ("name", "taken"),
-        [("adjacent-categories", "adjacent-categories"), ("bernoulli", "bernoulli"), ("gaussian", "gaussian"),
-         ("beta-binomial", "beta-binomial adjacent-categories ordinal")],
+        [("adjacent-categories", "adjacent-categories stereotype"), ("bernoulli", "bernoulli"),
+         ("gaussian", "gaussian"), ("beta-binomial", "beta-binomial adjacent-categories stereotype ordinal")],
     )  # fmt: skip
     def test_a_family_that_fits_is_taken_and_told(self, name, taken, tmp_path):
         model = TextResponseModel(8, n_jobs=1).fit(REVIEWS.texts[:N], responses(name)[:N])

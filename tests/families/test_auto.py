@@ -8,7 +8,7 @@ from textsignal.families import Bernoulli, Poisson
 from textsignal.families.auto import candidates
 
 RNG = np.random.default_rng(0)
-SCALE = ["binomial", "beta-binomial", "ordinal", "adjacent-categories"]
+SCALE = ["binomial", "beta-binomial", "ordinal", "adjacent-categories", "stereotype"]
 
 
 def names(y, levels=None):

@@ -25,6 +25,7 @@ from textsignal.families import (
     Ordinal,
     Poisson,
     Proportion,
+    Stereotype,
     as_family,
     best_constant,
     deviance,
@@ -78,6 +79,11 @@ CASES = {
         AdjacentCategories(step=0.5),
         STARS[:4],
         (1.0, 2.0),
+    ),
+    "stereotype": Case(
+        Stereotype(4, 1, offsets=(0.3, -0.5, 0.1, -0.2, 0.3), places=(0.0, 0.4, 1.5, 3.2, 4.0)),
+        Stereotype(),
+        STARS,
     ),
     "ordinal": Case(Ordinal((1, 2, 3, 5), (-2.0, 0.5, 1.5)), Ordinal(), (0.0, 1.0, 2.0, 3.0), (1.0, 2.0)),
     "two levels": Case(Ordinal((0, 1), (0.0,)), Ordinal(), (0.0, 1.0)),
@@ -559,6 +565,53 @@ class TestAdjacentCategories:
         np.testing.assert_allclose([np.sum(found.offsets), np.arange(5) @ found.offsets], 0, atol=1e-9)
         again = replace(found, offsets=(0.0,) * 5).refit(y, eta, np.ones(400))
         np.testing.assert_allclose(again.offsets, found.offsets, atol=1e-8)
+
+
+class TestStereotype:
+    rng = np.random.default_rng(0)
+    eta = rng.normal(size=3000)
+    true = Stereotype(4, 0, offsets=(0.5, -0.5, 0.0, -0.5, 0.5), places=(0.0, 0.3, 1.0, 3.0, 4.0))
+    y = true.sample(eta, rng).astype(float)
+
+    def test_equal_distances_are_adjacent_categories(self):
+        for name in ("loss", "gradient", "curvature"):
+            families = (kind(4, 0, offsets=self.true.offsets) for kind in (Stereotype, AdjacentCategories))
+            one, other = (getattr(family, name)(self.y, self.eta) for family in families)
+            np.testing.assert_array_equal(one, other)
+
+    def test_places_are_found_whatever_they_start_from(self):
+        weight = np.ones(self.y.size)
+        found = Stereotype(4, 0).learn(self.y).refit(self.y, self.eta, weight)
+        np.testing.assert_allclose(found.places, self.true.places, atol=0.2)
+        again = replace(found, offsets=(0.0,) * 5, places=(0.0, 1.5, 3.0, 3.5, 4.0)).refit(self.y, self.eta, weight)
+        np.testing.assert_allclose(again.places, found.places, atol=1e-7)
+        np.testing.assert_allclose(again.offsets, found.offsets, atol=1e-7)
+
+    def test_its_fit_is_scikit_learns_multinomial_regression_but_for_the_prior(self):
+        """On one column, with enough documents."""
+        from sklearn.linear_model import LogisticRegression
+
+        theirs = LogisticRegression(C=1e8, tol=1e-10, max_iter=1000).fit(self.eta[:, None], self.y)
+        with local_compute(1) as compute:
+            model = ResponseModel(Stereotype(4, 0).learn(self.y), compute, 0.0, True)
+            fit = fit_glm(model, self.eta[:, None], self.y, np.ones(self.y.size))
+        ours = level_probabilities(fit.family, fit.linear_predictor(self.eta[:, None]))
+        np.testing.assert_allclose(ours, theirs.predict_proba(self.eta[:, None]), atol=0.01)
+
+    def test_levels_stay_in_order_where_responses_say_otherwise(self):
+        """The second level is given where eta is highest."""
+        eta = np.linspace(-2, 2, 300)
+        y = np.select([eta > 1, eta > 0], [1.0, 2.0], 0.0)
+        places = Stereotype(2, 0).learn(y).refit(y, eta, np.ones(300)).places
+        assert 0 < places[1] < 2
+
+    def test_without_text_distances_are_equal(self):
+        assert Stereotype(4, 0).learn(self.y).places == (0, 1, 2, 3, 4)
+
+    @pytest.mark.parametrize("places", [(0, 1), (0, 2, 1), (1, 1.5, 2), (0, 0, 2), (0, np.nan, 2)])
+    def test_wrong_places_are_refused(self, places):
+        with pytest.raises(InputError, match="growing numbers from 0 to n"):
+            Stereotype(2, 0, places=places)
 
 
 class TestOrdinal:

@@ -9,7 +9,6 @@ from scipy.special import logit
 from textsignal import TextResponseModel
 from textsignal.datasets import synthetic_reviews
 from textsignal.families import (
-    AdjacentCategories,
     Bernoulli,
     BetaBinomial,
     Binomial,
@@ -17,6 +16,7 @@ from textsignal.families import (
     NegativeBinomial,
     Ordinal,
     Poisson,
+    Stereotype,
 )
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import render
@@ -30,7 +30,7 @@ HELD_OUT = np.arange(500) >= 400
 KINDS = {
     "half steps": (Binomial(8, 1, 0.5), ETA),
     "beta-binomial": (BetaBinomial(10, 0, dispersion=0.3), ETA),
-    "adjacent-categories": (AdjacentCategories(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7)), 0.5 * ETA),
+    "stereotype": (Stereotype(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7)), 0.5 * ETA),
     "ordinal": (Ordinal((1, 2, 3, 5), (-1.5, 0.0, 1.5)), 1.5 * ETA),
     "bernoulli": (Bernoulli((0, 1)), 1.5 * ETA),
     "poisson": (Poisson(), 0.7 * ETA + 1),

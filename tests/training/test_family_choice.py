@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from textsignal.engines.local import local_compute
-from textsignal.families import AdjacentCategories, BetaBinomial, Binomial, NegativeBinomial, Ordinal, Poisson
+from textsignal.families import (
+    AdjacentCategories,
+    BetaBinomial,
+    Binomial,
+    NegativeBinomial,
+    Ordinal,
+    Poisson,
+    Stereotype,
+)
 from textsignal.families.auto import Candidates, candidates
 from textsignal.training.family_choice import choose_family
 
@@ -14,6 +22,7 @@ TRUTH = [
     BetaBinomial(6, 0, dispersion=0.5),
     Ordinal((1, 2, 3, 4, 5), (-4.0, -0.2, 0.1, 4.1)),
     AdjacentCategories(4, 1, offsets=(2.0, -2.0, 0.0, -1.5, 1.5)),
+    Stereotype(4, 1, offsets=(2.0, -2.0, 0.0, -1.5, 1.5), places=(0.0, 0.2, 0.4, 2.5, 4.0)),
     Poisson(),
     NegativeBinomial(1.0),
 ]

@@ -19,6 +19,7 @@ from textsignal.families import (
     Ordinal,
     Poisson,
     Proportion,
+    Stereotype,
 )
 from textsignal.training.glm import ResponseModel, fit_glm
 
@@ -165,7 +166,9 @@ class TestOwnParameters:
         np.testing.assert_allclose(fit.coefficients, data.fit(Binomial(6, 0), y).coefficients, atol=0.05)
 
     @pytest.mark.parametrize(
-        "family", [Ordinal(), Gaussian(), NegativeBinomial(), BetaBinomial(), AdjacentCategories()], ids=repr
+        "family",
+        [Ordinal(), Gaussian(), NegativeBinomial(), BetaBinomial(), AdjacentCategories(), Stereotype()],
+        ids=repr,
     )
     def test_both_settle_with_a_penalty_too(self, data, family):
         """Fitting once more from the fitted family changes nothing."""

@@ -35,6 +35,7 @@ FAMILIES = (
     "binomial",
     "beta-binomial",
     "adjacent-categories",
+    "stereotype",
     "ordinal",
     "bernoulli",
     "proportion",

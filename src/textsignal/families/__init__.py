@@ -29,6 +29,7 @@ from textsignal.families.negative_binomial import NegativeBinomial
 from textsignal.families.ordinal import Ordinal
 from textsignal.families.poisson import Poisson
 from textsignal.families.proportion import Proportion
+from textsignal.families.stereotype import Stereotype
 
 __all__ = [
     "FAMILIES",
@@ -44,6 +45,7 @@ __all__ = [
     "Ordinal",
     "Poisson",
     "Proportion",
+    "Stereotype",
     "as_family",
     "best_constant",
     "check_trainable",
@@ -60,6 +62,7 @@ FAMILIES: dict[str, type[Family]] = {
     "binomial": Binomial,
     "beta-binomial": BetaBinomial,
     "adjacent-categories": AdjacentCategories,
+    "stereotype": Stereotype,
     "ordinal": Ordinal,
     "bernoulli": Bernoulli,
     "proportion": Proportion,

@@ -78,8 +78,9 @@ class AdjacentCategories(Scale):
     @property
     def unit(self) -> float:
         """What moves the mean as 1 moves a binomial's, from the middle of the scale."""
-        middle = self.link(np.array(self._low + self._span / 2))
-        return float(self._steps / 4 / self.curvature(np.array(0.0), middle))
+        chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
+        counts, places = np.arange(self._steps + 1.0), self._places
+        return float(self._steps / 4 / (chances @ (counts * places) - (chances @ counts) * (chances @ places)))
 
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the scale, and offsets that give every level the frequency it has."""
@@ -89,27 +90,26 @@ class AdjacentCategories(Scale):
         encoded = scaled.encode(y)
         counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
         logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
-        return replace(scaled, offsets=tuple(_centred(logs).tolist()))
+        return replace(scaled, offsets=tuple(centred(logs).tolist()))
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
         places = np.asarray(y).astype(np.int64)
-        return self._log_sum(eta) - np.array(self._offsets)[places] - y * np.asarray(eta)
+        return self._log_sum(eta) - np.array(self._offsets)[places] - self._places[places] * np.asarray(eta)
 
     def best_loss(self, y: Vector) -> Vector:
-        """The loss where the mean is y; at the ends of the scale, where nothing else is left."""
-        counts = np.arange(self._steps + 1.0)
-        inside = self.loss(counts, self._at_mean(counts))
+        """The loss without a slope; at the ends of the scale, where nothing else is left."""
+        inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
         inside[[0, -1]] = 0.0
         return inside[np.asarray(y).astype(np.int64)]
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient sum_l l P(l) - y."""
-        return self._probabilities(eta) @ np.arange(self._steps + 1.0) - y
+        return self._probabilities(eta) @ self._places - self._places[np.asarray(y).astype(np.int64)]
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature: the variance of l, kept above 0."""
-        counts, chances = np.arange(self._steps + 1.0), self._probabilities(eta)
+        counts, chances = self._places, self._probabilities(eta)
         away = counts - (chances @ counts)[..., None]
         return above_zero(np.sum(chances * away**2, axis=-1)) + np.zeros(np.shape(y))
 
@@ -119,7 +119,8 @@ class AdjacentCategories(Scale):
 
     def link(self, mean: Vector) -> Vector:
         """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
-        return self._at_mean(np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps)
+        means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
+        return self._where(np.arange(self._steps + 1.0), means)
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
@@ -162,12 +163,12 @@ class AdjacentCategories(Scale):
         """The loss without y eta, in which there are no offsets."""
         return float(np.sum(weight * self._log_sum(eta)) - counts @ np.array(self._offsets))
 
-    def _at_mean(self, means: Vector) -> Vector:
-        """The eta at which the expected l is this, by halving."""
+    def _where(self, values: Vector, means: Vector) -> Vector:
+        """The eta at which the expected value (levels,) is this, by halving; values grow with the level."""
         low, high = np.full(np.shape(means), -FURTHEST), np.full(np.shape(means), FURTHEST)
         for _ in range(60):
             middle = (low + high) / 2
-            below = self.gradient(np.zeros(np.shape(means)), middle) < means
+            below = self._probabilities(middle) @ values < means
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
@@ -189,8 +190,12 @@ class AdjacentCategories(Scale):
 
     def _scores(self, eta: Vector) -> Vector:
         """(..., levels) log C(n, l) + a_l + l eta."""
-        counts = np.arange(self._steps + 1.0)
-        return self._log_ways + np.array(self._offsets) + counts * np.asarray(eta, dtype=float)[..., None]
+        return self._log_ways + np.array(self._offsets) + self._places * np.asarray(eta, dtype=float)[..., None]
+
+    @property
+    def _places(self) -> Vector:
+        """(levels,) what eta is multiplied by."""
+        return np.arange(self._steps + 1.0)
 
     @property
     def _log_ways(self) -> Vector:
@@ -205,7 +210,7 @@ class AdjacentCategories(Scale):
         return self.offsets
 
 
-def _centred(offsets: Vector) -> Vector:
+def centred(offsets: Vector) -> Vector:
     """The same less the straight line through them."""
     line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
     return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]

@@ -21,6 +21,7 @@ from textsignal.families.labels import first_text, is_all_text
 from textsignal.families.negative_binomial import NegativeBinomial
 from textsignal.families.ordinal import Ordinal
 from textsignal.families.poisson import Poisson
+from textsignal.families.stereotype import Stereotype
 
 #: The name by which users leave the choice to us.
 AUTO = "auto"
@@ -117,7 +118,7 @@ def _of_a_scale(scale: Binomial) -> list[Family]:
     settings = scale.settings()
     found: list[Family] = [scale, BetaBinomial(**settings)]
     if len(scale.levels) <= MOST_LEVELS:
-        found += [Ordinal(tuple(scale.levels.tolist())), AdjacentCategories(**settings)]
+        found += [Ordinal(tuple(scale.levels.tolist())), AdjacentCategories(**settings), Stereotype(**settings)]
     return found
 
 

@@ -22,7 +22,10 @@ from textsignal.topics.beside import Times, as_times
 from textsignal.topics.reading import Tokens
 
 #: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
-OF_WHOLE_NUMBERS = ("auto", "binomial", "beta-binomial", "adjacent-categories", "poisson", "negative-binomial")
+OF_WHOLE_NUMBERS = (
+    *("auto", "binomial", "beta-binomial", "adjacent-categories", "stereotype"),
+    *("poisson", "negative-binomial"),
+)
 MOST_BROKEN = 0.2
 
 

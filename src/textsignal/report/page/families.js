@@ -87,9 +87,11 @@ const responseFamilies = {
     };
     return { probabilities, mean: (eta) => given.lowest + given.n * given.step * expit(eta) };
   },
-  "adjacent-categories": (given) => {
+  "adjacent-categories": (given) => responseFamilies.stereotype({ ...given, places: logWays(given.n).map((_, y) => y) }),
+  stereotype: (given) => {
     const ways = logWays(given.n);
-    return ofLevels(steps(given), (eta) => softmax(ways.map((way, y) => way + given.offsets[y] + y * eta)));
+    const scores = (eta) => ways.map((way, y) => way + given.offsets[y] + given.places[y] * eta);
+    return ofLevels(steps(given), (eta) => softmax(scores(eta)));
   },
   ordinal: ({ values, thresholds }) => {
     const upTo = (eta) => [0, ...thresholds.map((threshold) => expit(threshold - eta)), 1];

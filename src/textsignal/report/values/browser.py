@@ -22,7 +22,7 @@ from textsignal.topics.explanation import SAME
 
 #: Families that the page knows.
 FAMILIES = (
-    *("binomial", "beta-binomial", "adjacent-categories", "ordinal", "bernoulli"),
+    *("binomial", "beta-binomial", "adjacent-categories", "stereotype", "ordinal", "bernoulli"),
     *("poisson", "negative-binomial", "gaussian"),
 )
 
