@@ -38,10 +38,10 @@ def error_of(model, *data, **options):
         (["one", "two"], None, "2 texts, but 0 responses; give one for each text"),
         (["one", "two"], [[1, 2], [3, 4]], "responses have the shape (2, 2); give one column"),
         ([], [], "no texts were given"),
-        (["one", None], [1, 2], 'text 1 is a NoneType (None), counting from 0; every text must be a string, ""'),
-        (["one", np.nan], [1, 2], "text 1 is a float (nan), counting from 0"),
-        (["one", 5.0], [1, 2], "text 1 is a float (5.0), counting from 0"),
-        (["one", b"two"], [1, 2], "text 1 is a bytes (b'two'), counting from 0"),
+        (["one", None], [1, 2], 'text 2 is a NoneType (None), counting from 1; every text must be a string, ""'),
+        (["one", np.nan], [1, 2], "text 2 is a float (nan), counting from 1"),
+        (["one", 5.0], [1, 2], "text 2 is a float (5.0), counting from 1"),
+        (["one", b"two"], [1, 2], "text 2 is a bytes (b'two'), counting from 1"),
     ],
 )
 def test_bad_texts_get_a_clear_error(training, texts, ratings, message):
@@ -187,7 +187,7 @@ def test_new_texts_are_checked_like_the_first(model):
     for ask in (model.predict, model.transform, model.predict_proba, model.predict_level, model.contributions):
         with pytest.raises(InputError, match="a list of texts is needed, not a single str"):
             ask("one text")
-    with pytest.raises(InputError, match="text 1 is a NoneType"):
+    with pytest.raises(InputError, match="text 2 is a NoneType"):
         model.predict(["one", None])
     for given in (None, 5, ["a list"]):
         with pytest.raises(InputError, match="every text must be a string"):

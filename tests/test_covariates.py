@@ -286,12 +286,12 @@ class TestRefused:
             fit(None, formula="price")
 
     def test_levels_that_are_new(self):
-        with pytest.raises(InputError, match="'country' has levels that were not in training: row 1: 'at'"):
+        with pytest.raises(InputError, match="'country' has levels that were not in training: row 2: 'at'"):
             fitted().predict(TEXTS[:2], covariates=pd.DataFrame({"price": [0.0, 1.0], "country": ["it", "at"]}))
 
     def test_missing_covariates_are_named_or_left_out(self):
         holed = TABLE.assign(price=TABLE["price"].mask(TABLE.index % 5 == 0))
-        with pytest.raises(InputError, match=r"row 0: price; row 5: price.*and 95 more.*missing=\"drop\""):
+        with pytest.raises(InputError, match=r"row 1: price; row 6: price.*and 95 more.*missing=\"drop\""):
             fit(holed)
         model = TextResponseModel(6, family="gaussian", missing="drop", n_jobs=1)
         model.fit(TEXTS[:N], SCORES[:N], covariates=holed[:N])

@@ -86,7 +86,7 @@ class TestCoding:
 
 class TestRefused:
     def test_a_level_that_was_not_in_training(self):
-        with pytest.raises(InputError, match=r"'country'.*not in training: row 2: 'xx'"):
+        with pytest.raises(InputError, match=r"'country'.*not in training: row 3: 'xx'"):
             learn().columns(TABLE.assign(country=["it", "fr", "xx", *["de"] * (N - 3)]))
 
     def test_a_column_that_is_not_there(self):
@@ -97,13 +97,13 @@ class TestRefused:
         holed = TABLE.assign(
             price=TABLE["price"].mask(TABLE.index == 3), country=TABLE["country"].mask(TABLE.index < 1)
         )
-        with pytest.raises(InputError, match=r"row 0: country; row 3: price; rows count from 0"):
+        with pytest.raises(InputError, match=r"row 1: country; row 4: price; rows count from 1"):
             learn().columns(holed)
-        with pytest.raises(InputError, match=r"infinite.*row 5: price"):
+        with pytest.raises(InputError, match=r"infinite.*row 6: price"):
             learn().columns(TABLE.assign(price=TABLE["price"].mask(TABLE.index == 5, np.inf)))
 
     def test_a_word_where_training_had_numbers(self):
-        with pytest.raises(InputError, match="'price' is not a number in row 0: 'dear'"):
+        with pytest.raises(InputError, match="'price' is not a number in row 1: 'dear'"):
             learn().columns(TABLE.assign(price="dear"))
 
     def test_times_and_identifiers(self):
@@ -120,7 +120,7 @@ class TestRefused:
             as_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), 1)
         with pytest.raises(InputError, match="must be a DataFrame"):
             as_table(np.ones((N, 2)), N)
-        with pytest.raises(InputError, match="missing or infinite in row 1 "):
+        with pytest.raises(InputError, match="missing or infinite in row 2 "):
             as_offset([0.0, np.nan], 2)
         with pytest.raises(InputError, match="has the shape"):
             as_offset([0.0], 2)

@@ -200,10 +200,10 @@ def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
     missing = missing_cells(table[list(names)])
     bad = np.flatnonzero(missing.any(axis=1))
     if bad.size:
-        cells = [f"row {row}: {', '.join(missing.columns[missing.iloc[row]])}" for row in bad[:NAMED].tolist()]
+        cells = [f"row {row + 1}: {', '.join(missing.columns[missing.iloc[row]])}" for row in bad[:NAMED].tolist()]
         more = f" and {bad.size - NAMED} more" if bad.size > NAMED else ""
         raise InputError(
-            f"covariates are missing or infinite ({'; '.join(cells)}{more}; rows count from 0); "
+            f"covariates are missing or infinite ({'; '.join(cells)}{more}; rows count from 1); "
             'give them, or missing="drop" to fit without these documents'
         )
 
@@ -264,9 +264,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def _rows(rows: NDArray[np.int64], cells: pd.Series | None = None) -> str:
     """Rows, and what stands there, as an error names them."""
-    named = [f"row {row}" if cells is None else f"row {row}: {cells.iloc[row]!r}" for row in rows[:NAMED].tolist()]
+    named = [f"row {row + 1}" if cells is None else f"row {row + 1}: {cells.iloc[row]!r}" for row in rows[:NAMED].tolist()]
     more = f" and {rows.size - NAMED} more" if rows.size > NAMED else ""
-    return f"{', '.join(named)}{more} (rows count from 0)"
+    return f"{', '.join(named)}{more} (rows count from 1)"
 
 
 def _text(value: object) -> str:

@@ -171,7 +171,7 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     for position, text in enumerate(documents):
         if not isinstance(text, str):
             raise InputError(
-                f"text {position} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 0; "
+                f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
                 'every text must be a string, "" where there is none'
             )
     return documents
