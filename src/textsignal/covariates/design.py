@@ -264,7 +264,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def _rows(rows: NDArray[np.int64], cells: pd.Series | None = None) -> str:
     """Rows, and what stands there, as an error names them."""
-    named = [f"row {row + 1}" if cells is None else f"row {row + 1}: {cells.iloc[row]!r}" for row in rows[:NAMED].tolist()]
+    named = [
+        f"row {row + 1}" if cells is None else f"row {row + 1}: {cells.iloc[row]!r}" for row in rows[:NAMED].tolist()
+    ]
     more = f" and {rows.size - NAMED} more" if rows.size > NAMED else ""
     return f"{', '.join(named)}{more} (rows count from 1)"
 

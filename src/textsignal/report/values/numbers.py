@@ -77,4 +77,4 @@ def scale_ticks(levels: Sequence[float], low: float, high: float) -> list[float]
         return list(levels)
     step = nice_step((high - low) / (MOST_TICKS - 1))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    return [round(float(place * step), 12) for place in np.arange(first, last + 1)]
+    return [round(float(place * step), 12) + 0.0 for place in np.arange(first, last + 1)]  # 0 has no sign
