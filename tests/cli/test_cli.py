@@ -430,7 +430,7 @@ def test_bad_rows_are_counted_and_named(error_of, bad):
     line = error_of("fit", bad, *COLUMNS, "-o", "out", "--levels", "1-5")
     assert line.startswith("4 bad rows: 1 empty text (row 4), 1 response that is not a number (row 11: 'five'), ")
     assert "1 response outside 1 to 5 (row 21: '9'), 1 response that is not a whole number (row 22: '3.5')" in line
-    assert line.endswith("--on-bad-rows drop")
+    assert "--on-bad-rows drop" in line
 
 
 def test_bad_rows_are_left_out_on_request(ok, bad):
