@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from textsignal.model import TextResponseModel
-    from textsignal.tables.analyse import Analysis, Skill
+    from textsignal.tables.analyse import Analysis, Skill, Summary
+    from textsignal.tables.classes import ClassAnalyses
     from textsignal.tables.read import TableFile
     from textsignal.tables.several import Analyses
     from textsignal.topics.findings import Drivers
@@ -32,14 +33,29 @@ GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 SHOWN_WORDS = 4
 #: Lifts and worths below this are not coloured.
 NOTHING = 0.005
+#: Responses that have room for a column each; themes that are shown of each where there are more.
+MOST_COLUMNS, SHOWN_THEMES = 8, 2
+NOTHING_HELD_OUT = "No row is held out, so nothing says how well new texts are predicted.\n"
+#: Title and caption of themes against responses, and against classes.
+OF_RESPONSES = (
+    "What moves which response: lift / worth",
+    "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
+    "models, not causes",
+)
+OF_CLASSES = (
+    "What moves which class: lift / worth",
+    "lift: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
+    "speaks against it; worth: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
+    "fitted models, not causes",
+)
 
 
 def what_if(naming: Naming) -> str:
     """What lift and worth are: what-ifs are no causes, wherever they are shown."""
-    better, worse = naming.rise
+    (better, worse), (bad, good) = naming.rise, naming.stances
     return (
-        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing bad were said of it; "
-        f"worth: {worse}, if nothing good were. What-ifs on the fitted model, not causes"
+        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
+        f"worth: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
     )
 
 
@@ -68,13 +84,14 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
     table = _table(
         title,
-        f"spoken of: share of texts; badly: share of these; mean there: {naming.average} in these; {what_if(naming)}",
+        f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
+        + what_if(naming),
     )
     grouped = "group" in drivers
     if grouped:
         table.add_column("group (texts)", overflow="fold")
     table.add_column("theme" if "raises" in drivers else "topic", overflow="fold")
-    for name in ("spoken\nof", "badly", "mean\nthere", "lift", "worth"):
+    for name in ("spoken\nof", naming.short_ways[0], "mean\nthere", "lift", "worth"):
         table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
         table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
@@ -140,10 +157,25 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
 def show_analysis(analysis: Analysis) -> None:
     """What a fit came to: what was left out, its skill and its topics."""
     summary = analysis.summary
+    _say_rows(summary, summary.response_read)
+    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
+    out.print(skill_table(summary.train, summary.held_out))
+    if summary.held_out is None:
+        say(NOTHING_HELD_OUT)
+    if summary.warning:
+        say(f"Warning: {summary.warning}.\n")
+    show_findings(analysis.overall)
+    out.print(topic_table(analysis.model, 8))
+    if analysis.drivers is not None:
+        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
+
+
+def _say_rows(summary: Summary, response_read: str) -> None:
+    """What was left out, and what was found in the rows that were used."""
     if summary.dropped:
         say(f"Left out {summary.dropped}.")
-    if summary.response_read:
-        say(f"How responses were read: {summary.response_read}.")
+    if response_read:
+        say(f"How responses were read: {response_read}.")
     if summary.with_markup:
         say(f"With HTML, its tags and entities taken out: {count(summary.with_markup, 'text')}.")
     if summary.copies:
@@ -153,16 +185,32 @@ def show_analysis(analysis: Analysis) -> None:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
         say(f"Without a word the model knows, taken as an average text: {count(summary.without_known_term, 'text')}.")
-    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
-    out.print(skill_table(summary.train, summary.held_out))
-    if summary.held_out is None:
-        say("No row is held out, so nothing says how well new texts are predicted.\n")
-    if summary.warning:
-        say(f"Warning: {summary.warning}.\n")
-    show_findings(analysis.overall)
-    out.print(topic_table(analysis.model, 8))
-    if analysis.drivers is not None:
-        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
+
+
+def show_classes(analyses: ClassAnalyses) -> None:
+    """What a fit of classes without an order came to: skill beside that of frequencies, and themes against classes."""
+    listed = ", ".join(f"{name} ({documents:,})" for name, documents in analyses.classes.items())
+    classes = f"{len(analyses.classes)} classes without an order, each explained against all others: {listed}"
+    _say_rows(next(iter(analyses.of_each.values())).summary, f"{classes}; if they have an order, give --levels")
+    say("; ".join(f"{name}: {value}" for name, value in analyses.classifier.reader_.described.items()) + ".\n")
+    skill = _table(
+        "How well the text predicts the class",
+        "accuracy: share predicted right; log loss: of the chances, less is better; of frequencies: those of classes "
+        "in training, whatever the text. Training texts are predicted by tone that has not seen them",
+    )
+    skill.add_column("documents")
+    for title in ("number", "accuracy", "of frequencies", "log loss", "of frequencies"):
+        skill.add_column(title, justify="right")
+    for name, found in (("training", analyses.train), ("held out", analyses.held_out)):
+        if found is not None:
+            right = (f"{found.accuracy:.1%}", f"{found.frequency_accuracy:.1%}")
+            losses = (f"{found.log_loss:.3f}", f"{found.frequency_log_loss:.3f}")
+            skill.add_row(name, f"{found.documents:,}", *right, *losses)
+    out.print(skill)
+    if analyses.held_out is None:
+        say(NOTHING_HELD_OUT)
+    namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
+    out.print(response_table(analyses.model.compare(), namings))
 
 
 def show_analyses(analyses: Analyses) -> None:
@@ -196,13 +244,12 @@ def show_analyses(analyses: Analyses) -> None:
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
     """What each theme costs and brings each response; the most of each in colour."""
-    table = _table(
-        "What moves which response: lift / worth",
-        "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
-        "models, not causes",
-    )
-    table.add_column("theme", overflow="fold")
+    classes = all(naming.is_class for naming in namings.values())
+    table = _table(*(OF_CLASSES if classes else OF_RESPONSES))
     names = list(compared["lift"].columns)
+    if len(names) > MOST_COLUMNS:
+        return _with_first_themes(table, compared, namings)
+    table.add_column("theme", overflow="fold")
     for name in names:
         table.add_column(Text(name), justify="right")
     for (topic, label), row in compared.iterrows():
@@ -217,6 +264,21 @@ def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Tab
     return table
 
 
+def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
+    """One row per response: the themes that cost and bring it most."""
+    table.add_column("class" if all(naming.is_class for naming in namings.values()) else "response", overflow="fold")
+    for measure in ("lift", "worth"):
+        table.add_column(f"most {measure}", overflow="fold")
+    for name, naming in namings.items():
+        cells = []
+        for measure, colour in (("lift", "red"), ("worth", "green")):
+            first = compared[measure, name].nlargest(SHOWN_THEMES)
+            told = [f"{label} {naming.points(value)}" for (_, label), value in first.items() if value >= NOTHING / 10]
+            cells.append(Text("; ".join(told) or "–", style=colour))
+        table.add_row(Text(name), *cells)
+    return table
+
+
 def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
     """Where the results of a fit of several responses lie."""
     pages = list(analyses.pages.values())
@@ -228,7 +290,7 @@ def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
 def show_findings(drivers: Drivers) -> None:
     """What to fix first and what to keep, in the words of the report."""
     found = drivers.findings()
-    for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep)):
+    for title, sentences in zip(drivers.naming.titles, found, strict=True):
         if sentences:
             out.print(Text(title, style="bold"))
             for number, sentence in enumerate(sentences, 1):

@@ -23,6 +23,7 @@ class Naming:
     given : covariates that effects are given, "" for none.
     event : of a response with two values, the one whose share the mean is; "" for others.
     lower_is_better : whether less of the response is better, as of severity.
+    is_class : whether the event is one of several classes, against all others.
 
     Examples
     --------
@@ -37,6 +38,7 @@ class Naming:
     given: str = field(default="", metadata={"later": True})
     event: str = field(default="", metadata={"later": True})
     lower_is_better: bool = field(default=False, metadata={"later": True})
+    is_class: bool = field(default=False, metadata={"later": True})
 
     @classmethod
     def of(
@@ -78,7 +80,15 @@ class Naming:
 
     @property
     def subject(self) -> str:
-        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective."""
+        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective.
+
+        Examples
+        --------
+        >>> Naming("department", event="Dresses", is_class=True).subject
+        '“department: Dresses”'
+        """
+        if self.is_class:
+            return f"“{self.name}: {self.event}”"
         return f"“{self.name}”" if self.event else f"the {self.name}"
 
     @property
@@ -95,6 +105,41 @@ class Naming:
     def share(self) -> str:
         """What the mean is the share of; "" where it is none."""
         return f"the share with {self.name} {self.event}" if self.event else ""
+
+    @property
+    def noted(self) -> str:
+        """The response's name beside a value of it, as words."""
+        return f"{self.name} {self.event}" if self.is_class else self.name
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Above what costs most and above what brings most: no class is better than another."""
+        if self.is_class:
+            return f"What speaks against {self.event}", f"What speaks for {self.event}"
+        return "What to fix first", "What to keep"
+
+    @property
+    def stances(self) -> tuple[str, str]:
+        """What may be said of a topic: "nothing bad" or "nothing against Dresses"."""
+        return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
+
+    @property
+    def ways(self) -> tuple[str, str]:
+        """How a topic may be spoken of.
+
+        Examples
+        --------
+        >>> Naming().ways, Naming("department", event="Dresses", is_class=True).ways
+        (('badly', 'well'), ('with words against Dresses', 'with words for Dresses'))
+        """
+        return (
+            ("with words " + self.stances[0], "with words " + self.stances[1]) if self.is_class else ("badly", "well")
+        )
+
+    @property
+    def short_ways(self) -> tuple[str, str]:
+        """The same where there is little room."""
+        return ("against", "for") if self.is_class else self.ways
 
     @property
     def better(self) -> int:
