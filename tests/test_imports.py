@@ -53,6 +53,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "tables.used",
         "figures.plots tables.analyse",
         "tables.apply tables.several",
+        "tables.classes",
         "studies",
         "cli.console cli.options cli.models",
         "cli.screen",

@@ -374,8 +374,8 @@ def _of_each(option: str, given: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: given.get(name, otherwise) for name in names}
 
 
-def stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Tables of several responses as one, with a column that names the response."""
-    parts_ = [pd.DataFrame(table).assign(response=name) for name, table in tables.items()]
+def stacked(tables: Mapping[str, pd.DataFrame], noun: str = "response") -> pd.DataFrame:
+    """Tables of several responses, or of what `noun` says, as one, with a column that names it."""
+    parts_ = [pd.DataFrame(table).assign(**{noun: name}) for name, table in tables.items()]
     together = pd.concat(parts_, ignore_index=True)
-    return together[["response", *[name for name in together.columns if name != "response"]]]
+    return together[[noun, *[name for name in together.columns if name != noun]]]

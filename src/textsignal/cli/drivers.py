@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.models import models_of
+from textsignal.cli.models import models_of, noun_of
 from textsignal.cli.options import (
     ByOption,
+    ClassOption,
     EncodingOption,
     ForceOption,
     ModelArgument,
@@ -37,6 +38,7 @@ def drivers(
         str | None,
         typer.Option("--response", help="Column that holds the response, for its means; which one, of several."),
     ] = None,
+    label: ClassOption = None,
     by: ByOption = None,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
@@ -62,11 +64,12 @@ def drivers(
         table = read.table
         if read.choice:
             say(what_was_read(file, read))
-    found = models_of(model, response, names_column=file is not None)
-    several = len(found) > 1
+    found = models_of(model, response, label, names_column=file is not None)
+    several, noun = len(found) > 1, noun_of(found)
 
     def tables() -> dict[str, Drivers]:
-        columns = {name: name if several and table is not None and name in table else response for name in found}
+        own = set(table.columns) if several and noun == "response" and table is not None else set()
+        columns = {name: name if name in own else response for name in found}
         beside = {"text": text, "by": by, "offset": offset, "weights": weights}
         return {name: drivers_table(one, table, response=columns[name], **beside) for name, one in found.items()}
 
@@ -78,6 +81,6 @@ def drivers(
         return
     check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:
-        made = with_lists_as_text(stacked(tables()) if several else next(iter(tables().values())))
+        made = with_lists_as_text(stacked(tables(), noun) if several else next(iter(tables().values())))
         write(made)
     say(f"Written to {output}: {count(len(made), 'row')}")

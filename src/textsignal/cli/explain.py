@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from textsignal.cli.console import out
-from textsignal.cli.models import one_model
-from textsignal.cli.options import ModelArgument, OneResponseOption
+from textsignal.cli.console import out, say
+from textsignal.cli.models import one_model, predicted_class
+from textsignal.cli.options import ClassOption, ModelArgument, OneResponseOption
 from textsignal.errors import InputError
 
 
@@ -19,11 +19,19 @@ def explain(
     text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
     response: OneResponseOption = None,
+    label: ClassOption = None,
 ) -> None:
     """Say what topics, sentences and words add to the prediction for one text."""
     if (text is None) == (file is None):
         raise InputError("give one text: in quotes, as - for standard input, or in a --file")
-    out.print(one_model(model, response).explain(_one_text(text, file)))
+    whole = _one_text(text, file)
+    if label is None and (found := predicted_class(model, whole)) is not None:
+        label, chance = found
+        say(f"Predicted class: {label}, with a chance of {chance:.0%}; --class explains another.")
+    fitted = one_model(model, response, label)
+    if fitted.naming_.is_class:
+        say(f"What moves {fitted.naming_.subject}, against all other classes:")
+    out.print(fitted.explain(whole))
 
 
 def _one_text(text: str | None, file: Path | None) -> str:

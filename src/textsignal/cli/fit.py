@@ -38,7 +38,15 @@ from textsignal.cli.options import (
     families_of,
     names_of,
 )
-from textsignal.cli.screen import RESULTS, say_pages, say_results, show_analyses, show_analysis, what_was_read
+from textsignal.cli.screen import (
+    RESULTS,
+    say_pages,
+    say_results,
+    show_analyses,
+    show_analysis,
+    show_classes,
+    what_was_read,
+)
 from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_folder
 
@@ -116,6 +124,7 @@ def fit(
     """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
     from textsignal.several import TextResponsesModel
     from textsignal.tables.analyse import analyse
+    from textsignal.tables.classes import ClassAnalyses, analyse_classes, has_classes
     from textsignal.tables.read import read_file
     from textsignal.tables.several import analyse_several
 
@@ -139,7 +148,7 @@ def fit(
     model: TextResponseModel | TextResponsesModel
     run: Callable[..., Any]
     if several:
-        _check_shared({"--offset": offset, "--alpha": alpha, "--supervision": supervision})
+        _check_shared({"--offset": offset, "--alpha": alpha, "--supervision": supervision}, "several responses")
         together = TextResponsesModel(**options, **trained)
         model, run = together, partial(analyse_several, responses=response, model=together)
     else:
@@ -153,24 +162,33 @@ def fit(
         noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
         of_several = f" for {len(response)} responses" if several else ""
         say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}{of_several}.")
+        if isinstance(model, TextResponsesModel) or not has_classes(read.table, response[0], model):
+            whole = None if scale is None or isinstance(scale[0], str) else scale
+            run = partial(run, levels=whole, unit=unit, lower_is_better=lower_is_better)
+        else:
+            _check_shared(
+                {"--offset": offset, "--unit": unit, "--lower-is-better": lower_is_better or None},
+                "three or more classes without an order",
+            )
+            run = partial(analyse_classes, response=response[0], model=model)
         with progress(model):
             found: Any = run(
                 read.table,
                 text=text,
-                levels=None if scale is None or isinstance(scale[0], str) else scale,
                 holdout=holdout,
                 seed=seed,
                 on_bad_rows=on_bad_rows.value,
                 by=by,
                 over=over,
-                unit=unit,
-                lower_is_better=lower_is_better,
                 covariates=names_of(covariates, read.table),
                 weights=weights,
             )
         with report_settings(file=file, with_texts=not no_texts, n_documents=documents) as settings:
             found.write(folder, settings)
-    if several:
+    if isinstance(found, ClassAnalyses):
+        show_classes(found)
+        say_pages(output, found, by)
+    elif several:
         show_analyses(found)
         say_pages(output, found, by)
     else:
@@ -191,11 +209,11 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
     return TextResponseModel(**options, estimator=JBNMF(alpha=alpha, **kept))
 
 
-def _check_shared(options: dict[str, object]) -> None:
-    """Raise where an option is given that several responses cannot have."""
+def _check_shared(options: dict[str, object], what: str) -> None:
+    """Raise where an option is given that `what` cannot have."""
     for flag, given in options.items():
         if given is not None:
-            raise InputError(f"{flag} cannot be had with several responses; fit one at a time")
+            raise InputError(f"{flag} cannot be had with {what}; leave it out")
 
 
 def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:

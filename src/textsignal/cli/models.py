@@ -12,26 +12,61 @@ if TYPE_CHECKING:
     from textsignal.model import TextResponseModel
 
 
-def models_of(folder: Path, response: str | None, *, names_column: bool = False) -> dict[str, TextResponseModel]:
-    """The model of each response by its name, or of the one that is asked for.
+def models_of(
+    folder: Path, response: str | None, label: str | None = None, *, names_column: bool = False
+) -> dict[str, TextResponseModel]:
+    """The model of each response by its name, or of each class by its label, or of the one that is asked for.
 
     names_column : whether `response` also names a column of a table, which that of a model of one response may have
     another name in.
     """
     from textsignal.loading import load
+    from textsignal.readers.classes import ClassReader
     from textsignal.several import TextResponsesModel
 
     found = load(folder)
     if isinstance(found, TextResponsesModel):
+        if label is not None:
+            raise InputError(f"--class {label}: the model is of several responses, not of classes")
         return found.models_ if response is None else {response: found[response]}
     if response not in (None, found.naming_.response) and not names_column:
         raise InputError(f"--response {response}: the model is of {found.naming_.response} alone")
+    if isinstance(found.reader_, ClassReader):
+        names = {str(each): each for each in found.reader_.classes}
+        if label is not None and label not in names:
+            raise InputError(f"--class {label}: there is no such class; say one of {', '.join(names)}")
+        return {name: found.of(each) for name, each in names.items() if label in (None, name)}
+    if label is not None:
+        raise InputError(f"--class {label}: the model is not of three or more classes without an order")
     return {found.naming_.response: found}
 
 
-def one_model(folder: Path, response: str | None, *, names_column: bool = False) -> TextResponseModel:
-    """The model of the response that is asked for; a model of one response has that alone."""
-    found = models_of(folder, response, names_column=names_column)
+def noun_of(models: dict[str, TextResponseModel]) -> str:
+    """What models are of: "response" or "class"."""
+    return "class" if next(iter(models.values())).naming_.is_class else "response"
+
+
+def one_model(
+    folder: Path, response: str | None, label: str | None = None, *, names_column: bool = False
+) -> TextResponseModel:
+    """The model of the response, or the class, that is asked for; a model of one response has that alone."""
+    from textsignal.report.values.others import NOUNS
+
+    found = models_of(folder, response, label, names_column=names_column)
     if len(found) > 1:
-        raise InputError(f"{folder} is of several responses; say --response with one of {', '.join(found)}")
+        noun = noun_of(found)
+        raise InputError(f"{folder} is of several {NOUNS[noun]}; say --{noun} with one of {', '.join(found)}")
     return next(iter(found.values()))
+
+
+def predicted_class(folder: Path, text: str) -> tuple[str, float] | None:
+    """The most probable class of a text and its chance, at average covariates; None where there are no classes."""
+    from textsignal.loading import load
+    from textsignal.readers.classes import ClassReader
+
+    found = load(folder)
+    reader = getattr(found, "reader_", None)
+    if not isinstance(reader, ClassReader):
+        return None
+    chances = reader.read([text], None if found.design_ is None else found.design_.average).predictions.by_level.iloc[0]
+    return str(chances.idxmax()), float(chances.max())

@@ -38,6 +38,7 @@ FAMILIES = (
     "stereotype",
     "ordinal",
     "bernoulli",
+    "categorical",
     "proportion",
     "poisson",
     "negative-binomial",
@@ -54,6 +55,9 @@ ResponsesOption = Annotated[
 ]
 OneResponseOption = Annotated[
     str | None, typer.Option("--response", help="Which response, where the model is of several.")
+]
+ClassOption = Annotated[
+    str | None, typer.Option("--class", help="Which class, where the response is of three or more without an order.")
 ]
 FamilyOption = Annotated[
     list[str] | None,

@@ -12,6 +12,7 @@ from textsignal.cli.models import one_model
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
+    ClassOption,
     DocumentsOption,
     EncodingOption,
     FileArgument,
@@ -37,6 +38,7 @@ def report(
     text: TextOption,
     response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    label: ClassOption = None,
     by: ByOption = None,
     over: OverOption = None,
     offset: OffsetOption = None,
@@ -55,6 +57,7 @@ def report(
     import pandas as pd
 
     from textsignal.tables.apply import report_table
+    from textsignal.tables.classes import split_of_class
     from textsignal.tables.read import read_file
     from textsignal.tables.several import split_of
 
@@ -64,14 +67,18 @@ def report(
     if read.choice:
         say(what_was_read(file, read))
     options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
+    fitted, known = one_model(model, response, label, names_column=True), None
+    if split.is_file():
+        naming, rows = fitted.naming_, pd.read_csv(split)
+        known = split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
     with report_settings(file=file, **options) as settings:
         held_out = report_table(
-            one_model(model, response, names_column=True),
+            fitted,
             read.table,
             output,
             text=text,
             response=response,
-            split=split_of(pd.read_csv(split), response) if split.is_file() else None,
+            split=known,
             new=new,
             by=by,
             over=over,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from textsignal.model import TextResponseModel
-    from textsignal.tables.analyse import Analysis, Skill
+    from textsignal.tables.analyse import Analysis, Skill, Summary
+    from textsignal.tables.classes import ClassAnalyses
     from textsignal.tables.read import TableFile
     from textsignal.tables.several import Analyses
     from textsignal.topics.findings import Drivers
@@ -32,6 +33,19 @@ GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 SHOWN_WORDS = 4
 #: Lifts and worths below this are not coloured.
 NOTHING = 0.005
+NOTHING_HELD_OUT = "No row is held out, so nothing says how well new texts are predicted.\n"
+#: Title and caption of themes against responses, and against classes.
+OF_RESPONSES = (
+    "What moves which response: lift / worth",
+    "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
+    "models, not causes",
+)
+OF_CLASSES = (
+    "What moves which class: lift / worth",
+    "lift: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
+    "speaks against it; worth: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
+    "fitted models, not causes",
+)
 
 
 def what_if(naming: Naming) -> str:
@@ -140,10 +154,25 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
 def show_analysis(analysis: Analysis) -> None:
     """What a fit came to: what was left out, its skill and its topics."""
     summary = analysis.summary
+    _say_rows(summary, summary.response_read)
+    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
+    out.print(skill_table(summary.train, summary.held_out))
+    if summary.held_out is None:
+        say(NOTHING_HELD_OUT)
+    if summary.warning:
+        say(f"Warning: {summary.warning}.\n")
+    show_findings(analysis.overall)
+    out.print(topic_table(analysis.model, 8))
+    if analysis.drivers is not None:
+        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
+
+
+def _say_rows(summary: Summary, response_read: str) -> None:
+    """What was left out, and what was found in the rows that were used."""
     if summary.dropped:
         say(f"Left out {summary.dropped}.")
-    if summary.response_read:
-        say(f"How responses were read: {summary.response_read}.")
+    if response_read:
+        say(f"How responses were read: {response_read}.")
     if summary.with_markup:
         say(f"With HTML, its tags and entities taken out: {count(summary.with_markup, 'text')}.")
     if summary.copies:
@@ -153,16 +182,32 @@ def show_analysis(analysis: Analysis) -> None:
         say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
         say(f"Without a word the model knows, taken as an average text: {count(summary.without_known_term, 'text')}.")
-    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
-    out.print(skill_table(summary.train, summary.held_out))
-    if summary.held_out is None:
-        say("No row is held out, so nothing says how well new texts are predicted.\n")
-    if summary.warning:
-        say(f"Warning: {summary.warning}.\n")
-    show_findings(analysis.overall)
-    out.print(topic_table(analysis.model, 8))
-    if analysis.drivers is not None:
-        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
+
+
+def show_classes(analyses: ClassAnalyses) -> None:
+    """What a fit of classes without an order came to: skill beside that of frequencies, and themes against classes."""
+    listed = ", ".join(f"{name} ({documents:,})" for name, documents in analyses.classes.items())
+    classes = f"{len(analyses.classes)} classes without an order, each explained against all others: {listed}"
+    _say_rows(next(iter(analyses.of_each.values())).summary, f"{classes}; if they have an order, give --levels")
+    say("; ".join(f"{name}: {value}" for name, value in analyses.classifier.reader_.described.items()) + ".\n")
+    skill = _table(
+        "How well the text predicts the class",
+        "accuracy: share predicted right; log loss: of the chances, less is better; of frequencies: those of classes "
+        "in training, whatever the text. Training texts are predicted by tone that has not seen them",
+    )
+    skill.add_column("documents")
+    for title in ("number", "accuracy", "of frequencies", "log loss", "of frequencies"):
+        skill.add_column(title, justify="right")
+    for name, found in (("training", analyses.train), ("held out", analyses.held_out)):
+        if found is not None:
+            right = (f"{found.accuracy:.1%}", f"{found.frequency_accuracy:.1%}")
+            losses = (f"{found.log_loss:.3f}", f"{found.frequency_log_loss:.3f}")
+            skill.add_row(name, f"{found.documents:,}", *right, *losses)
+    out.print(skill)
+    if analyses.held_out is None:
+        say(NOTHING_HELD_OUT)
+    namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
+    out.print(response_table(analyses.model.compare(), namings))
 
 
 def show_analyses(analyses: Analyses) -> None:
@@ -196,11 +241,8 @@ def show_analyses(analyses: Analyses) -> None:
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
     """What each theme costs and brings each response; the most of each in colour."""
-    table = _table(
-        "What moves which response: lift / worth",
-        "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
-        "models, not causes",
-    )
+    classes = all(naming.is_class for naming in namings.values())
+    table = _table(*(OF_CLASSES if classes else OF_RESPONSES))
     table.add_column("theme", overflow="fold")
     names = list(compared["lift"].columns)
     for name in names:

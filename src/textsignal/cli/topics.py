@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.models import models_of
-from textsignal.cli.options import ForceOption, ModelArgument, OneResponseOption
+from textsignal.cli.models import models_of, noun_of
+from textsignal.cli.options import ClassOption, ForceOption, ModelArgument, OneResponseOption
 from textsignal.cli.screen import topic_table
 from textsignal.tables.write import check_not_input, whole_table
 
@@ -21,6 +21,7 @@ def topics(
         Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
     ] = None,
     response: OneResponseOption = None,
+    label: ClassOption = None,
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
@@ -28,14 +29,15 @@ def topics(
     from textsignal.topics.table import with_lists_as_text
 
     if output is None:
-        for fitted in models_of(model, response).values():
+        for fitted in models_of(model, response, label).values():
             out.print(topic_table(fitted, terms))
             if fitted.naming_.given:
                 say(fitted.naming_.condition)
         return
     check_not_input(output, model.glob("**/*"))
     with whole_table(output, force=force) as write:
-        tables = {name: fitted.topics(terms) for name, fitted in models_of(model, response).items()}
-        table = with_lists_as_text(stacked(tables) if len(tables) > 1 else next(iter(tables.values())))
+        models = models_of(model, response, label)
+        tables = {name: fitted.topics(terms) for name, fitted in models.items()}
+        table = with_lists_as_text(stacked(tables, noun_of(models)) if len(tables) > 1 else next(iter(tables.values())))
         write(table)
     say(f"Written to {output}: {count(len(table), 'row')}")

@@ -111,12 +111,16 @@ class ClassReader:
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Chances of classes; contributions : (documents, themes, classes) to each against all others."""
         readings = read_all(self.readers, texts, given)
-        eta = class_predictors(self.coefficients, np.column_stack([each.predictions.eta for each in readings]))
+        eta = self.predictors([each.predictions.eta for each in readings])
         first = readings[0]
         nothing = np.zeros_like(eta)
         predictions = replace(first.predictions, family=self.family, eta=eta, beyond=nothing, given=nothing)
         contributions = np.stack([each.contributions for each in readings], axis=-1)
         return replace(first, predictions=predictions, contributions=contributions, sentences=None)
+
+    def predictors(self, of_each: Sequence[Vector]) -> Vector:
+        """(documents, classes - 1) linear predictors of the family; of_each : (documents,) that of each class."""
+        return class_predictors(self.coefficients, np.column_stack(of_each))
 
     def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per class and theme."""

@@ -13,15 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal import evaluate
+from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families.labels import in_numbers, numbered
 from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.covariates import beside_texts
-from textsignal.tables.read import column
-from textsignal.tables.rows import ParsedResponse, parse_response
-from textsignal.tables.used import UsedRows, most_labels, range_of, use_rows
+from textsignal.tables.rows import ParsedResponse
+from textsignal.tables.used import UsedRows, n_classes, range_of, response_in, use_rows
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, finding_of
@@ -175,7 +175,9 @@ def analyse(
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """
-    parsed = parse_response(column(table, response, "response"), most_labels(model.family, model.levels))
+    parsed = response_in(table, response, model.family, model.levels)
+    if (found := n_classes(parsed, model.family, model.levels)) > 2:
+        raise InputError(f"response {response!r} is of {found} classes without an order; analyse_classes takes these")
     beside = beside_texts(table, covariates, model.formula, offset, weights, learn=True)
     used = use_rows(
         table,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
 from textsignal.families.bernoulli import MOST_CLASSES
-from textsignal.families.labels import in_numbers
+from textsignal.families.labels import as_column, in_numbers, missing
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import filled_settings
@@ -87,7 +87,8 @@ def predict_table(
 
     Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
-    level; without levels where responses have none.
+    level; without levels where responses have none. Classes without an order have no mean: prediction is the most
+    probable one, and there is no level.
 
     Examples
     --------
@@ -100,14 +101,15 @@ def predict_table(
     texts = texts_of(table, text)
     beside = _beside(model, table, offset)
     predictions = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
+    of_classes = predictions.family.n_predictors > 1
     frame = pd.DataFrame(
         {
             "row": np.arange(1, len(texts) + 1),
-            "prediction": predictions.mean,
+            "prediction": predictions.level("mode") if of_classes else predictions.mean,
             "unknown": predictions.unknown,
         }
     )
-    if hasattr(predictions.family, "levels"):
+    if hasattr(predictions.family, "levels") and not of_classes:
         frame.insert(2, "level", predictions.level())
     made = pd.concat([frame, predictions.by_level.add_prefix("p_")], axis=1)
     kept = kept_columns(table, keep).reset_index(drop=True)
@@ -179,9 +181,23 @@ def report_table(
     return int(held_out.sum())
 
 
+def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
+    """(rows,) 1 where a label is the class of this name, 0 where it is another; NaN where there is none.
+
+    Examples
+    --------
+    >>> is_class(["a", "b", None], "a")
+    array([ 1.,  0., nan])
+    """
+    return np.array([np.nan if missing(label) else float(str(label) == name) for label in as_column(labels)])
+
+
 def _parsed(model: TextResponseModel, table: pd.DataFrame, response: str) -> ParsedResponse:
     """A table's response in numbers, labels by those that stand for them in the model."""
-    parsed = parse_response(column(table, response, "response"), MOST_CLASSES if model.family_.has_text else 0)
+    has_labels = model.family_.has_text or model.naming_.is_class
+    parsed = parse_response(column(table, response, "response"), MOST_CLASSES if has_labels else 0)
+    if model.naming_.is_class:
+        return replace(parsed, values=is_class(parsed.given, model.naming_.event), labels=None)
     return replace(parsed, values=in_numbers(parsed.given, model.family_))
 
 

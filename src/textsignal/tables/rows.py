@@ -36,6 +36,8 @@ class ParsedResponse:
         How cells that are not written as numbers were read, such as "no as 0 and yes as 1"; "" where all are.
     labels : ndarray of object, shape (rows,), or None
         The cells' text, None where there is none, where all are labels; `values` then number them in sorted order.
+    n_labels : int
+        How many different texts there are, where all cells are text that is no number and too many for labels.
     """
 
     values: np.ndarray
@@ -43,6 +45,7 @@ class ParsedResponse:
     cells: np.ndarray
     reading: str = ""
     labels: np.ndarray | None = None
+    n_labels: int = 0
 
     @property
     def given(self) -> np.ndarray:
@@ -89,7 +92,7 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
     numbers, reading = _in_words(given[~missing]) or (np.array([_number(cell) for cell in given[~missing]]), "")
     values = np.full(len(given), np.nan)
     values[~missing] = numbers
-    unparsable = ~missing & ~np.isfinite(values)
+    unparsable, n_labels = ~missing & ~np.isfinite(values), 0
     if unparsable.any() and np.array_equal(unparsable, ~missing) and all(isinstance(c, str) for c in given[~missing]):
         labels = np.full(len(given), None, dtype=object)
         labels[~missing] = [cell.strip() for cell in given[~missing]]
@@ -97,7 +100,8 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
         if len(names) <= most_labels:
             values[~missing] = codes
             return ParsedResponse(values, np.zeros(len(given), dtype=bool), given, labels=labels)
-    return ParsedResponse(np.where(unparsable, np.nan, values), unparsable, given, reading)
+        n_labels = len(names)
+    return ParsedResponse(np.where(unparsable, np.nan, values), unparsable, given, reading, n_labels=n_labels)
 
 
 def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:

@@ -6,20 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from textsignal.errors import InputError
+from textsignal.families.auto import AUTO
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import page_names, responses_beside
 from textsignal.several import TextResponsesModel, stacked
 from textsignal.tables.analyse import Analysis, analysis_of, without_nan
 from textsignal.tables.covariates import beside_texts
-from textsignal.tables.read import column, kept_columns, texts_of
-from textsignal.tables.rows import parse_response
-from textsignal.tables.used import most_labels, range_of, use_rows
+from textsignal.tables.read import kept_columns, texts_of
+from textsignal.tables.used import range_of, response_in, use_rows
 from textsignal.topics.naming import Naming
 from textsignal.topics.table import with_lists_as_text
 
@@ -29,7 +29,12 @@ OF_EACH = ("response", "prediction", "unseen_prediction")
 
 @dataclass(frozen=True)
 class Analyses:
-    """A fitted model of several responses, and what it came to for each."""
+    """A fitted model of several responses, and what it came to for each.
+
+    noun : what stands side by side.
+    """
+
+    noun: ClassVar[str] = "response"
 
     model: TextResponsesModel
     of_each: Mapping[str, Analysis]
@@ -39,17 +44,17 @@ class Analyses:
 
         drivers.csv too where groups were asked for.
         """
-        self.model.save(folder / "model")
-        stacked({name: each.topics() for name, each in self.of_each.items()}).to_csv(folder / "topics.csv", index=False)
+        self.save(folder / "model")
+        topics = {name: each.topics() for name, each in self.of_each.items()}
+        stacked(topics, self.noun).to_csv(folder / "topics.csv", index=False)
         table = self.model.compare()
-        _flat(table).to_csv(folder / "responses.csv", index=False)
+        _flat(table, self.noun).to_csv(folder / "responses.csv", index=False)
         if drivers := {name: each.drivers for name, each in self.of_each.items() if each.drivers is not None}:
-            with_lists_as_text(stacked(drivers)).to_csv(folder / "drivers.csv", index=False)
+            with_lists_as_text(stacked(drivers, self.noun)).to_csv(folder / "drivers.csv", index=False)
         self.documents().to_csv(folder / "documents.csv", index=False, float_format="%.8g")
-        summaries = {name: without_nan(asdict(each.summary)) for name, each in self.of_each.items()}
-        text = json.dumps({"responses": summaries}, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.summary(), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        beside = responses_beside(table, {name: each.model.naming_ for name, each in self.of_each.items()})
+        beside = responses_beside(table, {name: each.model.naming_ for name, each in self.of_each.items()}, self.noun)
         for name, each in self.of_each.items():
             settings = replace(report or ReportSettings(), responses=beside[name])
             each.write_report(folder / self.pages[name], settings)
@@ -58,6 +63,14 @@ class Analyses:
     def pages(self) -> dict[str, str]:
         """File of each response's page."""
         return page_names(list(self.of_each))
+
+    def save(self, folder: Path) -> None:
+        """Write the model."""
+        self.model.save(folder)
+
+    def summary(self) -> dict[str, Any]:
+        """What summary.json holds."""
+        return {"responses": {name: without_nan(asdict(each.summary)) for name, each in self.of_each.items()}}
 
     def documents(self) -> pd.DataFrame:
         """One row per document: what each response has its own of ends in its name."""
@@ -102,9 +115,11 @@ def analyse_several(
         raise InputError(f"response={twice[0]!r} is named twice")
     families = model.family if isinstance(model.family, Mapping) else dict.fromkeys(responses, model.family)
     asked = {name: families.get(name, "auto") for name in responses}
-    parsed = {
-        name: parse_response(column(table, name, "response"), most_labels(family)) for name, family in asked.items()
-    }
+    parsed = {name: response_in(table, name, family, most=2) for name, family in asked.items()}
+    for name, family in asked.items():
+        if family == AUTO and parsed[name].n_labels:
+            found = f"response {name!r} holds {parsed[name].n_labels:,} different texts"
+            raise InputError(f"{found}; beside other responses it may hold two, so fit it alone")
     ranges = {name: levels or range_of(parsed[name], family) for name, family in asked.items()}
     used = use_rows(
         table,
@@ -178,7 +193,7 @@ def split_of(documents: pd.DataFrame, response: str) -> pd.DataFrame:
     return documents.rename(columns={f"response_{response}": "response"})
 
 
-def _flat(compared: pd.DataFrame) -> pd.DataFrame:
+def _flat(compared: pd.DataFrame, noun: str) -> pd.DataFrame:
     """One row per theme and response."""
     names = compared["lift"].columns
-    return stacked({name: compared.xs(name, level="response", axis=1).reset_index() for name in names})
+    return stacked({name: compared.xs(name, level="response", axis=1).reset_index() for name in names}, noun)

@@ -17,7 +17,7 @@ from textsignal.families.labels import first_text
 from textsignal.parts import Options, check_response
 from textsignal.tables.covariates import Beside, only_held_out, with_problems
 from textsignal.tables.read import column, groups_of
-from textsignal.tables.rows import BadRows, ParsedResponse, check_responses
+from textsignal.tables.rows import BadRows, ParsedResponse, check_responses, parse_response
 from textsignal.topics.beside import Times, as_times
 from textsignal.topics.reading import Tokens
 
@@ -27,6 +27,8 @@ OF_WHOLE_NUMBERS = (
     *("poisson", "negative-binomial"),
 )
 MOST_BROKEN = 0.2
+#: Different texts up to which a column is taken for classes where nobody says so.
+AUTO_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +102,45 @@ def use_rows(
     )
 
 
-def most_labels(family: str | Family, levels: ArrayLike | None = None) -> int:
-    """How many different texts may be labels of classes: two where family and levels are left open."""
-    if levels is None and isinstance(family, str) and family == AUTO:
-        return 2
-    ordered = levels is not None and first_text(levels) is not None
-    return MOST_CLASSES if ordered or getattr(FAMILIES.get(str(family), family), "classifies", False) else 0
+def response_in(
+    table: pd.DataFrame,
+    name: str,
+    family: str | Family,
+    levels: ArrayLike | None = None,
+    most: int = AUTO_CLASSES,
+) -> ParsedResponse:
+    """The column of a response, in numbers or labels of classes.
+
+    most : how many different texts are labels where family and levels are left open. More than two are then none if
+    one begins with a digit: numbers that are written in another way have an order.
+    """
+    cells = column(table, name, "response")
+    if levels is not None or not (isinstance(family, str) and family == AUTO):
+        ordered = levels is not None and first_text(levels) is not None
+        classifies = getattr(FAMILIES.get(str(family), family), "classifies", False)
+        return parse_response(cells, MOST_CLASSES if ordered or classifies else 0)
+    parsed = parse_response(cells, most)
+    if parsed.labels is None or not any(label[:1].isdigit() for label in parsed.labels if label is not None):
+        if parsed.n_labels > most > 2:
+            raise InputError(_too_many(name, parsed.n_labels))
+        return parsed
+    return parse_response(cells, 2)
+
+
+def _too_many(name: str, n_labels: int) -> str:
+    """What is said of more texts than are taken for classes."""
+    found = f"response {name!r} holds {n_labels:,} different texts; up to {AUTO_CLASSES} are taken for classes"
+    if n_labels > MOST_CLASSES:
+        return f"{found}, and more than {MOST_CLASSES} are too many for any family; name another column"
+    return f'{found}: family="categorical" takes up to {MOST_CLASSES}'
+
+
+def n_classes(response: ParsedResponse, family: str | Family, levels: ArrayLike | None = None) -> int:
+    """How many classes without an order the responses are of; 0 where they are of none."""
+    name = family if isinstance(family, str) else family.name
+    if name != "categorical" and not (name == AUTO and levels is None and response.labels is not None):
+        return 0
+    return len(np.unique(response.values[~np.isnan(response.values)])) if levels is None else np.size(levels)
 
 
 def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] | None:

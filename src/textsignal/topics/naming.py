@@ -23,6 +23,7 @@ class Naming:
     given : covariates that effects are given, "" for none.
     event : of a response with two values, the one whose share the mean is; "" for others.
     lower_is_better : whether less of the response is better, as of severity.
+    is_class : whether the event is one of several classes, against all others.
 
     Examples
     --------
@@ -37,6 +38,7 @@ class Naming:
     given: str = field(default="", metadata={"later": True})
     event: str = field(default="", metadata={"later": True})
     lower_is_better: bool = field(default=False, metadata={"later": True})
+    is_class: bool = field(default=False, metadata={"later": True})
 
     @classmethod
     def of(
@@ -78,7 +80,15 @@ class Naming:
 
     @property
     def subject(self) -> str:
-        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective."""
+        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective.
+
+        Examples
+        --------
+        >>> Naming("department", event="Dresses", is_class=True).subject
+        '“department: Dresses”'
+        """
+        if self.is_class:
+            return f"“{self.name}: {self.event}”"
         return f"“{self.name}”" if self.event else f"the {self.name}"
 
     @property

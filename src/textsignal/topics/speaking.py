@@ -149,7 +149,7 @@ class Speaking:
             raise InputError("only themes of three or more classes without an order have a model of each class")
         model = copy(self)
         model.reader_, model.family = self.reader_.of_class(label), ONE_CLASS
-        model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(label))
+        model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(label), is_class=True)
         model._training = self.reader_.observed_by_class(self._training)[label]
         return model
 

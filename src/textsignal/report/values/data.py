@@ -41,7 +41,8 @@ class ReportSettings:
 
     title : of the page; "" for "What moves" and the response.
     response_name : what the response is called, such as "Rating".
-    unit : what one step of it is called, such as "stars"; event, lower_is_better : as in `Naming`, from the model.
+    unit : what one step of it is called, such as "stars"; event, lower_is_better, is_class : as in `Naming`, from
+        the model.
     with_texts : whether documents are shown.
     n_documents : how many of the documents are put into the page, to be looked through.
     group_name, time_name : what groups and times are called, where there are some.
@@ -64,11 +65,12 @@ class ReportSettings:
     responses: Responses | None = None
     event: str = ""
     lower_is_better: bool = False
+    is_class: bool = False
 
     @property
     def naming(self) -> Naming:
         """What sentences call the response."""
-        return Naming(self.response_name, self.unit, "", self.event, self.lower_is_better)
+        return Naming(self.response_name, self.unit, "", self.event, self.lower_is_better, self.is_class)
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,23 @@ from textsignal.report.values.wording import one_line
 from textsignal.stored_responses import file_names
 from textsignal.topics.naming import Naming
 
+#: What stands side by side, and several of it.
+NOUNS = {"response": "responses", "class": "classes"}
+
 
 @dataclass(frozen=True, eq=False)
 class Responses:
     """Responses to the same texts.
 
     table : as `topics.responses.compared` gives it; pages : file of each response's page; own : the page's response.
-    namings : what each is called.
+    namings : what each is called; noun : "response", or "class" where they are classes of one.
     """
 
     table: pd.DataFrame
     pages: Mapping[str, str]
     own: str
     namings: Mapping[str, Naming]
+    noun: str = "response"
 
 
 @dataclass(frozen=True)
@@ -72,17 +76,22 @@ class Others:
     """Topics against responses, in the order of the report's topics.
 
     full_lift, full_worth : standard deviations that are shown in full colour.
+    noun : "response" or "class"; nouns : of several.
     """
 
     columns: tuple[ResponseColumn, ...]
     rows: tuple[ResponseRow, ...]
     full_lift: float
     full_worth: float
+    noun: str
+    nouns: str
 
 
-def responses_beside(table: pd.DataFrame, namings: Mapping[str, Naming]) -> dict[str, Responses]:
+def responses_beside(
+    table: pd.DataFrame, namings: Mapping[str, Naming], noun: str = "response"
+) -> dict[str, Responses]:
     """What the page of each response is told of all; table : as `compared` gives it; namings : of each response."""
-    return {name: Responses(table, page_names(list(namings)), name, namings) for name in namings}
+    return {name: Responses(table, page_names(list(namings)), name, namings, noun) for name in namings}
 
 
 def page_names(responses: Sequence[str]) -> dict[str, str]:
@@ -129,4 +138,6 @@ def other_responses(responses: Responses | None, topics: Sequence[TopicCard]) ->
         ),
         full_lift=full["lift"],
         full_worth=full["worth"],
+        noun=responses.noun,
+        nouns=NOUNS[responses.noun],
     )

@@ -125,6 +125,7 @@ def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
         unit=one_line(settings.unit or naming.unit),
         event=one_line(naming.event),
         lower_is_better=naming.lower_is_better,
+        is_class=naming.is_class,
         group_name=one_line(settings.group_name),
         time_name=one_line(settings.time_name),
         source=one_line(settings.source),
