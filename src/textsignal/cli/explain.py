@@ -30,7 +30,7 @@ def explain(
         say(f"Predicted class: {label}, with a chance of {chance:.0%}; --class explains another.")
     fitted = one_model(model, response, label)
     if fitted.naming_.is_class:
-        say(f"What moves {fitted.naming_.subject}, against all other classes:")
+        say(f"What moves {fitted.naming_.subject}, by the model of that class against all others alone:")
     out.print(fitted.explain(whole))
 
 

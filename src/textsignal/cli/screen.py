@@ -33,6 +33,8 @@ GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 SHOWN_WORDS = 4
 #: Lifts and worths below this are not coloured.
 NOTHING = 0.005
+#: Responses that have room for a column each; themes that are shown of each where there are more.
+MOST_COLUMNS, SHOWN_THEMES = 8, 2
 NOTHING_HELD_OUT = "No row is held out, so nothing says how well new texts are predicted.\n"
 #: Title and caption of themes against responses, and against classes.
 OF_RESPONSES = (
@@ -50,10 +52,10 @@ OF_CLASSES = (
 
 def what_if(naming: Naming) -> str:
     """What lift and worth are: what-ifs are no causes, wherever they are shown."""
-    better, worse = naming.rise
+    (better, worse), (bad, good) = naming.rise, naming.stances
     return (
-        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing bad were said of it; "
-        f"worth: {worse}, if nothing good were. What-ifs on the fitted model, not causes"
+        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
+        f"worth: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
     )
 
 
@@ -82,13 +84,13 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
     table = _table(
         title,
-        f"spoken of: share of texts; badly: share of these; mean there: {naming.average} in these; {what_if(naming)}",
+        f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; {what_if(naming)}",
     )
     grouped = "group" in drivers
     if grouped:
         table.add_column("group (texts)", overflow="fold")
     table.add_column("theme" if "raises" in drivers else "topic", overflow="fold")
-    for name in ("spoken\nof", "badly", "mean\nthere", "lift", "worth"):
+    for name in ("spoken\nof", naming.short_ways[0], "mean\nthere", "lift", "worth"):
         table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
         table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
@@ -243,8 +245,10 @@ def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Tab
     """What each theme costs and brings each response; the most of each in colour."""
     classes = all(naming.is_class for naming in namings.values())
     table = _table(*(OF_CLASSES if classes else OF_RESPONSES))
-    table.add_column("theme", overflow="fold")
     names = list(compared["lift"].columns)
+    if len(names) > MOST_COLUMNS:
+        return _with_first_themes(table, compared, namings)
+    table.add_column("theme", overflow="fold")
     for name in names:
         table.add_column(Text(name), justify="right")
     for (topic, label), row in compared.iterrows():
@@ -259,6 +263,21 @@ def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Tab
     return table
 
 
+def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
+    """One row per response: the themes that cost and bring it most."""
+    table.add_column("class" if all(naming.is_class for naming in namings.values()) else "response", overflow="fold")
+    for measure in ("lift", "worth"):
+        table.add_column(f"most {measure}", overflow="fold")
+    for name, naming in namings.items():
+        cells = []
+        for measure, colour in (("lift", "red"), ("worth", "green")):
+            first = compared[measure, name].nlargest(SHOWN_THEMES)
+            told = [f"{label} {naming.points(value)}" for (_, label), value in first.items() if value >= NOTHING / 10]
+            cells.append(Text("; ".join(told) or "–", style=colour))
+        table.add_row(Text(name), *cells)
+    return table
+
+
 def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
     """Where the results of a fit of several responses lie."""
     pages = list(analyses.pages.values())
@@ -270,7 +289,7 @@ def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
 def show_findings(drivers: Drivers) -> None:
     """What to fix first and what to keep, in the words of the report."""
     found = drivers.findings()
-    for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep)):
+    for title, sentences in zip(drivers.naming.titles, found, strict=True):
         if sentences:
             out.print(Text(title, style="bold"))
             for number, sentence in enumerate(sentences, 1):

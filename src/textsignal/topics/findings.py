@@ -77,15 +77,15 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
 def cost_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be fixed."""
     words = getattr(topic, sides(naming)[0], ())
-    change = _what_if("bad", topic.lift, naming.rise[0], naming)
-    return f"{_said(topic, topic.badly, 'badly', words, naming)} {change}"
+    change = _what_if(naming.stances[0], topic.lift, naming.rise[0], naming)
+    return f"{_said(topic, topic.badly, naming.ways[0], words, naming)} {change}"
 
 
 def worth_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be kept."""
     words = getattr(topic, sides(naming)[1], ())
-    change = _what_if("good", topic.worth, naming.rise[1], naming)
-    return f"{_said(topic, topic.well, 'well', words, naming)} {change}"
+    change = _what_if(naming.stances[1], topic.worth, naming.rise[1], naming)
+    return f"{_said(topic, topic.well, naming.ways[1], words, naming)} {change}"
 
 
 def _what_if(kind: str, change: float, way: str, naming: Naming) -> str:
@@ -166,7 +166,7 @@ class Drivers(pd.DataFrame):
         found = self.findings()
         lists = [
             f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(said)}</li>' for said in sentences)}</ul>"
-            for title, sentences in (("What to fix first", found.to_fix), ("What to keep", found.to_keep))
+            for title, sentences in zip(self.naming.titles, found, strict=True)
             if sentences
         ]
         condition = f"<p>{escape(self.naming.condition)}</p>" if self.naming.given else ""

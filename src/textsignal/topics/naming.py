@@ -107,6 +107,41 @@ class Naming:
         return f"the share with {self.name} {self.event}" if self.event else ""
 
     @property
+    def noted(self) -> str:
+        """The response's name beside a value of it, as words."""
+        return f"{self.name} {self.event}" if self.is_class else self.name
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Above what costs most and above what brings most: no class is better than another."""
+        if self.is_class:
+            return f"What speaks against {self.event}", f"What speaks for {self.event}"
+        return "What to fix first", "What to keep"
+
+    @property
+    def stances(self) -> tuple[str, str]:
+        """What may be said of a topic: "nothing bad" or "nothing against Dresses"."""
+        return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
+
+    @property
+    def ways(self) -> tuple[str, str]:
+        """How a topic may be spoken of.
+
+        Examples
+        --------
+        >>> Naming().ways, Naming("department", event="Dresses", is_class=True).ways
+        (('badly', 'well'), ('with words against Dresses', 'with words for Dresses'))
+        """
+        return (
+            ("with words " + self.stances[0], "with words " + self.stances[1]) if self.is_class else ("badly", "well")
+        )
+
+    @property
+    def short_ways(self) -> tuple[str, str]:
+        """The same where there is little room."""
+        return ("against", "for") if self.is_class else self.ways
+
+    @property
     def better(self) -> int:
         """1 where more is better, -1 where less is."""
         return -1 if self.lower_is_better else 1

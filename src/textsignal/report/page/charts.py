@@ -44,7 +44,7 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
     """Name -> Vega-Lite specification, the data inside."""
     charts: dict[str, alt.Chart | Layers] = {
         "drivers": drivers_chart(report.topics, report.naming),
-        "responses": bars_chart(report.documents.responses, report.naming.name, "share of texts", "%"),
+        "responses": bars_chart(report.documents.responses, report.naming.noted, "share of texts", "%"),
         "lengths": lengths_chart(report.documents.lengths),
         "levels": levels_chart(report),
         "contributions": contributions_chart(report.naming, report.noun),
@@ -86,7 +86,7 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
         ),
     )
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
-        color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)), tooltip=_tooltip()
+        color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)), tooltip=_tooltip(naming)
     )
     to_the_left = "brings" if naming.lower_is_better else "costs"
     align, dx = (
@@ -203,7 +203,7 @@ def shown_labels(report: ReportData) -> list[str]:
 def levels_chart(report: ReportData) -> alt.Chart:
     """Predicted distribution of one text; the page fills in the values."""
     chart = bars_chart(
-        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.naming.name, "probability", "%"
+        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.naming.noted, "probability", "%"
     )
     return chart.properties(height=160)
 
@@ -287,13 +287,13 @@ def _about(topic: TopicCard) -> dict[str, Any]:
     return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
 
 
-def _tooltip() -> list[alt.Tooltip]:
+def _tooltip(naming: Naming) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("label:N", title="about"),
         alt.Tooltip("words:N", title="what it does"),
         alt.Tooltip("reach:N", title="texts that speak of it"),
-        alt.Tooltip("well:N", title="of these, well"),
-        alt.Tooltip("badly:N", title="of these, badly"),
+        alt.Tooltip("well:N", title=f"of these, {naming.ways[1]}"),
+        alt.Tooltip("badly:N", title=f"of these, {naming.ways[0]}"),
         alt.Tooltip("terms:N", title="terms"),
     ]
 

@@ -112,7 +112,7 @@ function browseDocuments(page, names) {
   // Topics of a document by how it speaks of them.
   function spoken(i) {
     const parts = [];
-    for (const [title, stance, direction] of [["Badly", BADLY, "down"], ["Well", WELL, "up"]]) {
+    for (const [title, stance, direction] of [[page.ways[0], BADLY, "down"], [page.ways[1], WELL, "up"]]) {
       const topics = page.topics.filter((topic) => known.stance(i, topic.number) === stance);
       if (topics.length === 0) continue;
       parts.push(make("b", `${title}: `, { class: direction }));
@@ -127,7 +127,7 @@ function browseDocuments(page, names) {
   function facts(i) {
     const group = known.groups === null || known.groups[i] === 0 ? "" : known.groupNames[known.groups[i] - 1];
     const date = known.dates === null ? "" : known.dates[i];
-    const said = `${capital(page.response)}: ${known.responses[i] || "none"}, predicted ${known.predictions[i]}.`;
+    const said = `${capital(page.noted)}: ${known.responses[i] || "none"}, predicted ${known.predictions[i]}.`;
     const parts = [`Row ${count(known.rows[i])}${known.heldOut[i] ? ", held out" : ""}. ${said} `];
     if (group !== "") parts.push(make("bdi", group), ". ");
     if (date !== "") parts.push(`${date}. `);
@@ -162,7 +162,7 @@ function browseDocuments(page, names) {
     hide();
     list.replaceChildren(...found.slice(from, from + PER_PAGE).map((i) => shown(i, pattern)));
     const ordered = asked("order") !== "" && found.length > 0;
-    const by = bySentences() ? "what their sentences about it add" : `predicted ${page.response}`;
+    const by = bySentences() ? "what their sentences about it add" : `predicted ${page.noted}`;
     status.textContent = found.length === 0 ? `No text of ${count(known.n)} fits.` : `${count(found.length)} of ${count(known.n)} texts`;
     place("found-order").textContent = ordered ? `by ${by}` : "";
     const last = Math.ceil(found.length / PER_PAGE);

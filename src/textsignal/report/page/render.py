@@ -29,6 +29,7 @@ from textsignal.report.values.prepare import prepare
 from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
 from textsignal.topics.groups import FEW
+from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Reading
 
 #: Scripts of the page, in this order.
@@ -97,7 +98,7 @@ def render(report: ReportData) -> str:
     return _template().render(
         report=report,
         ours=_ours(report.prediction),
-        columns=COLUMNS,
+        columns=_columns(report.naming),
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
@@ -172,6 +173,14 @@ def _policy(scripts: Iterable[str]) -> str:
     )
 
 
+def _columns(naming: Naming) -> list[tuple[str, str, str]]:
+    """Columns of the table of topics, in words that suit the response."""
+    titles = dict(zip(("badly", "well"), naming.short_ways, strict=True))
+    if naming.is_class:
+        titles |= {"lift": "lowers", "worth": "raises"}
+    return [(measure, titles.get(measure, title), words) for measure, title, words in COLUMNS]
+
+
 def _page_data(report: ReportData) -> dict[str, Any]:
     names = ("number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth")
     topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
@@ -179,6 +188,9 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "response": report.naming.name,
         "unit": report.naming.unit,
         "event": report.naming.event,
+        "noted": report.naming.noted,
+        "isClass": report.naming.is_class,
+        "ways": [way.capitalize() for way in report.naming.short_ways],
         "better": report.naming.better,
         "steps": report.naming.steps,
         "digits": report.naming.digits,

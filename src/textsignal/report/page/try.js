@@ -148,6 +148,7 @@ function tryTexts(model, page, names, draw) {
     const names = levelNames();
     const likely = names[probabilities.indexOf(Math.max(...probabilities))];
     const [low, high] = [names[0], names.at(-1)];
+    if (page.isClass) return `Chance of ${page.noted} against all other classes, by its own model.`;
     if (page.event !== "") return `Chance of ${page.response} ${page.event} rather than ${low}.`;
     const scaled = `Expected ${page.response}, on a scale from ${low} to ${high}. Most likely: ${likely}.`;
     if (page.passing === null) return scaled;

@@ -19,6 +19,7 @@ from textsignal.report.values.sentence_quotes import sentence_quotes, word_contr
 from textsignal.report.values.stability import topic_stability
 from textsignal.report.values.wording import one_line
 from textsignal.topics.drivers import driver_table
+from textsignal.topics.naming import Naming
 from textsignal.topics.table import unique_labels
 
 #: Terms on a card.
@@ -40,7 +41,7 @@ def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettin
     cards.sort(key=lambda card: -card.lift)
     if not settings.with_texts:
         return cards
-    quotes = _quotes(reader, documents, settings.response_name)
+    quotes = _quotes(reader, documents, settings.naming)
     return [replace(card, evidence=quotes(card.number)) for card in cards]
 
 
@@ -94,11 +95,11 @@ def _mean(responses: Floats) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _quotes(reader: Reader, documents: Documents, response_name: str) -> Quotes:
+def _quotes(reader: Reader, documents: Documents, naming: Naming) -> Quotes:
     """What gives the quotes of a topic: documents for topics on a matrix, sentences for themes."""
     if isinstance(reader, MatrixReader):
-        return lambda topic: document_quotes(reader, documents, topic, response_name)
+        return lambda topic: document_quotes(reader, documents, topic, naming.response)
     assert isinstance(reader, ThemeReader)
     assert documents.reading.sentences is not None
     added = word_contributions(reader.fitted, documents.reading.sentences)
-    return lambda topic: sentence_quotes(reader, documents, topic, added)
+    return lambda topic: sentence_quotes(reader, documents, topic, added, naming)

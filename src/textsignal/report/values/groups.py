@@ -110,7 +110,7 @@ def _facts(found: Comparison, g: int, k: int, naming: Naming) -> str:
         return signed_number(naming.steps * value, naming.digits)
 
     n, spoken = round(found.documents[g]), round(found.spoken[g, k])
-    said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them badly" if spoken else ""
+    said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them {naming.ways[0]}" if spoken else ""
     return " ".join(
         (
             f"{said or f'None of {n:,} texts speaks of it'}.",
@@ -154,8 +154,8 @@ def _findings(
     """What costs a group most beyond the others, and what brings one most."""
     sentences = []
     for means, verb, how, shares, most in (
-        (found.lift, "costs", "badly", found.badly, WORST),
-        (found.worth, "brings", "well", found.well, BEST),
+        (found.lift, "costs", settings.naming.ways[0], found.badly, WORST),
+        (found.worth, "brings", settings.naming.ways[1], found.well, BEST),
     ):
         ends = [(topic, g) for topic in topics for g in _told(found, means, topic.number)[:1]]
         ends.sort(key=lambda end: means.overall[end[0].number] - means.shrunk[end[1], end[0].number])

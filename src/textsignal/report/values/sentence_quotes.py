@@ -12,6 +12,7 @@ from textsignal.report.values.evidence import TEXT_CAP, excerpt_of, response_of,
 from textsignal.report.values.wording import visible
 from textsignal.text.spans import located_words
 from textsignal.text.units import SentenceTexts
+from textsignal.topics.naming import Naming
 from textsignal.topics.theme_sentences import find_sentences
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 
@@ -21,12 +22,14 @@ SHOWN = 3
 MARKED = 0.35
 
 
-def sentence_quotes(reader: ThemeReader, documents: Documents, theme: int, added: Floats) -> tuple[QuoteGroup, ...]:
+def sentence_quotes(
+    reader: ThemeReader, documents: Documents, theme: int, added: Floats, naming: Naming
+) -> tuple[QuoteGroup, ...]:
     """Sentences that speak well of a theme, and those that speak badly of it; added : of `word_contributions`."""
     reading = documents.reading.sentences
     assert reading is not None
     groups = []
-    for sign, title in ((1, "Spoken of well"), (-1, "Spoken of badly")):
+    for sign, title in ((1, f"Spoken of {naming.ways[1]}"), (-1, f"Spoken of {naming.ways[0]}")):
         raising = sign * documents.spoken.better > 0
         found = find_sentences(reading, reader.fitted.effects, theme, SHOWN, raising, documents.responses)
         places = zip(found["row"].tolist(), found["sentence"].tolist(), strict=True)
