@@ -84,7 +84,8 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
     table = _table(
         title,
-        f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; {what_if(naming)}",
+        f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
+        + what_if(naming),
     )
     grouped = "group" in drivers
     if grouped:

@@ -118,21 +118,26 @@ def response_in(
     if levels is not None or not (isinstance(family, str) and family == AUTO):
         ordered = levels is not None and first_text(levels) is not None
         classifies = getattr(FAMILIES.get(str(family), family), "classifies", False)
-        return parse_response(cells, MOST_CLASSES if ordered or classifies else 0)
-    parsed = parse_response(cells, most)
-    if parsed.labels is None or not any(label[:1].isdigit() for label in parsed.labels if label is not None):
-        if parsed.n_labels > most > 2:
+        parsed = parse_response(cells, MOST_CLASSES if ordered or classifies else 0)
+        if classifies and parsed.n_labels > MOST_CLASSES:
             raise InputError(_too_many(name, parsed.n_labels))
         return parsed
-    return parse_response(cells, 2)
+    parsed = parse_response(cells, most)
+    if parsed.labels is None and not parsed.n_labels:
+        return parsed
+    if any(str(cell).strip()[:1].isdigit() for cell in parsed.cells):
+        return parse_response(cells, 2)
+    if parsed.n_labels > most > 2:
+        raise InputError(_too_many(name, parsed.n_labels))
+    return parsed
 
 
 def _too_many(name: str, n_labels: int) -> str:
     """What is said of more texts than are taken for classes."""
-    found = f"response {name!r} holds {n_labels:,} different texts; up to {AUTO_CLASSES} are taken for classes"
+    found = f"response {name!r} holds {n_labels:,} different texts"
     if n_labels > MOST_CLASSES:
-        return f"{found}, and more than {MOST_CLASSES} are too many for any family; name another column"
-    return f'{found}: family="categorical" takes up to {MOST_CLASSES}'
+        return f"{found}, and more than {MOST_CLASSES} are too many for classes; name another column"
+    return f'{found}; up to {AUTO_CLASSES} are taken for classes: family="categorical" takes up to {MOST_CLASSES}'
 
 
 def n_classes(response: ParsedResponse, family: str | Family, levels: ArrayLike | None = None) -> int:

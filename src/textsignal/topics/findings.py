@@ -46,8 +46,12 @@ def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Top
 
 
 def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: int = TO_KEEP) -> list[Topic]:
-    """Topics that bring most, but those to fix; those that are only judged to be good come last."""
-    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in fixed]
+    """Topics that bring most, but those to fix; those that are only judged to be good come last.
+
+    What speaks against a class may also be what speaks for it most: nothing is fixed there.
+    """
+    left_out = [] if naming.is_class else fixed
+    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in left_out]
     return sorted(valued, key=lambda topic: (_only_judged(topic, sides(naming)[1]), -topic.worth))[:n]
 
 

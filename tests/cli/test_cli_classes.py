@@ -1,0 +1,176 @@
+"""Classes without an order on the command line."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsignal import TextResponseModel, cli, load
+from textsignal.datasets import synthetic_reviews
+from textsignal.errors import InputError
+from textsignal.tables.analyse import analyse
+from textsignal.tables.classes import analyse_classes, has_classes
+from textsignal.tables.used import response_in
+
+N = 160
+REVIEWS = synthetic_reviews(N, seed=9)
+CLASSES = ["bad", "fair", "so good"]
+TABLE = pd.DataFrame({"Review": REVIEWS.texts, "Stars": REVIEWS.ratings})
+TABLE["Kind"] = np.array(CLASSES, dtype=object)[np.digitize(REVIEWS.ratings, [2.5, 4.5])]
+TABLE["Kind"] = TABLE["Kind"].mask(TABLE.index % 9 == 4)
+TABLE["Hotel"] = [f"Hotel {i % 3}" for i in range(N)]
+TABLE["Half"] = [f"{stars},5" for stars in REVIEWS.ratings]
+TABLE["Many"] = [f"kind {i % 25}" for i in range(N)]
+COLUMNS = ["--text", "Review", "--response", "Kind"]
+
+
+@pytest.fixture(scope="module")
+def call():
+    def run(*arguments):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["textsignal", *map(str, arguments)])
+            with pytest.raises(SystemExit) as left:
+                cli.main()
+        return left.value.code or 0
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory, call):
+    """What one fit wrote."""
+    folder = tmp_path_factory.mktemp("classes")
+    TABLE.to_csv(folder / "reviews.csv", index=False)
+    options = ["--by", "Hotel", "-k", 4, "-j", 1, "--documents", 10]
+    assert call("fit", folder / "reviews.csv", *COLUMNS, *options, "-o", folder / "out") == 0
+    return folder / "out"
+
+
+def test_a_fit_writes_a_page_for_each_class_and_names_the_class_in_tables(out):
+    assert {file.name for file in out.iterdir()} == {
+        *("model", "topics.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
+        *("report-bad.html", "report-fair.html", "report-so-good.html"),
+    }
+    assert load(out / "model").classes_.tolist() == CLASSES
+    for name in ("topics.csv", "responses.csv", "drivers.csv"):
+        table = pd.read_csv(out / name)
+        assert next(iter(table)) == "class"
+        assert table["class"].unique().tolist() == CLASSES
+
+
+def test_documents_hold_labels_and_the_chances_that_the_model_gives(out):
+    documents, model = pd.read_csv(out / "documents.csv"), load(out / "model")
+    pd.testing.assert_series_equal(documents["response"], TABLE["Kind"], check_names=False, check_dtype=False)
+    chances = documents[[f"p_{label}" for label in CLASSES]].to_numpy()
+    np.testing.assert_allclose(chances, model.predict_proba(REVIEWS.texts), rtol=1e-6)
+    assert documents["prediction"].tolist() == model.predict(REVIEWS.texts).tolist()
+
+
+def test_skill_is_that_of_rows_that_were_not_seen_beside_the_frequencies(out):
+    documents, summary = pd.read_csv(out / "documents.csv"), json.loads((out / "summary.json").read_text())
+    counted = documents.dropna(subset="response")
+    held_out, training = counted[counted["held_out"]], counted[~counted["held_out"]]
+    frequencies = training["response"].value_counts(normalize=True)
+    told = summary["held_out"]
+    assert told["documents"] == len(held_out)
+    assert told["accuracy"] == pytest.approx(np.mean(held_out["response"] == held_out["prediction"]))
+    given = [row[f"p_{row['response']}"] for _, row in held_out.iterrows()]
+    assert told["log_loss"] == pytest.approx(-np.log(given).mean(), rel=1e-6)
+    assert told["frequency_accuracy"] == pytest.approx(np.mean(held_out["response"] == frequencies.idxmax()))
+    assert told["frequency_log_loss"] == pytest.approx(-np.log(held_out["response"].map(frequencies)).mean())
+    right = np.mean(training["response"] == training["unseen_prediction"])
+    assert summary["train"]["accuracy"] == pytest.approx(right)
+    assert summary["classes"] == TABLE["Kind"].value_counts()[CLASSES].to_dict()
+
+
+def test_pages_speak_of_classes(out):
+    page = (out / "report-so-good.html").read_text(encoding="utf-8")
+    for said in ("What moves “Kind: so good”", "All classes", "the share with Kind so good", "report-fair.html"):
+        assert said in page
+    assert "What to fix first" not in page
+    assert "What speaks for so good" in page
+
+
+def test_predict_gives_labels_and_chances(out, call, tmp_path):
+    target = tmp_path / "predictions.csv"
+    assert call("predict", out / "model", out.parent / "reviews.csv", "--text", "Review", "-o", target) == 0
+    found = pd.read_csv(target)
+    assert list(found) == ["row", "prediction", "unknown", *(f"p_{label}" for label in CLASSES)]
+    assert found["prediction"].tolist() == load(out / "model").predict(REVIEWS.texts).tolist()
+
+
+def test_topics_and_drivers_are_of_all_classes_or_of_one(out, call, tmp_path):
+    model = load(out / "model")
+    for command, table in (("topics", model.topics()), ("drivers", model.drivers())):
+        target, one = tmp_path / f"{command}.csv", tmp_path / f"{command}-one.csv"
+        assert call(command, out / "model", "-o", target) == 0
+        pd.testing.assert_series_equal(pd.read_csv(target)["lift"], table["lift"])
+        assert pd.read_csv(target)["class"].tolist() == table["class"].tolist()
+        assert call(command, out / "model", "--class", "fair", "-o", one) == 0
+        own = table[table["class"] == "fair"].reset_index()
+        pd.testing.assert_series_equal(pd.read_csv(one)["lift"], own["lift"])
+    target = tmp_path / "of-texts.csv"
+    assert call("drivers", out / "model", out.parent / "reviews.csv", *COLUMNS, "-o", target) == 0
+    np.testing.assert_allclose(pd.read_csv(target)["mean_response"], model.drivers()["mean_response"])
+
+
+def test_explain_is_of_the_predicted_class_or_of_one_that_is_asked_for(out, call, capsys):
+    text = "The bathroom was dirty and the staff were rude."
+    (label,) = load(out / "model").predict([text])
+    assert call("explain", out / "model", text) == 0
+    assert f"Predicted class: {label}" in capsys.readouterr().err
+    assert call("explain", out / "model", text, "--class", "so good") == 0
+    assert "“Kind: so good”" in capsys.readouterr().err
+    assert call("explain", out / "model", text, "--class", "odd") == 2
+    assert "say one of bad, fair, so good" in capsys.readouterr().err
+
+
+def test_a_report_is_of_one_class_and_knows_what_was_held_out(out, call, capsys, tmp_path):
+    given = ["report", out / "model", out.parent / "reviews.csv", *COLUMNS, "--documents", 5]
+    assert call(*given, "-o", tmp_path / "page.html") == 2
+    assert "say --class with one of bad, fair, so good" in capsys.readouterr().err
+    assert call(*given, "--class", "bad", "-o", tmp_path / "page.html") == 0
+    assert "No row is known to be held out" not in capsys.readouterr().err
+    assert "What moves “Kind: bad”" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--response", "Many"], "holds 25 different texts; up to 20 are taken for classes: --family categorical"),
+        (["--response", "Half"], "4 or 4.0 (a point, no comma)"),
+        (["--response", "Review", "--family", "categorical"], "more than 100"),
+        (["--response", "Kind", "--training", "predictive"], "explained by themes"),
+        (["--response", "Kind", "--offset", "Stars"], "--offset cannot be had with three or more classes"),
+        (["--response", "Kind", "--lower-is-better"], "--lower-is-better cannot be had"),
+        (["--response", "Kind", "--response", "Stars"], "fit it alone"),
+    ],
+)
+def test_what_classes_cannot_have_is_refused(out, call, capsys, tmp_path, options, message):
+    assert call("fit", out.parent / "reviews.csv", "--text", "Review", *options, "-o", tmp_path / "new") == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_numbers_are_classes_where_that_is_asked_for_and_two_labels_are_not():
+    assert has_classes(TABLE, "Stars", TextResponseModel(family="categorical"))
+    assert not has_classes(TABLE, "Stars", TextResponseModel())
+    two = TABLE.assign(Kind=TABLE["Kind"].mask(TABLE["Kind"] == "fair"))
+    assert not has_classes(two, "Kind", TextResponseModel(family="categorical"))
+    assert response_in(TABLE, "Many", "categorical").labels is not None
+
+
+def test_a_class_that_would_only_be_held_out_is_trained_on():
+    table = TABLE.assign(Kind=TABLE["Stars"].map(str).radd("stars "))
+    row = int(np.random.default_rng(0).permutation(N)[-1])
+    table.loc[row, "Kind"] = "rare"
+    found = analyse_classes(table, text="Review", response="Kind", model=TextResponseModel(3, n_jobs=1))
+    assert not found.documents().loc[row, "held_out"]
+    assert found.classes["rare"] == 1
+
+
+def test_analyse_of_numbers_names_what_takes_classes():
+    with pytest.raises(InputError, match="3 classes without an order; analyse_classes"):
+        analyse(TABLE, text="Review", response="Kind", model=TextResponseModel(3))
