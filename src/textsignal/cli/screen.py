@@ -209,6 +209,8 @@ def show_classes(analyses: ClassAnalyses) -> None:
     out.print(skill)
     if analyses.held_out is None:
         say(NOTHING_HELD_OUT)
+    elif analyses.held_out.log_loss >= analyses.held_out.frequency_log_loss:
+        say("Warning: held-out texts are not predicted better than by frequencies alone; make nothing of the themes.\n")
     namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
     out.print(response_table(analyses.model.compare(), namings))
 
