@@ -1,23 +1,26 @@
-"""Probabilities of responses by textsignal and by a multinomial logistic regression: makes `docs/responses.md`.
+"""Responses of all kinds by textsignal and by GLMs on words: makes `docs/responses.md`.
 
     make responses                                  everything that is not finished yet, then the page
     python benchmarks/responses.py --render         the page alone
     python benchmarks/responses.py --redo 'auto' --only kaggle
+    python benchmarks/responses.py --redo textsignal --only 'wine*'
 
-A cell is one set, split and method. Each is written to the results file as soon as it is finished, and a finished cell
-is not computed again unless `--redo` asks for it.
+A cell is one set or line of the page, split and method. Each is written to a file of results as soon as it is finished,
+and a finished cell is not computed again unless `--redo` asks for it.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import responses_real as real
 from responses_page import page
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.preprocessing import normalize
@@ -38,28 +41,40 @@ INTERVAL = 0.9
 
 @dataclass(frozen=True)
 class Source:
-    """A set: its file, columns, and how responses are made of these; small ones are split three times."""
+    """A set: its file, columns, how responses are made of these, and how many rows are taken."""
 
     name: str
     file: str
     text: str = "text"
     response: Callable[[pd.DataFrame], pd.Series] = lambda table: table["rating"]
-    splits: tuple[int, ...] = SPLITS[:1]
+    rows: int | None = None
 
     def read(self, folder: Path) -> tuple[list[str], np.ndarray]:
-        table = pd.read_csv(folder / f"{self.file}.csv.gz")
+        table = pd.read_csv(folder / f"{self.file}.csv.gz", nrows=self.rows)
         table = pd.DataFrame({"text": table[self.text], "y": self.response(table)}).dropna()
         return table["text"].astype(str).tolist(), table["y"].to_numpy(float)
 
 
+#: Shares of the levels of a simulated scale of ten, piled up at both ends.
+TEN = np.array([0.115, 0.06, 0.05, 0.045, 0.055, 0.06, 0.08, 0.12, 0.165, 0.25])
+
+
+def ten_points(table: pd.DataFrame) -> pd.Series:
+    """A scale of ten, drawn at random: text tells about a quarter of it."""
+    noise = np.random.default_rng(0).normal(size=len(table))
+    latent = 0.65 * (table["rating"] - table["rating"].mean()) / table["rating"].std() + 0.76 * noise
+    return 1 + pd.Series(np.searchsorted(np.cumsum(TEN)[:-1], latent.rank(pct=True)), index=table.index)
+
+
 SOURCES = (
-    Source("kaggle", "tripadvisor_kaggle_2k", "Review", lambda table: table["Rating"], SPLITS),
-    Source("google", "google_local_4k", splits=SPLITS),
+    Source("kaggle", "tripadvisor_kaggle_2k", "Review", lambda table: table["Rating"]),
+    Source("google", "google_local_4k"),
     Source("short", "short_reviews_10k"),
     Source("hotel", "hotel_reviews_10k"),
     Source("clothing", "clothing_reviews_22k"),
     Source("half steps", "hotel_aspect_ratings_6k", response=lambda table: (table["overall"] + table["service"]) / 2),
     Source("2 to 10", "hotel_aspect_ratings_6k", response=lambda table: table["overall"] + table["rooms"]),
+    Source("1 to 10", "short_reviews_10k", response=ten_points, rows=4000),
 )
 
 
@@ -175,27 +190,54 @@ def compute(source: Source, seed: int, method: str, folder: Path) -> Result:
     )
 
 
+@dataclass(frozen=True)
+class RealResult:
+    """A finished cell of the other tables."""
+
+    line: str
+    split: int
+    method: str
+    value: float
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        return self.line, self.split, self.method
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the sets")
-    parser.add_argument(
-        "--results", type=Path, default=ROOT / "benchmarks" / "results" / "responses.jsonl", help="results file"
-    )
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results", help="folder of results")
     parser.add_argument("--redo", default="", help="methods to compute again, such as 'auto'")
-    parser.add_argument("--only", default="*", help="sets to compute")
+    parser.add_argument("--only", default="*", help="sets, or lines of the page, to compute")
     parser.add_argument("--render", action="store_true", help="write the page alone")
     given = parser.parse_args()
-    given.results.parent.mkdir(exist_ok=True)
-    done = {result.key: result for result in (Result(**line) for line in kept_lines(given.results))}
-    cells = [(source, seed, method) for method in METHODS for source in SOURCES for seed in source.splits]
-    for source, seed, method in [] if given.render else cells:
-        wanted = fnmatch(source.name, given.only)
-        if wanted and ((source.name, seed, method) not in done or fnmatch(method, given.redo)):
-            result = compute(source, seed, method, given.data)
-            keep_line(asdict(result), given.results)
-            done[result.key] = result
-            print(result, flush=True)
-    (ROOT / "docs" / "responses.md").write_text(page([asdict(result) for result in done.values()]), encoding="utf-8")
+    given.results.mkdir(exist_ok=True)
+    files = given.results / "responses.jsonl", given.results / "responses_real.jsonl"
+    stars = {result.key: result for result in (Result(**line) for line in kept_lines(files[0]))}
+    others = {result.key: result for result in (RealResult(**line) for line in kept_lines(files[1]))}
+
+    def asked(key: tuple[str, int, str], done: Iterable[tuple[str, int, str]]) -> bool:
+        wanted = not given.render and fnmatch(key[0], given.only)
+        return wanted and (key not in done or fnmatch(key[2], given.redo))
+
+    def keep(result: Any, done: dict[Any, Any], file: Path) -> None:
+        keep_line(asdict(result), file)
+        done[result.key] = result
+        print(result, flush=True)
+
+    for source, seed, method in [(s, seed, m) for m in METHODS for s in SOURCES for seed in SPLITS]:
+        if asked((source.name, seed, method), stars):
+            keep(compute(source, seed, method, given.data), stars, files[0])
+    for line, split, method in real.cells():
+        if asked((line.name, split, method), others):
+            value = real.cell(line, split, method, given.data)
+            keep(RealResult(line.name, split, method, value), others, files[1])
+    if asked((f"{real.SEVERAL}overall", 0, real.OURS), others):
+        for found in real.several(given.data):
+            keep(RealResult(**found), others, files[1])
+    text = page(*([asdict(result) for result in done.values()] for done in (stars, others)))
+    (ROOT / "docs" / "responses.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,3 +36,27 @@ def test_the_page_of_skill_is_written_from_finished_cells_and_says_what_is_missi
     result = run_without_extra("skill.py", "--render", "--results", str(tmp_path / "none.jsonl"), "--page", str(page))
     assert result.returncode == 0, result.stderr
     assert "**Not complete:**" in page.read_text()
+
+
+def test_the_page_of_responses_is_written_from_finished_cells(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from responses_page import page
+
+    stars = [
+        {"set": "a", "split": split, "method": method, "log_loss": loss, "r2": 0.5, "covered": 0.9, "family": "ordinal"}
+        for method, losses in (
+            ("auto", (0.8, 1.0)),
+            *((other, (0.9, 0.9)) for other in ("frequencies", "logistic", "binomial")),
+        )
+        for split, loss in enumerate(losses)
+    ]
+    values = {"textsignal": (0.7, 0.5), "2,000 terms": (0.6, 0.45), "1-2-grams": (0.5, 0.48)}
+    others = [
+        {"line": "wine: points", "split": split, "method": method, "value": value}
+        for method, found in values.items()
+        for split, value in enumerate(found)
+    ]
+    text = page(stars, others)
+    assert "| a | 0.9000 | 0.9000 | 0.9000 | **0.9000** | 1 of 2 | ordinal | 0.500 | 0.500 | 0.900 |" in text
+    assert "| wine: points | R2 | **0.6000** | 0.5250 | 0.4900 | +0.0600 (least +0.0200) |" in text
+    assert "| clothing: recommended | AUC | **–** | – | – | – |" in text

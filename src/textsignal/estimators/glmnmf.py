@@ -49,7 +49,7 @@ class GLMNMF(TopicEstimator):
     Parameters
     ----------
     n_topics : number of topics.
-    family : the response's: "binomial", "beta-binomial", "adjacent-categories", "proportion", "poisson",
+    family : the response's: "binomial", "beta-binomial", "adjacent-categories", "stereotype", "proportion", "poisson",
         "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
         "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
