@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import responses_several
 import scipy.sparse as sp
+from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegressionCV, PoissonRegressor, RidgeCV
@@ -32,7 +33,7 @@ from textsignal.training.word_effects import WordProblem
 
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)
 #: Penalties that peers are tuned over by cross-validation, and its folds.
-STRENGTHS, ALPHAS, COUNT_ALPHAS, FOLDS = np.logspace(-1, 3, 9), np.logspace(-2, 3, 11), np.logspace(-4, 0, 9), 3
+STRENGTHS, ALPHAS, COUNT_ALPHAS, FOLDS = np.logspace(-1, 3, 9), np.logspace(-2, 3, 11), np.logspace(-5, 0, 11), 3
 #: What covariates are multiplied by beside words, tuned with the penalty: one penalty is for both.
 SIZES = (0.1, 0.3, 1.0)
 #: Levels of a category with fewer training rows are one, "other".
@@ -89,8 +90,15 @@ class RidgeGLM(BaseEstimator):
 
     def fit(self, X: sp.csr_array, y: np.ndarray) -> RidgeGLM:
         problem = WordProblem(sp.csr_array(X), y, np.ones(len(y)), 0.0, self.family)
-        ridge = np.full(X.shape[1], self.alpha * len(y) / 2)
-        self.coefficients_ = problem.fit_ridge(ridge, problem.constant)
+
+        def value_and_slope(coefficients: np.ndarray) -> tuple[float, np.ndarray]:
+            loss, slope = problem.loss_and_slope(coefficients)
+            effects = np.append(coefficients[:-1], 0.0)
+            return loss / len(y) + self.alpha / 2 * float(effects @ effects), slope / len(y) + self.alpha * effects
+
+        options = {"maxiter": 1000, "ftol": 1e-10, "gtol": 1e-6}
+        found = minimize(value_and_slope, problem.constant, jac=True, method="L-BFGS-B", options=options)
+        self.coefficients_ = found.x
         return self
 
     def predict(self, X: sp.csr_array) -> np.ndarray:
