@@ -180,10 +180,6 @@ class TestDocuments:
         other = model.fit(REVIEWS.texts[:N], unit * responses("gaussian")[:N]).predict(REVIEWS.texts[N:])
         np.testing.assert_allclose(other / unit, one, rtol=1e-4)
 
-    def test_a_model_of_classes_says_what_it_takes_instead(self):
-        with pytest.raises(InputError, match=r"2 linear predictors.*bernoulli"):
-            TextResponseModel(4, family="categorical").fit(REVIEWS.texts[:100], np.arange(100) % 3)
-
     @pytest.mark.parametrize("name", ["proportion"])
     def test_a_report_leaves_out_what_its_page_cannot_compute(self, name, tmp_path):
         fitted(name).report(tmp_path / "report.html")

@@ -157,11 +157,12 @@ def test_the_options_reach_the_estimator():
     direct = GLMNMF(5).fit(model.vectorizer_.transform(REVIEWS.texts), REVIEWS.ratings)
     np.testing.assert_array_equal(model.estimator_.components_, direct.components_)
     chosen = topic_model(3, supervision=0.1, levels=(0, 6), random_state=4, n_jobs=1)
-    params = chosen.fit(REVIEWS.texts, REVIEWS.ratings).estimator_.get_params()
-    assert {name: params[name] for name in ("n_topics", "supervision", "levels", "random_state", "n_jobs")} == {
+    estimator = chosen.fit(REVIEWS.texts, REVIEWS.ratings).estimator_
+    assert estimator.levels_.tolist() == list(range(7))
+    params = estimator.get_params()
+    assert {name: params[name] for name in ("n_topics", "supervision", "random_state", "n_jobs")} == {
         "n_topics": 3,
         "supervision": 0.1,
-        "levels": (0, 6),
         "random_state": 4,
         "n_jobs": 1,
     }
