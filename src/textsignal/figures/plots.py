@@ -200,7 +200,7 @@ def calibration(
     >>> figure.axes[0].get_xlabel()
     'expected response'
     """
-    table = evaluate.calibration_table(responses, model.predict(texts), n_bins)
+    table = evaluate.calibration_table(responses, model.predictions(texts).mean, n_bins)
     ax = axes(ax, 2.8)
     ends = [table[["predicted", "observed"]].min().min(), table[["predicted", "observed"]].max().max()]
     ax.plot(ends, ends, color=NEUTRAL, linewidth=0.8, linestyle="--", label="perfect")

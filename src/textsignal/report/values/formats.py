@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def count(value: float) -> str:
     """A number of things.
@@ -46,3 +48,14 @@ def signed_number(value: float, digits: int = 2) -> str:
     """
     written = number(value, digits)
     return f"+{written}" if value > 0 and set(written) & set("123456789") else written
+
+
+def short_numbers(text: str) -> str:
+    """A text with at most three digits of any number that has more behind its point.
+
+    Examples
+    --------
+    >>> short_numbers("Gaussian(deviation=2.224782041965393)")
+    'Gaussian(deviation=2.22)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.3g}", text)

@@ -20,6 +20,7 @@ from textsignal.report.values.data import FittedModel, Floats, ReportData, Repor
 from textsignal.report.values.documents import describe_documents
 from textsignal.report.values.evidence import TEXT_CAP
 from textsignal.report.values.findings import findings
+from textsignal.report.values.formats import short_numbers
 from textsignal.report.values.groups import group_table
 from textsignal.report.values.others import other_responses
 from textsignal.report.values.skill import prediction_of
@@ -154,7 +155,7 @@ def _model_settings(model: FittedModel, noun: str) -> tuple[tuple[str, str], ...
     settings = {
         f"{noun.capitalize()}s": f"{len(model.reader_.profiles)}",
         **model.reader_.described,
-        "Response family": repr(model.reader_.family),
+        "Response family": short_numbers(repr(model.reader_.family)),
         "Training texts": f"{model.n_documents_:,}",
     }
     return tuple((name, one_line(value)) for name, value in settings.items())
