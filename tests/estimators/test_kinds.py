@@ -46,8 +46,13 @@ def labels_of(name, ratings):
 
 
 class TestScikitLearn:
-    @pytest.mark.parametrize("name", ["gaussian", "bernoulli", "ordinal", "categorical"])
-    @both_trainings
+    @pytest.mark.parametrize(
+        ("name", "training"),
+        [
+            *((name, "predictive") for name in ("gaussian", "bernoulli", "ordinal", "categorical")),
+            ("bernoulli", "joint"),
+        ],
+    )
     def test_check_estimator(self, name, training):
         model = GLMNMF(family=name, training=training, max_iter=20, max_epochs=5, n_jobs=1)
         expected = NOT_EXPECTED.get(name, {})

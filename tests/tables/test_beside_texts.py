@@ -68,7 +68,7 @@ def test_rows_that_lack_a_covariate_are_bad():
 
 def test_a_level_of_one_row_is_not_held_out():
     rare = TABLE.assign(country=[f"c{i}" if i < 40 else "it" for i in range(300)])
-    model = TextResponseModel(4, n_jobs=1)
+    model = TextResponseModel(4, family="binomial", n_jobs=1)
     found = analyse(rare, text="review", response="rating", model=model, covariates=["country"])
     assert not found.documents["held_out"][:40].any()
 
