@@ -54,7 +54,7 @@ class TestScikitLearn:
         ],
     )
     def test_check_estimator(self, name, training):
-        model = GLMNMF(family=name, training=training, max_iter=20, max_epochs=5, n_jobs=1)
+        model = GLMNMF(2, family=name, training=training, max_iter=20, max_epochs=5, n_jobs=1)
         expected = NOT_EXPECTED.get(name, {})
         results = check_estimator(model, expected_failed_checks=expected, on_skip=None, on_fail="raise")
         odd = {result["check_name"] for result in results if result["status"] != "passed"}
