@@ -37,6 +37,7 @@ from textsignal.families import (
     Bernoulli,
     BetaBinomial,
     Binomial,
+    Categorical,
     Gaussian,
     NegativeBinomial,
     Ordinal,
@@ -257,3 +258,41 @@ class TestThemes:
         assert_recovered(np.array(found), TEXTS, name)
         print(f"tone {tone:.2f}, true {true_tone:.2f}")
         assert 0.6 < tone / true_tone < 1.1
+
+
+class TestClasses:
+    """Classes without an order: an effect of every theme on each class but the first, against which it is."""
+
+    EFFECTS = np.column_stack([EFFECTS, [1.0, -1.5, 1.5, -1.0]])
+    FAMILY = Categorical(("bar", "inn", "spa"))
+
+    def data(self, data):
+        """Responses, true effects against the average text, and those by the GLM on the truth with their errors."""
+        n_columns, contrast = data.shares.shape[1], data.centring[:, 1:]
+        effects = np.vstack([self.EFFECTS, np.full((n_columns - N_THEMES, 2), TONE)])
+        y = self.FAMILY.sample(data.shares @ effects, np.random.default_rng(1))
+        with local_compute(1) as compute:
+            model = ResponseModel(self.FAMILY, compute, 0.0, fit_intercept=True)
+            fit = fit_glm(model, data.shares[:, 1:], self.FAMILY.encode(y), np.ones(len(y)))
+        inverse = np.linalg.inv(fit.hessian).reshape(n_columns, 2, n_columns, 2)[:-1, :, :-1, :]
+        variance = np.einsum("ki,ipjp,kj->kp", contrast, inverse, contrast)
+        return y, (data.centring @ effects)[:N_THEMES], (contrast @ fit.effects)[:N_THEMES], variance[:N_THEMES] ** 0.5
+
+    def check(self, found, data):
+        _, true, expected, errors = self.data(data)
+        print(f"found {found.T.round(2)}, by true shares {expected.T.round(2)} +- {errors.T.round(2)}")
+        np.testing.assert_array_equal(np.sign(found), np.sign(true))
+        assert near(found, expected, errors).all()
+
+    @pytest.mark.parametrize("training", ["predictive", "joint"])
+    def test_topics(self, training):
+        model = GLMNMF(N_THEMES, family="categorical", training=training, n_jobs=1)
+        model.fit(ROWS[training], self.data(COUNTS)[0])
+        assert matched(model.components_, CORPUS.topics)[0].min() > 0.9
+        self.check(COUNTS.slopes(model.predictions(ROWS[training]).eta), COUNTS)
+
+    def test_themes(self):
+        model = TextResponseModel(N_THEMES, family="categorical", n_jobs=1).fit(TEXTS.texts, self.data(TEXTS)[0])
+        true = np.array([[term in nouns for term in model.terms_] for nouns in NOUNS], dtype=float)
+        assert matched(model.components_, true)[0].min() > 0.9
+        self.check(TEXTS.slopes(model.predictions(TEXTS.texts).eta)[:N_THEMES], TEXTS)
