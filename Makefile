@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
 
 test: $(READY) chromium
-	$(BIN)/python -m pytest -n auto --dist loadfile -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 # The suite as on another processor: numba, NumPy and OpenBLAS without the wide vectors of this one, so that sums are
 # added in another order. No test may hinge on last digits.
