@@ -1,13 +1,12 @@
 """Classes without an order on the command line."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import TextResponseModel, cli, load
+from textsignal import TextResponseModel, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.tables.analyse import analyse
@@ -24,18 +23,6 @@ TABLE["Hotel"] = [f"Hotel {i % 3}" for i in range(N)]
 TABLE["Half"] = [f"{stars},5" for stars in REVIEWS.ratings]
 TABLE["Many"] = [f"kind {i % 25}" for i in range(N)]
 COLUMNS = ["--text", "Review", "--response", "Kind"]
-
-
-@pytest.fixture(scope="module")
-def call():
-    def run(*arguments):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", ["textsignal", *map(str, arguments)])
-            with pytest.raises(SystemExit) as left:
-                cli.main()
-        return left.value.code or 0
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """Labels, and responses off the domain of a family, on the command line."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import cli, load
+from textsignal import load
 from textsignal.cli.fit import scale_of
 from textsignal.datasets import synthetic_reviews
 
@@ -25,18 +24,6 @@ def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("kinds") / "reviews.csv"
     TABLE.to_csv(path, index=False)
     return path
-
-
-@pytest.fixture(scope="module")
-def call():
-    def run(*arguments):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", ["textsignal", *map(str, arguments)])
-            with pytest.raises(SystemExit) as left:
-                cli.main()
-        return left.value.code or 0
-
-    return run
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """Several responses on the command line."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import TextResponsesModel, cli, load
+from textsignal import TextResponsesModel, load
 from textsignal.cli.options import families_of
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
@@ -18,18 +17,6 @@ TABLE = pd.DataFrame({"Review": REVIEWS.texts, "Stars": REVIEWS.ratings, "Come b
 TABLE["Come back"] = TABLE["Come back"].map({True: "yes", False: "no"}).mask(TABLE.index % 9 == 4)
 TABLE["Hotel"] = [f"Hotel {i % 3}" for i in range(N)]
 COLUMNS = ["--text", "Review", "--response", "Stars", "--response", "Come back"]
-
-
-@pytest.fixture(scope="module")
-def call():
-    def run(*arguments):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", ["textsignal", *map(str, arguments)])
-            with pytest.raises(SystemExit) as left:
-                cli.main()
-        return left.value.code or 0
-
-    return run
 
 
 @pytest.fixture(scope="module")

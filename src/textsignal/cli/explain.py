@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import out, say
-from textsignal.cli.models import one_model, predicted_class
+from textsignal.cli.models import chosen, only, predicted_class
 from textsignal.cli.options import ClassOption, ModelArgument, OneResponseOption
 from textsignal.errors import InputError
 
@@ -22,13 +22,15 @@ def explain(
     label: ClassOption = None,
 ) -> None:
     """Say what topics, sentences and words add to the prediction for one text."""
+    from textsignal.loading import load
+
     if (text is None) == (file is None):
         raise InputError("give one text: in quotes, as - for standard input, or in a --file")
-    whole = _one_text(text, file)
-    if label is None and (found := predicted_class(model, whole)) is not None:
+    whole, loaded = _one_text(text, file), load(model)
+    if label is None and (found := predicted_class(loaded, whole)) is not None:
         label, chance = found
         say(f"Predicted class: {label}, with a chance of {chance:.0%}; --class explains another.")
-    fitted = one_model(model, response, label)
+    fitted = only(chosen(loaded, response, label), model)
     if fitted.naming_.is_class:
         say(f"What moves {fitted.naming_.subject}, by the model of that class against all others alone:")
     out.print(fitted.explain(whole))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textsignal.model import TextResponseModel
+    from textsignal.several import TextResponsesModel
 
 
 def models_of(
@@ -21,10 +22,21 @@ def models_of(
     another name in.
     """
     from textsignal.loading import load
+
+    return chosen(load(folder), response, label, names_column=names_column)
+
+
+def chosen(
+    found: TextResponseModel | TextResponsesModel,
+    response: str | None,
+    label: str | None = None,
+    *,
+    names_column: bool = False,
+) -> dict[str, TextResponseModel]:
+    """The same of a model that is loaded already."""
     from textsignal.readers.classes import ClassReader
     from textsignal.several import TextResponsesModel
 
-    found = load(folder)
     if isinstance(found, TextResponsesModel):
         if label is not None:
             raise InputError(f"--class {label}: the model is of several responses, not of classes")
@@ -50,23 +62,25 @@ def one_model(
     folder: Path, response: str | None, label: str | None = None, *, names_column: bool = False
 ) -> TextResponseModel:
     """The model of the response, or the class, that is asked for; a model of one response has that alone."""
+    return only(models_of(folder, response, label, names_column=names_column), folder)
+
+
+def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel:
+    """The one model that was asked for; an error where there are several."""
     from textsignal.report.values.others import NOUNS
 
-    found = models_of(folder, response, label, names_column=names_column)
     if len(found) > 1:
         noun = noun_of(found)
         raise InputError(f"{folder} is of several {NOUNS[noun]}; say --{noun} with one of {', '.join(found)}")
     return next(iter(found.values()))
 
 
-def predicted_class(folder: Path, text: str) -> tuple[str, float] | None:
+def predicted_class(found: TextResponseModel | TextResponsesModel, text: str) -> tuple[str, float] | None:
     """The most probable class of a text and its chance, at average covariates; None where there are no classes."""
-    from textsignal.loading import load
     from textsignal.readers.classes import ClassReader
+    from textsignal.several import TextResponsesModel
 
-    found = load(folder)
-    reader = getattr(found, "reader_", None)
-    if not isinstance(reader, ClassReader):
+    if isinstance(found, TextResponsesModel) or not isinstance(reader := found.reader_, ClassReader):
         return None
     chances = reader.read([text], None if found.design_ is None else found.design_.average).predictions.by_level.iloc[0]
     return str(chances.idxmax()), float(chances.max())

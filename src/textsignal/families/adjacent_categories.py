@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, special
+from scipy import linalg
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN
+from textsignal.families.base import MARGIN, halved, unknown_rule
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.logistic import above_zero
@@ -27,6 +27,20 @@ MOST_STEPS, MOST_HALVINGS = 100, 40
 SETTLED, ROUNDING = 1e-11, 1e-14
 #: Linear predictors between which the one of a mean is looked for.
 FURTHEST = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What own parameters are fitted to.
+
+    counts, sums : (levels,) weight, and weighted eta, of the documents of each level.
+    eta, weight : (documents,).
+    """
+
+    counts: Vector
+    sums: Vector
+    eta: Vector
+    weight: Vector
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,48 +142,65 @@ class AdjacentCategories(Scale):
             return self.levels[nearest(self.levels, self.mean(eta))]
         if rule == "mode":
             return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
-        raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+        raise unknown_rule(rule)
 
     def distribution(self, eta: Vector) -> Discrete:
         """Probabilities of all levels."""
         return Discrete(self.levels, self._probabilities(eta))
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Offsets of the smallest loss, by Newton steps that are halved while it rises."""
+        """Own parameters of the smallest loss, by Newton steps that are halved while it rises."""
         if self._steps == 1:
             return self
-        counts = np.asarray(np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1), dtype=float)
-        # A level that nobody gave counts as given a little, where the others are.
-        counts = np.where(counts == 0, UNSEEN, counts)
-        weight = weight * (counts.sum() / weight.sum())
-        basis = linalg.null_space(np.stack([np.ones(counts.size), np.arange(counts.size)]))
-        family, before = self, self._offset_loss(counts, eta, weight)
+        seen, basis = self._seen(y.astype(np.int64), eta, weight), self._basis
+        family, before = self, self._value(seen)
         for _ in range(MOST_STEPS):
-            chances = family._probabilities(eta)
-            slope = np.einsum("i,il->l", weight, chances) - counts
-            bend = np.diag(slope + counts) - np.einsum("i,il,im->lm", weight, chances, chances)
+            slope, bend = family._derivatives(seen)
             step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
             for halving in range(MOST_HALVINGS):
-                other = replace(family, offsets=tuple((np.array(family._offsets) + step / 2**halving).tolist()))
-                after = other._offset_loss(counts, eta, weight)
-                if after <= before + ROUNDING * abs(before):
+                other = family._moved(step / 2**halving)
+                after = np.inf if other is None else other._value(seen)
+                if other is not None and after <= before + ROUNDING * abs(before):
+                    family, before = other, after
                     break
-            family, before = other, after
+            else:
+                break
             if np.abs(step).max() <= SETTLED * (1 + np.abs(family._offsets).max()):
                 break
         return family
 
-    def _offset_loss(self, counts: Vector, eta: Vector, weight: Vector) -> float:
+    def _seen(self, levels: NDArray[np.int64], eta: Vector, weight: Vector) -> Seen:
+        """What own parameters are fitted to; a level that nobody gave counts as given a little, where others are."""
+        n_levels = self._steps + 1
+        counts = np.asarray(np.bincount(levels, weights=weight, minlength=n_levels), dtype=float)
+        unseen = np.where(counts == 0, UNSEEN, 0.0)
+        sums = np.bincount(levels, weights=weight * eta, minlength=n_levels) + unseen * np.average(eta, weights=weight)
+        counts = counts + unseen
+        return Seen(counts, sums, eta, weight * (counts.sum() / weight.sum()))
+
+    @property
+    def _basis(self) -> Vector:
+        """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
+        return np.asarray(linalg.null_space(np.stack([np.ones(self._steps + 1), np.arange(self._steps + 1)])))
+
+    def _moved(self, step: Vector) -> Self | None:
+        """The family with moved own parameters; None where they cannot be."""
+        return replace(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
+
+    def _value(self, seen: Seen) -> float:
         """The loss without y eta, in which there are no offsets."""
-        return float(np.sum(weight * self._log_sum(eta)) - counts @ np.array(self._offsets))
+        return float(np.sum(seen.weight * self._log_sum(seen.eta)) - seen.counts @ np.array(self._offsets))
+
+    def _derivatives(self, seen: Seen) -> tuple[Vector, Vector]:
+        """Of `_value`, in the own parameters: first and second ones."""
+        chances = self._probabilities(seen.eta)
+        slope = np.einsum("i,il->l", seen.weight, chances) - seen.counts
+        return slope, np.diag(slope + seen.counts) - np.einsum("i,il,im->lm", seen.weight, chances, chances)
 
     def _where(self, values: Vector, means: Vector) -> Vector:
         """The eta at which the expected value (levels,) is this, by halving; values grow with the level."""
         low, high = np.full(np.shape(means), -FURTHEST), np.full(np.shape(means), FURTHEST)
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = self._probabilities(middle) @ values < means
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
         return (low + high) / 2
 
     def _probabilities(self, eta: Vector) -> Vector:
@@ -196,12 +227,6 @@ class AdjacentCategories(Scale):
     def _places(self) -> Vector:
         """(levels,) what eta is multiplied by."""
         return np.arange(self._steps + 1.0)
-
-    @property
-    def _log_ways(self) -> Vector:
-        """(levels,) log C(n, l)."""
-        counts = np.arange(self._steps + 1.0)
-        return -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
 
     @property
     def _offsets(self) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ predictors (`refit`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -304,6 +305,20 @@ def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | fl
     offset = np.broadcast_to(offset, y.shape)
     constant = best_constant(family, y[observed], weight[observed], offset[observed])
     return deviance(family, y, constant_predictor(constant, y, offset), weight)
+
+
+def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vector) -> tuple[Vector, Vector]:
+    """Both ends, all but equal, between which `below` turns false, elementwise: it is true up to there."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        up = below(middle)
+        low, high = np.where(up, middle, low), np.where(up, high, middle)
+    return low, high
+
+
+def unknown_rule(rule: object) -> InputError:
+    """The error for a rule by which no level is taken."""
+    return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
 
 
 def best_between(value: Any, slope: Any, low: float, high: float) -> float:

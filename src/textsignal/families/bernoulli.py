@@ -11,24 +11,14 @@ from scipy import special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN, Common, raise_at
+from textsignal.families.base import MARGIN, raise_at, unknown_rule
+from textsignal.families.classes import MOST_CLASSES, Classes
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import (
-    Labels,
-    are_text,
-    as_array,
-    as_column,
-    as_labels,
-    distinct_labels,
-    encode_labels,
-    numbers_of,
-)
+from textsignal.families.labels import Labels, as_column, distinct_labels, encode_labels
 from textsignal.families.logistic import Logistic
 
 #: What takes more than two classes.
 MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
-#: More classes are more likely numbers or names than kinds.
-MOST_CLASSES = 100
 
 
 def _more(labels: Labels) -> str:
@@ -37,7 +27,7 @@ def _more(labels: Labels) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Bernoulli(Common, Logistic):
+class Bernoulli(Classes, Logistic):
     """One of two classes; the second has the chance 1 / (1 + exp(-eta)).
 
     The mean is that chance, or where the labels are numbers the expected one of them.
@@ -55,14 +45,10 @@ class Bernoulli(Common, Logistic):
     """
 
     name: ClassVar[str] = "bernoulli"
-    classifies: ClassVar[bool] = True
 
     labels: Labels | None = None
 
-    def __post_init__(self) -> None:
-        if self.labels is None:
-            return
-        object.__setattr__(self, "labels", as_labels(self.labels))
+    def _check_labels(self) -> None:
         if len(self._labels) != 2:
             raise InputError(f"Bernoulli: labels={self.labels!r} must be two; {MORE}")
 
@@ -70,21 +56,6 @@ class Bernoulli(Common, Logistic):
     def from_levels(cls, levels: ArrayLike) -> Self:
         """Give both classes."""
         return cls(tuple(np.asarray(levels, dtype=object).ravel()))
-
-    @property
-    def levels(self) -> NDArray[Any]:
-        """Both classes."""
-        return as_array(self._labels)
-
-    @property
-    def has_text(self) -> bool:
-        """Whether classes are text."""
-        return self.labels is not None and are_text(self.labels)
-
-    @property
-    def numbers(self) -> Vector:
-        """Both classes, or 0 and 1 for text."""
-        return numbers_of(self._labels)
 
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the labels."""
@@ -116,15 +87,9 @@ class Bernoulli(Common, Logistic):
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """The more probable class by either rule; the second where both are as probable."""
         if rule not in ("round", "mode"):
-            raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+            raise unknown_rule(rule)
         return self.levels[(np.asarray(eta) >= 0).astype(np.int64)]
 
     def distribution(self, eta: Vector) -> Discrete:
         """Probabilities of both classes."""
         return Discrete(self.levels, np.stack([special.expit(-np.asarray(eta)), special.expit(eta)], axis=-1))
-
-    @property
-    def _labels(self) -> Labels:
-        if self.labels is None:
-            raise InputError("the classes of this Bernoulli are not known yet; give labels, or call learn(y)")
-        return self.labels

@@ -11,7 +11,7 @@ from scipy import special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import best_between, best_constant
+from textsignal.families.base import best_between, best_constant, halved
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete
 from textsignal.families.logistic import above_zero, softplus
@@ -79,10 +79,7 @@ class BetaBinomial(Scale):
         """The loss at the best p: loss is convex in p, so its slope changes sign once."""
         values, places = np.unique(y, return_inverse=True)
         low, high = np.full(values.size, -FURTHEST), np.full(values.size, FURTHEST)
-        for _ in range(60):
-            middle = (low + high) / 2
-            falling = self.gradient(values, middle) < 0
-            low, high = np.where(falling, middle, low), np.where(falling, high, middle)
+        low, high = halved(lambda eta: self.gradient(values, eta) < 0, low, high)
         found = self.loss(values, (low + high) / 2)
         at_ends = np.minimum(self.loss(values, low - FURTHEST), self.loss(values, high + FURTHEST))
         return np.minimum(found, at_ends)[places].reshape(np.shape(y))
@@ -127,8 +124,9 @@ class BetaBinomial(Scale):
     def _probabilities(self, eta: Vector) -> Vector:
         """(..., levels)."""
         counts = np.arange(self._steps + 1.0)
-        ways = -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
-        chances = np.exp(ways + self._log_likelihood(counts, np.asarray(eta, dtype=float)[..., None], self._dispersion))
+        chances = np.exp(
+            self._log_ways + self._log_likelihood(counts, np.asarray(eta, dtype=float)[..., None], self._dispersion)
+        )
         return chances / chances.sum(axis=-1, keepdims=True)
 
     def _log_likelihood(self, y: Vector, eta: Vector, dispersion: float) -> Vector:

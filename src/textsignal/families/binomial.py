@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from textsignal.arrays import Vector
-from textsignal.errors import InputError
+from textsignal.families.base import unknown_rule
 from textsignal.families.distributions import Discrete
 from textsignal.families.logistic import Logistic
 from textsignal.families.scale import Scale
@@ -53,7 +53,7 @@ class Binomial(Scale, Logistic):
             return self._level_at(np.floor(self._steps * p + 0.5))
         if rule == "mode":
             return self._level_at(np.floor((self._steps + 1) * p))
-        raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+        raise unknown_rule(rule)
 
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.binom on the user's scale, or the same in other steps."""

@@ -11,26 +11,18 @@ from scipy import special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, raise_at
-from textsignal.families.bernoulli import MOST_CLASSES, Bernoulli
+from textsignal.families.base import raise_at, unknown_rule
+from textsignal.families.bernoulli import Bernoulli
+from textsignal.families.classes import MOST_CLASSES, Classes
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import (
-    Labels,
-    are_text,
-    as_array,
-    as_column,
-    as_labels,
-    distinct_labels,
-    encode_labels,
-    numbers_of,
-)
+from textsignal.families.labels import Labels, as_column, distinct_labels, encode_labels
 
 #: The smallest probability that another model's may have.
 LEAST_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class Categorical(Common):
+class Categorical(Classes):
     """One of several classes: P(class c) = exp(eta_c) / sum of all, with eta_0 = 0 for the first, the reference.
 
     eta : (..., classes - 1); gradients have the same shape, and curvatures are matrices (..., classes - 1,
@@ -50,14 +42,10 @@ class Categorical(Common):
     """
 
     name: ClassVar[str] = "categorical"
-    classifies: ClassVar[bool] = True
 
     labels: Labels | None = None
 
-    def __post_init__(self) -> None:
-        if self.labels is None:
-            return
-        object.__setattr__(self, "labels", as_labels(self.labels))
+    def _check_labels(self) -> None:
         if not 3 <= len(self._labels) <= MOST_CLASSES:
             raise InputError(
                 f"Categorical: there are {len(self._labels)} classes; there must be 3 to {MOST_CLASSES}; "
@@ -69,21 +57,6 @@ class Categorical(Common):
         """Give the classes, the reference first; two are a Bernoulli's."""
         labels = tuple(np.asarray(levels, dtype=object).ravel())
         return Bernoulli(labels) if len(labels) == 2 else cls(labels)
-
-    @property
-    def levels(self) -> NDArray[Any]:
-        """The classes."""
-        return as_array(self._labels)
-
-    @property
-    def has_text(self) -> bool:
-        """Whether classes are text."""
-        return self.labels is not None and are_text(self.labels)
-
-    @property
-    def numbers(self) -> Vector:
-        """The classes, or their places from 0 on for text; they have no order, and so no mean."""
-        return numbers_of(self._labels)
 
     @property
     def n_predictors(self) -> int:
@@ -138,7 +111,7 @@ class Categorical(Common):
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """The most probable class, by either rule."""
         if rule not in ("round", "mode"):
-            raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+            raise unknown_rule(rule)
         return self.levels[np.argmax(_with_reference(eta), axis=-1)]
 
     def distribution(self, eta: Vector) -> Discrete:
@@ -148,12 +121,6 @@ class Categorical(Common):
     def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
         """Classes drawn at random."""
         return self.distribution(eta).rvs(random_state=rng)
-
-    @property
-    def _labels(self) -> Labels:
-        if self.labels is None:
-            raise InputError("the classes of this Categorical are not known yet; give labels, or call learn(y)")
-        return self.labels
 
 
 def _with_reference(eta: Vector) -> Vector:

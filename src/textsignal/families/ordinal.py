@@ -11,7 +11,7 @@ from scipy import linalg, special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN, Common, as_numbers, observed_numbers, raise_at
+from textsignal.families.base import MARGIN, Common, as_numbers, halved, observed_numbers, raise_at, unknown_rule
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
@@ -167,10 +167,7 @@ class Ordinal(Common):
         wanted = np.clip(mean, levels[0] + margin, levels[-1] - margin)
         low = np.full(np.shape(wanted), self._thresholds[0] - FURTHEST)
         high = np.full(np.shape(wanted), self._thresholds[-1] + FURTHEST)
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = self.mean(middle) < wanted
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low, high = halved(lambda eta: self.mean(eta) < wanted, low, high)
         return (low + high) / 2
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -179,7 +176,7 @@ class Ordinal(Common):
             return self.levels[nearest(self.numbers, self.mean(eta))]
         if rule == "mode":
             return self.levels[np.argmax(self._probabilities(eta), axis=-1)]
-        raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+        raise unknown_rule(rule)
 
     def distribution(self, eta: Vector) -> Discrete:
         """Probabilities of all levels."""

@@ -119,6 +119,12 @@ class Scale(Common):
         return self._low + steps if self.step == 1 else self.levels[steps]
 
     @property
+    def _log_ways(self) -> Vector:
+        """(levels,) log C(n, l)."""
+        counts = np.arange(self._steps + 1.0)
+        return -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
+
+    @property
     def _named(self) -> str:
         high = _plain(self._low + self._span)
         return f"{self._low} to {high}" + (f" in steps of {self.step:g}" if self.step != 1 else "")

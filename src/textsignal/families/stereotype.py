@@ -11,14 +11,7 @@ from scipy import linalg
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import (
-    MOST_HALVINGS,
-    MOST_STEPS,
-    ROUNDING,
-    SETTLED,
-    UNSEEN,
-    AdjacentCategories,
-)
+from textsignal.families.adjacent_categories import AdjacentCategories, Seen
 
 #: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
 PRIOR = 1.0
@@ -64,36 +57,10 @@ class Stereotype(AdjacentCategories):
         scaled = super().learn(y)
         return replace(scaled, places=tuple(scaled._places.tolist()))
 
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Offsets and places of the smallest loss and prior, by Newton steps that are halved while it rises."""
-        if self._steps == 1:
-            return self
-        n_levels, levels = self._steps + 1, y.astype(np.int64)
-        counts = np.asarray(np.bincount(levels, weights=weight, minlength=n_levels), dtype=float)
-        unseen = np.where(counts == 0, UNSEEN, 0.0)
-        # A level that nobody gave counts as given a little, where the others are.
-        sums = np.bincount(levels, weights=weight * eta, minlength=n_levels) + unseen * np.average(eta, weights=weight)
-        counts = counts + unseen
-        weight = weight * (counts.sum() / weight.sum())
-        # Both ends stay where they are, and offsets have no constant and no slope.
-        basis = linalg.block_diag(
-            linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])), np.eye(n_levels)[:, 1:-1]
-        )
-        family, before = self, self._value(counts, sums, eta, weight)
-        for _ in range(MOST_STEPS):
-            slope, bend = family._derivatives(counts, sums, eta, weight)
-            step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
-            for halving in range(MOST_HALVINGS):
-                other = family._moved(step / 2**halving)
-                after = np.inf if other is None else other._value(counts, sums, eta, weight)
-                if other is not None and after <= before + ROUNDING * abs(before):
-                    family, before = other, after
-                    break
-            else:
-                break
-            if np.abs(step).max() <= SETTLED * (1 + np.abs(family._offsets).max()):
-                break
-        return family
+    @property
+    def _basis(self) -> Vector:
+        """(offsets and places, directions) in which they may move: both ends of places stay where they are."""
+        return np.asarray(linalg.block_diag(super()._basis, np.eye(self._steps + 1)[:, 1:-1]))
 
     def _moved(self, step: Vector) -> Self | None:
         """The family with moved offsets and places; None where places do not grow."""
@@ -103,13 +70,15 @@ class Stereotype(AdjacentCategories):
             return None
         return replace(self, offsets=tuple((np.array(self._offsets) + offsets).tolist()), places=tuple(places.tolist()))
 
-    def _value(self, counts: Vector, sums: Vector, eta: Vector, weight: Vector) -> float:
-        """Loss and prior; counts, sums : (levels,) weight, and weighted eta, of documents of each level."""
-        own = counts @ np.array(self._offsets) + sums @ self._places + PRIOR * np.sum(np.log(np.diff(self._places)))
-        return float(np.sum(weight * self._log_sum(eta)) - own)
+    def _value(self, seen: Seen) -> float:
+        """Loss and prior."""
+        places = self._places
+        own = seen.counts @ np.array(self._offsets) + seen.sums @ places + PRIOR * np.sum(np.log(np.diff(places)))
+        return float(np.sum(seen.weight * self._log_sum(seen.eta)) - own)
 
-    def _derivatives(self, counts: Vector, sums: Vector, eta: Vector, weight: Vector) -> tuple[Vector, Vector]:
+    def _derivatives(self, seen: Seen) -> tuple[Vector, Vector]:
         """Of `_value`, in offsets and then places: (2 levels,) first and (2 levels, 2 levels) second ones."""
+        counts, sums, eta, weight = seen.counts, seen.sums, seen.eta, seen.weight
         chances = self._probabilities(eta)
         powers = [weight * eta**power for power in range(3)]
         gaps = 1 / np.diff(self._places)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.families.bernoulli import MOST_CLASSES
+from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import as_column, in_numbers, missing
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings

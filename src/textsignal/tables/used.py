@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
 from textsignal.families.auto import AUTO
-from textsignal.families.bernoulli import MOST_CLASSES
+from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import first_text
 from textsignal.parts import Options, check_response
 from textsignal.tables.covariates import Beside, only_held_out, with_problems
