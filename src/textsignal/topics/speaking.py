@@ -28,6 +28,9 @@ from textsignal.topics.revise import Labels, Topic, topic_number
 from textsignal.topics.table import unique_labels
 from textsignal.topics.theme_sentences import find_sentences, sentence_table
 from textsignal.training.theme_reading import ThemeReading
+from textsignal.uncertainty.bootstrap import Progress
+from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.estimating import LEVEL, REFITS, estimate_effects
 from textsignal.uncertainty.refits import SeedWords
 from textsignal.uncertainty.stability import stability
 
@@ -128,6 +131,67 @@ class Speaking:
         each = self.reader_.observed_by_class(given)
         tables = {label: table(self.reader_.of_class(label), each[label]) for label in self.reader_.classes}
         return Drivers.of(by_class(tables), self.naming_)
+
+    def estimate_effects(
+        self,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        method: str | None = None,
+        level: float = LEVEL,
+        n_refits: int = REFITS,
+        seed: int = 0,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> EffectTable:
+        """What themes do to the response, with standard errors, intervals and tests that hold.
+
+        One row per theme and quantity: lift and worth (as in `drivers`, but from a GLM without shrinkage, so that
+        lifts may be below 0), reach, tone (what is said of a theme adds to the response, where it is spoken of),
+        speaking (what speaking of it at all adds, whatever is said) and gamma (how much its tone counts). With `by`
+        these of each group, and its differences to all other groups. `p_value` is of the hypothesis that there is
+        nothing, `p_holm` holds for all themes together. Themes are taken as they are: `stability` says how firm.
+
+        Parameters
+        ----------
+        by : (documents,) groups to compare; documents without one are left out of the comparison.
+        groups : (documents,) within which texts depend on each other, such as hotels: errors are cluster-robust.
+        method : "crossfit", the default for themes; "bootstrap", the default, and the only way, for other topics; or
+            "plugin", which takes topics and tone as known beforehand and is too narrow.
+        level : of the intervals.
+        n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+            model does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model.estimate_effects().of("lift").columns[2:6].tolist()
+        ['quantity', 'estimate', 'std_error', 'low']
+        """
+        check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("intervals")
+        return estimate_effects(
+            self.reader_,
+            self._observed(texts, responses, sample_weight, covariates, offset),
+            self._topic_names(),
+            self.naming_,
+            by=by,
+            groups=groups,
+            method=method,
+            level=level,
+            n_refits=n_refits,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
 
     def of(self, label: object) -> Self:
         """Give the model of one class against all others, where classes have no order: for explain, report, sentences.

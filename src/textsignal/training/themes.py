@@ -113,9 +113,21 @@ def fit_themes(
     each = term_weights(frequency, tones)
     seeds = seed_terms(seed_words or {}, terms)
     start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds, tries)
+    return _learnt(start, each, units, weight, family, ITERATIONS, compute)
+
+
+def refit_themes(themes: Themes, units: sp.csr_array, weight: Vector, family: Family, compute: Compute) -> Themes:
+    """Themes moved a little towards what other weights (sentences,) make of the texts; terms count as before."""
+    return _learnt(themes.topics, themes.term_weights, units, weight, family, 1, compute)
+
+
+def _learnt(
+    start: Array, each: Vector, units: sp.csr_array, weight: Vector, family: Family, iterations: int, compute: Compute
+) -> Themes:
+    """Iterations of KL-NMF from topics (themes, terms); each : (terms,) what an occurrence counts."""
     text = np.diff(units.indptr) > 0
     corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])
-    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), ITERATIONS, 0.0)
+    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), iterations, 0.0)
     found = train_joint(
         corpus, family, start, weights_for(corpus, start, compute), settings, compute, lambda iteration, losses: False
     )

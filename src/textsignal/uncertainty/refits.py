@@ -212,16 +212,21 @@ class MatrixRefits:
 
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
         """Topics of some documents, and what these say they cost."""
-        tokens = self.reader.tokenise(self.observed.tokens).at(rows)
-        responses, weight = self.observed.responses[rows], self.observed.weight[rows]
-        estimator = clone(self.reader.estimator).set_params(random_state=seed, n_jobs=1)
-        if "family" in estimator.get_params():
-            estimator.set_params(family=self.reader.family, levels=None)
-        else:
-            estimator.set_params(levels=self.reader.family.levels)
-        given = None if self.observed.given is None else self.observed.given.at(rows)
-        beside = {} if given is None else {"covariates": given.columns, "offset": given.offset}
-        estimator.fit(self.reader.vectorizer.transform(tokens), responses, weight, **beside)
-        other = MatrixReader(self.reader.vectorizer, estimator, self.reader.coherence)
-        spoken = other.spoken(other.read(tokens, given), responses, weight)
+        sample = self.observed.at(rows)
+        other = refitted(self.reader, sample, seed)
+        spoken = other.spoken(other.read(sample.tokens, sample.given), sample.responses, sample.weight)
         return Refit(other.profiles, driver_table(spoken.judged(self.better))["lift"].to_numpy())
+
+
+def refitted(reader: MatrixReader, observed: Observed, seed: int) -> MatrixReader:
+    """The same estimator fitted to other documents, on the same terms."""
+    estimator = clone(reader.estimator).set_params(random_state=seed, n_jobs=1)
+    if "family" in estimator.get_params():
+        estimator.set_params(family=reader.family, levels=None)
+    else:
+        estimator.set_params(levels=reader.family.levels)
+    given = observed.given
+    beside = {} if given is None else {"covariates": given.columns, "offset": given.offset}
+    X = reader.vectorizer.transform(reader.tokenise(observed.tokens))
+    estimator.fit(X, observed.responses, observed.weight, **beside)
+    return MatrixReader(reader.vectorizer, estimator, reader.coherence)

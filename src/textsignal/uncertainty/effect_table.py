@@ -1,0 +1,174 @@
+"""Estimates about themes with their intervals: a tidy table that prints, plots and explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm, t
+
+from textsignal.arrays import Vector
+from textsignal.topics.naming import Naming
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: What follows a quantity's name where it is a group's difference to all others.
+DIFFERENCE = "_difference"
+#: Quantities of which 0 is no hypothesis.
+SHARES = ("reach",)
+#: What quantities are, for people.
+MEANINGS = {
+    "lift": "by how much the mean response would be better if nothing bad were said of it",
+    "worth": "by how much the mean response would be worse if nothing good were said of it",
+    "reach": "share of texts that speak of it",
+    "tone": "what is said of it adds to the response, where it is spoken of",
+    "speaking": "what speaking of it at all adds to the response, whatever is said, where it is spoken of",
+    "gamma": "how much its tone counts: 1 at face value, 0 not at all",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTable:
+    """Estimates about themes, or topics, with standard errors and intervals.
+
+    frame : one row per theme and quantity, and group if there are any: topic (its number), theme (its label), quantity,
+        estimate, std_error, low, high, p_value (that there is none; NaN of a share), p_holm (of all themes together).
+    level : of the intervals, such as .95.
+    method : how they were got, in words; naming : of the response.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+    >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+    >>> effects = model.estimate_effects()
+    >>> lifts = effects.to_frame().query("quantity == 'lift'")
+    >>> bool((lifts["low"] < lifts["estimate"]).all())
+    True
+    """
+
+    frame: pd.DataFrame
+    level: float
+    method: str
+    naming: Naming
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table, to do with as one likes."""
+        return self.frame.copy()
+
+    def of(self, quantity: str) -> pd.DataFrame:
+        """The rows of one quantity, the largest estimate first."""
+        rows = self.frame[self.frame["quantity"] == quantity]
+        return rows.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
+
+    @property
+    def quantities(self) -> list[str]:
+        """Names of the quantities, in the order of the table."""
+        return list(dict.fromkeys(self.frame["quantity"]))
+
+    def summary(self) -> str:
+        """What can be told from nothing and what cannot, and how it was got, in plain words."""
+        lines = []
+        for name in ("lift", "worth"):
+            rows = self.of(name)
+            if "group" in rows or not len(rows):
+                continue
+            clear = rows[rows["p_holm"] < 1 - self.level]
+            said = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples() if row.estimate > 0]
+            verb = "costs" if name == "lift" else "brings"
+            what = "; ".join(said) or "none can be told from nothing"
+            lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
+        return "\n".join([*lines, self.method])
+
+    def _range(self, row: object) -> str:
+        low, high = (self.naming.steps * getattr(row, end) for end in ("low", "high"))
+        return f"{low:+.{self.naming.digits}f} to {high:+.{self.naming.digits}f} {self.naming.unit}"
+
+    def plot(self, quantity: str = "lift", ax: Axes | None = None) -> Figure:
+        """Estimates of one quantity and their intervals, the largest on top."""
+        from textsignal.figures import canvas, palette  # matplotlib is slow to import
+
+        rows = self.of(quantity)
+        place = np.arange(len(rows))[::-1]
+
+        @canvas.styled
+        def draw() -> Figure:
+            own = canvas.axes(ax, 0.6 + 0.22 * len(rows))
+            own.axvline(0, color=palette.NEUTRAL, linewidth=0.6)
+            own.hlines(place, rows["low"], rows["high"], color=palette.POSITIVE, linewidth=1.0)
+            own.plot(rows["estimate"], place, "o", color=palette.POSITIVE)
+            names = rows["theme"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["theme"]
+            own.set_yticks(place, names)
+            own.set_xlabel(f"{quantity}, {self.level:.0%} intervals")
+            return canvas.figure_of(own)
+
+        return draw()
+
+    def __str__(self) -> str:
+        shown = self.frame.drop(columns="topic").round(4).to_string(index=False)
+        return f"{shown}\n\n{self.summary()}"
+
+    def _repr_html_(self) -> str:
+        shown = self.frame.drop(columns="topic").to_html(index=False, border=0, float_format="{:.3f}".format)
+        return f"{shown}<p>{self.summary().replace(chr(10), '<br>')}</p>"
+
+
+def effect_rows(
+    quantity: str,
+    labels: Sequence[str],
+    estimates: Vector,
+    errors: Vector,
+    level: float,
+    degrees: float = np.inf,
+    interval: tuple[Vector, Vector] | None = None,
+    p_values: Vector | None = None,
+) -> pd.DataFrame:
+    """One row per theme.
+
+    degrees : of freedom, of the t distribution; interval, p_values : where they are not those of that distribution.
+    """
+    law = t(degrees) if np.isfinite(degrees) else norm()
+    reach = law.ppf(0.5 + level / 2) * errors
+    low, high = (estimates - reach, estimates + reach) if interval is None else interval
+    if p_values is None:
+        z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
+        p_values = 2 * law.sf(np.abs(z))
+    if quantity in SHARES:
+        low, high, p_values = np.maximum(low, 0.0), np.minimum(high, 1.0), np.full(len(errors), np.nan)
+    return pd.DataFrame(
+        {
+            "topic": np.arange(len(labels)),
+            "theme": list(labels),
+            "quantity": quantity,
+            "estimate": estimates,
+            "std_error": errors,
+            "low": low,
+            "high": high,
+            "p_value": p_values,
+        }
+    )
+
+
+def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with Holm's p values: those of one quantity, over all themes and groups, are judged together."""
+    return frame.assign(p_holm=frame.groupby("quantity", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy())))
+
+
+def holm(p_values: Vector) -> Vector:
+    """P values that hold for all tests together; NaN where there was no test.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, np.nan, 0.03]))
+    array([0.03, 0.06,  nan, 0.06])
+    """
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    found = np.full(len(p_values), np.nan)
+    found[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)))
+    return found

@@ -1,0 +1,170 @@
+"""Intervals for numbers about themes that hold although tone was learnt from the same responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from textsignal.arrays import Vector
+from textsignal.covariates.given import Given
+from textsignal.engines.local import local_compute
+from textsignal.errors import InputError
+from textsignal.readers.themes import ThemeReader
+from textsignal.topics.beside import as_groups
+from textsignal.topics.reading import Observed
+from textsignal.training.draws import Keys, document_keys, drawn
+from textsignal.training.theme_reading import read_features, text_keys
+from textsignal.training.tone import TONE_FOLDS
+from textsignal.uncertainty.calibration import CUTS, ToneText, inflation
+from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
+from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
+
+#: Texts with a response that there must be at least, and for each theme.
+FEWEST, FEWEST_PER_THEME = 40, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What documents say about themes, and what is needed to learn it anew.
+
+    keys : (documents,) by which halves are drawn: of texts, or of groups that stay together.
+    sentence_tone : (sentences,) tone that `talk` is by.
+    """
+
+    talk: Talk
+    text: ToneText
+    keys: Keys
+    sentence_tone: Vector
+
+
+def gather(
+    reader: ThemeReader,
+    observed: Observed,
+    groups: NDArray[np.int64] | None,
+    better: int,
+    unseen: bool = True,
+) -> Evidence:
+    """Read documents; unseen : by tone that has not seen their responses, or else by that of all."""
+    fitted = reader.fitted
+    reading = reader.read(observed.tokens).sentences
+    assert reading is not None
+    y = fitted.family.encode(observed.responses)
+    check_enough(y, observed.weight, fitted.n_themes)
+    read = read_features(reading.texts, fitted.features)
+    keys, counts = text_keys(observed.texts), read.weighed.counts
+    known = np.isin(keys, fitted.training.keys[~fitted.training.later])
+    folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
+    given = Given.nothing(len(y)) if observed.given is None else observed.given
+    given = given if groups is None else replace(given, groups=groups)
+    tone = fitted.training.unseen_tone(reading) if unseen else reading.sentence_tone
+    talk = Talk(
+        family=fitted.family,
+        tone=reading.tone_by_theme(tone),
+        shares=reading.shares,
+        spoken=reading.spoken,
+        prevalence=fitted.themes.prevalence,
+        y=y,
+        weight=observed.weight,
+        folds=np.where(known & unseen, folds, TONE_FOLDS),
+        given=given,
+        better=better,
+    )
+    if given.groups is not None:
+        keys = given.groups.astype(np.uint64)
+        if len(np.unique(keys[(talk.weight > 0) & ~np.isnan(y)])) < 4:
+            raise InputError("intervals need four or more groups of documents that have a response")
+    return Evidence(talk, ToneText(read, fitted.features.sizes, reading), keys, tone)
+
+
+def check_enough(y: Vector, weight: Vector, n_themes: int) -> None:
+    """Raise where responses are too few, or all the same."""
+    known = y[~np.isnan(y) & (weight > 0)]
+    least = max(FEWEST, FEWEST_PER_THEME * n_themes)
+    if len(known) < least:
+        raise InputError(
+            f"{len(known):,} texts with a response are too few for intervals of {n_themes} themes; {least:,} are needed"
+        )
+    if np.ptp(known) == 0:
+        raise InputError("the response is constant, so there is nothing to estimate; check the response column")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Documents by which numbers are told: (documents,) weights of each group, and of those it differs from.
+
+    names : of the groups; none for all documents.
+    """
+
+    names: Sequence[object]
+    weights: Sequence[Vector]
+    others: Sequence[Vector]
+
+
+def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Parts:
+    """All documents, or those of each group, the largest first."""
+    if by is None:
+        return Parts([None], [weight], [np.zeros_like(weight)])
+    groups = as_groups(by, len(weight))
+    named = weight * groups.notna().to_numpy()
+    found = []
+    for name, rows in groups.groupby(groups, sort=False).indices.items():
+        own = np.zeros_like(weight)
+        own[rows] = weight[rows]
+        if own.sum() > 0:
+            found.append((name, own))
+    if not found:
+        raise InputError("no document of any group counts: the weights of all are 0")
+    found.sort(key=lambda one: (-one[1].sum(), str(one[0])))
+    names, weights = zip(*found, strict=True)
+    return Parts(names, weights, [named - own for own in weights])
+
+
+def effects_of(
+    fit: LooseFit, parts: Parts, labels: Sequence[str], level: float, inflations: dict[str, float]
+) -> pd.DataFrame:
+    """One row per part, theme and quantity."""
+    groups, weight = fit.talk.given.groups, fit.talk.weight
+    degrees = np.inf if groups is None else len(np.unique(groups[weight > 0])) - 1.0
+
+    def rows(name: str, quantity: str, measured: Measured) -> pd.DataFrame:
+        errors = np.sqrt(inflations[quantity] * measured.variances(weight, groups))
+        return effect_rows(name, labels, measured.estimates, errors, level, degrees)
+
+    tables = []
+    for group, own, others in zip(parts.names, parts.weights, parts.others, strict=True):
+        found = []
+        for name, quantity in QUANTITIES.items():
+            if group is not None and name == "gamma":
+                continue
+            measured = quantity(fit, own)
+            found.append(rows(name, name, measured))
+            if group is not None and others.sum() > 0:
+                found.append(rows(name + DIFFERENCE, name, measured.minus(quantity(fit, others))))
+        table = pd.concat(found, ignore_index=True)
+        if group is not None:
+            table.insert(0, "group", [group] * len(table))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def crossfit_effects(
+    evidence: Evidence, parts: Parts, labels: Sequence[str], level: float, seed: int, n_jobs: int | None
+) -> pd.DataFrame:
+    """By tone out of fold; standard errors are those of the GLM on themes, times what halves say they fall short."""
+    with local_compute(n_jobs) as compute:
+        fit = fit_loosely(evidence.talk, compute)
+    inflations = inflation(evidence.talk, evidence.text, evidence.keys, CUTS, seed, n_jobs)
+    return effects_of(fit, parts, labels, level, inflations)
+
+
+def plugin_effects(
+    evidence: Evidence, parts: Parts, labels: Sequence[str], level: float, n_jobs: int | None
+) -> pd.DataFrame:
+    """As if themes and tone had been known beforehand."""
+    with local_compute(n_jobs) as compute:
+        fit = fit_loosely(evidence.talk, compute)
+    return effects_of(fit, parts, labels, level, dict.fromkeys(QUANTITIES, 1.0))
