@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "topics",
         "readers",
         "uncertainty",
-        "topics.conditional",
+        "topics.conditional topics.trusted",
         "topics.revise storage",
         "topics.speaking",
         "parts",

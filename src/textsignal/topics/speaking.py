@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -27,45 +27,23 @@ from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
 from textsignal.topics.table import unique_labels
 from textsignal.topics.theme_sentences import find_sentences, sentence_table
+from textsignal.topics.trusted import Trusted
 from textsignal.training.theme_reading import ThemeReading
-from textsignal.uncertainty.bootstrap import Progress
-from textsignal.uncertainty.effect_table import EffectTable
-from textsignal.uncertainty.estimating import LEVEL, REFITS, estimate_effects
-from textsignal.uncertainty.refits import SeedWords
-from textsignal.uncertainty.stability import stability
+from textsignal.uncertainty.effect_table import with_intervals
 
 
-class Speaking:
+class Speaking(Trusted):
     """What texts speak of, how they speak of it and what that is worth."""
 
     family: str | Family
-    reader_: Reader
     labels_: Labels
-    naming_: Naming
     _training: Observed | None
-    n_jobs: int | None
-    seed_words: SeedWords
 
     @abstractmethod
     def read(
         self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Reading:
         """Everything the model says of texts."""
-
-    @abstractmethod
-    def _observed(
-        self,
-        texts: Iterable[str] | Tokens | None,
-        responses: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Observed:
-        """What was given, or else what the model was trained on."""
-
-    @abstractmethod
-    def _topic_names(self) -> list[str]:
-        """What every topic is called, in the order of their numbers."""
 
     def drivers(
         self,
@@ -77,6 +55,8 @@ class Speaking:
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
         n_terms: int = DRIVER_TERMS,
+        interval: float | None = None,
+        groups: ArrayLike | None = None,
     ) -> Drivers:
         """What to fix first and what to keep: one row per topic, the largest lift first.
 
@@ -100,6 +80,9 @@ class Speaking:
         by : (documents,) the group of each document, such as its hotel; documents without one are left out.
         texts, responses, sample_weight, covariates, offset : the documents; those of training if not given.
         n_terms : terms to list.
+        interval : a level such as .95 for columns with the ends of intervals: lift_low, lift_high, worth_low and
+            worth_high, by `estimate_effects`; it takes several times as long as a fit. None for none.
+        groups : of the intervals: within which texts depend on each other, such as hotels.
 
         Examples
         --------
@@ -113,8 +96,14 @@ class Speaking:
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        others = (texts, responses, sample_weight, covariates, offset)
-        given = None if all(value is None for value in others) else self._observed(*others)
+        beside: dict[str, Any] = {
+            "texts": texts,
+            "responses": responses,
+            "sample_weight": sample_weight,
+            "covariates": covariates,
+            "offset": offset,
+        }
+        given = None if all(value is None for value in beside.values()) else self._observed(**beside)
 
         def table(reader: Reader, observed: Observed | None) -> pd.DataFrame:
             spoken = reader.trained if observed is None else None
@@ -127,71 +116,15 @@ class Speaking:
             return reader.drivers(grouped_drivers(judged, by), self.labels_, n_terms)
 
         if not isinstance(self.reader_, ClassReader):
-            return Drivers.of(table(self.reader_, given), self.naming_)
+            made = table(self.reader_, given)
+            if interval is not None:
+                made = with_intervals(made, self.estimate_effects(by, level=interval, groups=groups, **beside))
+            return Drivers.of(made, self.naming_)
+        if interval is not None:
+            raise self.reader_.of_one_class("intervals")
         each = self.reader_.observed_by_class(given)
         tables = {label: table(self.reader_.of_class(label), each[label]) for label in self.reader_.classes}
         return Drivers.of(by_class(tables), self.naming_)
-
-    def estimate_effects(
-        self,
-        by: ArrayLike | pd.Series | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        method: str | None = None,
-        level: float = LEVEL,
-        n_refits: int = REFITS,
-        seed: int = 0,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-        progress: Progress | None = None,
-    ) -> EffectTable:
-        """What themes do to the response, with standard errors, intervals and tests that hold.
-
-        One row per theme and quantity: lift and worth (as in `drivers`, but from a GLM without shrinkage, so that
-        lifts may be below 0), reach, tone (what is said of a theme adds to the response, where it is spoken of),
-        speaking (what speaking of it at all adds, whatever is said) and gamma (how much its tone counts). With `by`
-        these of each group, and its differences to all other groups. `p_value` is of the hypothesis that there is
-        nothing, `p_holm` holds for all themes together. Themes are taken as they are: `stability` says how firm.
-
-        Parameters
-        ----------
-        by : (documents,) groups to compare; documents without one are left out of the comparison.
-        groups : (documents,) within which texts depend on each other, such as hotels: errors are cluster-robust.
-        method : "crossfit", the default for themes; "bootstrap", the default, and the only way, for other topics; or
-            "plugin", which takes topics and tone as known beforehand and is too narrow.
-        level : of the intervals.
-        n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
-        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
-            model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> model.estimate_effects().of("lift").columns[2:6].tolist()
-        ['quantity', 'estimate', 'std_error', 'low']
-        """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("intervals")
-        return estimate_effects(
-            self.reader_,
-            self._observed(texts, responses, sample_weight, covariates, offset),
-            self._topic_names(),
-            self.naming_,
-            by=by,
-            groups=groups,
-            method=method,
-            level=level,
-            n_refits=n_refits,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
 
     def of(self, label: object) -> Self:
         """Give the model of one class against all others, where classes have no order: for explain, report, sentences.
@@ -239,50 +172,6 @@ class Speaking:
         model = copy(self)
         model.naming_ = Naming.of(self.reader_.family, name, unit, self.naming_.given, lower_is_better)
         return model
-
-    def stability(
-        self,
-        n_refits: int = 20,
-        *,
-        seed: int = 0,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-    ) -> pd.DataFrame:
-        """How often each topic comes back in other samples of the documents: one row per topic, the least stable first.
-
-        Topics are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
-        one. Columns: topic (its number), label, comes_back (share of refits in which its match has a cosine of at least
-        .65: what mostly shares half of its ten leading words), cosine (of the profiles, on average), lift_sd, lift_low,
-        lift_high (how far its lift moves over the refits in which it comes back: standard deviation, least and most).
-
-        The model's terms are kept, and for themes the tone of words: lifts move by what themes are cut to be and by
-        which documents speak, not by what tone might have been.
-
-        Parameters
-        ----------
-        n_refits : how many; themes are refitted in about a sixth of the time of a whole fit, other topics in half.
-        seed : of halves and refits.
-        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
-            model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> bool(model.stability(n_refits=4)["comes_back"].max() == 1)
-        True
-        """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("refits")
-        observed = self._observed(texts, responses, sample_weight, covariates, offset)
-        better = self.naming_.better
-        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
-        return found.table(self._topic_names())
 
     def contributions(
         self,

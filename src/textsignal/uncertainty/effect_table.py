@@ -154,6 +154,18 @@ def effect_rows(
     )
 
 
+def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
+    """A table of drivers with the ends of intervals behind lift and worth: lift_low, lift_high and so on."""
+    keys = [name for name in ("group", "topic") if name in drivers]
+    for name in ("lift", "worth"):
+        ends = effects.of(name).set_index(keys)[["low", "high"]]
+        found = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["topic"])]
+        place = drivers.columns.get_loc(name)
+        for step, end in enumerate(("low", "high"), start=1):
+            drivers.insert(place + step, f"{name}_{end}", found[end].to_numpy())
+    return drivers
+
+
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with Holm's p values: those of one quantity, over all themes and groups, are judged together."""
     return frame.assign(p_holm=frame.groupby("quantity", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy())))
