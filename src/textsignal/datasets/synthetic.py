@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from textsignal.arrays import Vector
 from textsignal.datasets import review_aspects as grammar
 from textsignal.datasets import review_filler as filler
+from textsignal.datasets import review_opinions as judged
 from textsignal.datasets.common import Rows, Seed, check_integer, generator, r_squared
 from textsignal.datasets.review_aspects import Aspect
 
@@ -41,6 +42,8 @@ class SyntheticReviews:
         What the reviews talk about, with the planted effect and share of each.
     mentions : ndarray of bool, documents x aspects
         Which review talks about which aspect.
+    tones : ndarray of int, documents x aspects
+        Whether it does so well (1), badly (-1) or neither (0).
     probability : ndarray, documents
         True chance of each star above the first, the reviewer's mood included.
     hotels : ndarray of str, documents
@@ -53,6 +56,7 @@ class SyntheticReviews:
     ratings: NDArray[np.int64]
     aspects: tuple[Aspect, ...]
     mentions: NDArray[np.bool_]
+    tones: NDArray[np.int64]
     probability: Vector
     hotels: NDArray[np.str_]
     dates: NDArray[np.datetime64]
@@ -69,13 +73,29 @@ class SyntheticReviews:
         """
         return r_squared(self.ratings, self.expected_ratings, rows)
 
+    @property
+    def lifts(self) -> Vector:
+        """(aspects,) by how much the true mean rating would rise if nothing bad were said of each."""
+        return self._without(-1)
+
+    @property
+    def worths(self) -> Vector:
+        """(aspects,) by how much the true mean rating would fall if nothing good were said of each."""
+        return 0.0 - self._without(1)
+
+    def _without(self, tone: int) -> Vector:
+        """(aspects,) change of the mean rating without the talk of this tone."""
+        added = np.abs([aspect.effect for aspect in self.aspects]) * np.where(self.tones == tone, tone, 0)
+        moved = expit(logit(self.probability)[:, None] - added)
+        return np.asarray(4 * (moved - self.probability[:, None]).mean(axis=0), dtype=float)
+
     def to_frame(self) -> pd.DataFrame:
         """Return the reviews as a table with the columns `review`, `rating`, `hotel` and `date`."""
         dates = np.datetime_as_string(self.dates, unit="D")
         return pd.DataFrame({"review": self.texts, "rating": self.ratings, "hotel": self.hotels, "date": dates})
 
 
-def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
+def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) -> SyntheticReviews:
     """Write synthetic hotel reviews with planted aspects.
 
     The reviews are synthetic: a grammar of this package writes them, no person did, and they describe no
@@ -85,12 +105,17 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
         eta    = intercept + sum_a effect_a m_a + mood,     mood ~ Normal(0, 0.25^2)
         rating = 1 + Binomial(4, sigmoid(eta))
 
+    With `opinions` each review talks about three of eight aspects, each of which is spoken of well, badly or neither,
+    and m_a is 1, -1 or 0: themes have both lift and worth, and these are known.
+
     Parameters
     ----------
     n : int
         Number of reviews, at least 1.
     seed : int, Generator or None
         Seed of the draw; the same seed gives the same reviews.
+    opinions : bool
+        Whether aspects are spoken of both well and badly.
 
     Returns
     -------
@@ -113,14 +138,44 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0) -> SyntheticReviews:
     """
     check_integer("n", n, at_least=1)
     rng = generator("seed", seed)
-    aspects = grammar.ASPECTS
-    mentions = _draw_mentions(rng, n, aspects)
+    aspects = judged.ASPECTS if opinions else grammar.ASPECTS
+    effects = np.array([aspect.effect for aspect in aspects])
+    mentions = _draw_judged(rng, n, aspects) if opinions else _draw_mentions(rng, n, aspects)
+    tones = mentions * (_draw_tones(rng, mentions.shape) if opinions else np.sign(effects).astype(np.int64))
     mood = rng.normal(0, grammar.MOOD_SD, n)
-    probability = expit(grammar.INTERCEPT + mentions @ np.array([a.effect for a in aspects]) + mood)
+    intercept = judged.INTERCEPT if opinions else grammar.INTERCEPT
+    probability = expit(intercept + tones @ np.abs(effects) + mood)
     ratings = 1 + rng.binomial(4, probability)
-    texts = [_write_review(rng, [aspects[a] for a in np.flatnonzero(row)]) for row in mentions]
+    if opinions:
+        texts = [_write_opinions(rng, aspects, *row) for row in zip(mentions, tones, strict=True)]
+    else:
+        texts = [_write_review(rng, [aspects[a] for a in np.flatnonzero(row)]) for row in mentions]
     hotels, dates = _draw_hotels(rng, mentions, aspects), _draw_dates(rng, mentions, aspects)
-    return SyntheticReviews(texts, ratings, aspects, mentions, probability, hotels, dates)
+    return SyntheticReviews(texts, ratings, aspects, mentions, tones, probability, hotels, dates)
+
+
+def _draw_judged(rng: np.random.Generator, n: int, aspects: tuple[Aspect, ...]) -> NDArray[np.bool_]:
+    """Three aspects for each review, those of larger shares more often."""
+    odds = np.array([aspect.share / (1 - aspect.share) for aspect in aspects])
+    first = np.argsort(rng.exponential(1 / odds, (n, len(aspects))), axis=1)[:, : judged.ASPECTS_EACH]
+    mentions = np.zeros((n, len(aspects)), dtype=bool)
+    np.put_along_axis(mentions, first, True, axis=1)
+    return mentions
+
+
+def _draw_tones(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """-1, 0 or 1 for each review and aspect."""
+    return rng.choice(np.array([-1, 0, 1]), size=shape, p=judged.CHANCES)
+
+
+def _write_opinions(
+    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
+) -> str:
+    """Write one sentence an aspect, in random order."""
+    dealer = _Dealer(rng)
+    order = rng.permutation(np.flatnonzero(mentioned)).tolist()
+    sentences = [dealer.sentence(aspects[a].sentences, judged.words_of(aspects[a], int(tones[a]))) for a in order]
+    return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)
 
 
 def _draw_hotels(
