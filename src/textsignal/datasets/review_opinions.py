@@ -90,7 +90,7 @@ ASPECTS = (
         "price",
         0.8,
         0.3,
-        "price, rate, bill, deposit, fee, charge, parking, tax, invoice, discount",
+        "price, rate, receipt, deposit, fee, charge, parking, tax, invoice, discount",
         "fair, cheap, reasonable",
         "outrageous, hidden, excessive",
     ),
