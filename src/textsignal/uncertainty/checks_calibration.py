@@ -13,9 +13,10 @@ from textsignal.arrays import Vector
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Family, log_scores
-from textsignal.families.auto import candidates
+from textsignal.families.auto import Candidates, candidates
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.covariate_effects import dispersion_of
+from textsignal.training.family_choice import TURNS, choose_family
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks import DRAWS, MATTERS, Checked, Finding
 
@@ -84,7 +85,7 @@ def _pit_finding(checked: Checked, below: Vector, edges: Vector, n: int) -> Find
     middle = 1 - 2 / BINS
     problem = (
         f"Predicted distributions are off: {inside:.0%} of {n:,} responses lie in the middle {middle:.0%} of theirs, "
-        f"{below[0][BINS // 2]:.0%} in the lower half (largest distance {value:.3f}; by chance up to {limit:.3f})."
+        f"{below[0][BINS // 2]:.0%} in the lower half (largest distance {value:.3f}; tolerated up to {limit:.3f})."
     )
     advice = 'Trust means more than chances and intervals; try family="auto".'
     return Finding("calibration", measure, value, limit, problem, advice)
@@ -108,7 +109,7 @@ def _mean_finding(checked: Checked, drawn: Drawn) -> Finding:
     predicted = float(np.average(means[at], weights=drawn.weight[at]))
     problem = (
         f"Where {naming.mean(predicted)} is predicted, {naming.mean(predicted + gaps[0][worst])} is found "
-        f"({int(at.sum()):,} texts, a tenth of them by prediction; by chance up to {naming.amount(limit)} apart)."
+        f"({int(at.sum()):,} texts, a tenth of them by prediction; tolerated up to {naming.amount(limit)} apart)."
     )
     advice = "See `reliability` for all tenths; fit anew with texts such as these."
     return Finding("calibration", measure, value, limit, problem, advice)
@@ -130,7 +131,7 @@ def dispersion(checked: Checked, drawn: Drawn | None) -> list[Finding]:
     else:
         how, width = ("more", "narrow") if value > high else ("less", "wide")
         problem = (
-            f"Responses scatter {how} than the {drawn.family.name} family says: {value:.2f} times as much (by chance "
+            f"Responses scatter {how} than the {drawn.family.name} family says: {value:.2f} times as much (tolerated "
             f"{low:.2f} to {high:.2f}), so intervals of single texts are too {width}."
         )
         advice = "" if better.wrong else "No other family fits clearly better; standard errors should be robust."
@@ -145,20 +146,17 @@ def _better_family(checked: Checked) -> Finding:
     step = -(-len(checked.rows) // MOST_DRAWN)
     eta, responses, weight = checked.eta[::step], checked.responses[::step], checked.weight[::step]
     nothing = Finding("dispersion", measure, 0.0, SCORE_MATTERS)
-    others = _others(family, responses)
-    own = _held_back(family, eta, responses, weight) if others else np.zeros(0)
-    best, value, limit = family, 0.0, SCORE_MATTERS
-    for other in others:
-        gains = own - _held_back(other, eta, responses, weight)
-        error = float(np.std(gains) / np.sqrt(len(gains)))
-        gain = float(np.average(gains, weights=weight))
-        if gain > max(value, CLEAR_ERRORS * error, SCORE_MATTERS):
-            best, value, limit = other, gain, max(CLEAR_ERRORS * error, SCORE_MATTERS)
-    if best is family:
+    best = _best_at_first_sight(family, _others(family, responses), eta, responses, weight)
+    if best is None:
         return nothing
+    gains = _held_back(family, eta, responses, weight) - _held_back(best, eta, responses, weight)
+    value = float(np.average(gains, weights=weight))
+    limit = max(CLEAR_ERRORS * float(np.std(gains) / np.sqrt(len(gains))), SCORE_MATTERS)
+    if value <= limit:
+        return Finding("dispersion", measure, max(value, 0.0), limit)
     problem = (
         f"The {best.name} family fits better than {family.name}: held-back responses are {np.expm1(value):.0%} more "
-        f"probable under it (log score lower by {value:.3f}; by chance up to {limit:.3f})."
+        f"probable under it (log score lower by {value:.3f}; tolerated up to {limit:.3f})."
     )
     return Finding("dispersion", measure, value, limit, problem, f'Fit with family="{best.name}", or "auto".')
 
@@ -177,6 +175,20 @@ def _others(family: Family, responses: Vector) -> list[Family]:
     return [other for other in alike if other.name != family.name]
 
 
+def _best_at_first_sight(
+    family: Family, others: list[Family], eta: Vector, responses: Vector, weight: Vector
+) -> Family | None:
+    """The one with the best mean log score, where that is better by what matters."""
+    if not others:
+        return None
+    folds = np.arange(len(eta)) % FOLDS
+    with local_compute(1) as compute:
+        choice = choose_family(Candidates("", (family, *others)), eta, folds, responses, weight, compute)
+    scores = dict(choice.scores)
+    best = min(others, key=lambda other: scores[other.name])
+    return best if scores[family.name] - scores[best.name] > SCORE_MATTERS else None
+
+
 def _held_back(family: Family, eta: Vector, responses: Vector, weight: Vector) -> Vector:
     """(documents,) log scores by fits that have not seen them."""
     y, folds = family.encode(responses), np.arange(len(eta)) % FOLDS
@@ -186,6 +198,6 @@ def _held_back(family: Family, eta: Vector, responses: Vector, weight: Vector) -
         model = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True)
         for fold in range(FOLDS):
             out = folds == fold
-            fit = fit_glm(model, columns[~out], y[~out], weight[~out])
+            fit = fit_glm(model, columns[~out], y[~out], weight[~out], max_turns=TURNS)
             found[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
     return found

@@ -109,14 +109,15 @@ def influence(checked: Checked) -> list[Finding]:
 def _of_documents(checked: Checked, found: Influence) -> Finding:
     moved, errors = found.of_documents, found.errors
     shares = np.abs(moved) / np.maximum(errors, np.finfo(float).tiny)
-    least = NOTHING * checked.spread
-    shares = np.where(np.abs(moved) > least, shares, 0.0)
+    measure = "change of a lift without one text, in its standard errors"
+    matters = (shares > ONE_MATTERS) & (np.abs(moved) > NOTHING * checked.spread)
+    if not matters.any():
+        return Finding("influence", measure, float(shares.max()), ONE_MATTERS)
+    shares = np.where(matters, shares, 0.0)
     row, k = divmod(int(shares.argmax()), shares.shape[1])
-    value, measure = float(shares[row, k]), "change of a lift without one text, in its standard errors"
-    if value <= ONE_MATTERS:
-        return Finding("influence", measure, value, ONE_MATTERS)
+    value = float(shares[row, k])
     naming = checked.naming
-    largest = [int(r) + 1 for r in np.argsort(-shares.max(axis=1), kind="stable") if shares[r].max() > ONE_MATTERS]
+    largest = [int(r) + 1 for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
     problem = (
         f"Without the text in row {row + 1:,} the lift of “{checked.labels[k]}” would be "
         f"{_lift(checked, found.lifts[k] + moved[row, k])} instead of {_lift(checked, found.lifts[k])} {naming.unit} "
@@ -127,21 +128,22 @@ def _of_documents(checked: Checked, found: Influence) -> Finding:
 
 
 def _of_groups(checked: Checked, found: Influence, codes: NDArray[np.int64], names: pd.Index) -> Finding:
-    """Null: documents dealt to groups at random."""
-    moved = found.of_groups(codes)
-    lifts = np.maximum(np.abs(found.lifts), NOTHING * checked.spread)
-    shares = np.abs(moved) / lifts
-    rng = checked.rng(200)
-    draws = [float((np.abs(found.of_groups(rng.permutation(codes))) / lifts).max()) for _ in range(DRAWS)]
-    limit = max(*draws, GROUP_MATTERS)
-    group, k = divmod(int(shares.argmax()), shares.shape[1])
-    value, measure = float(shares[group, k]), f"change of a lift without one {checked.group_name}, as a share of it"
+    """Null: documents dealt to groups at random, for each topic by itself."""
+    moved, rng = found.of_groups(codes), checked.rng(200)
+    draws = [np.abs(found.of_groups(rng.permutation(codes))).max(axis=0) for _ in range(DRAWS)]
+    least = NOTHING * checked.spread
+    lifts = np.maximum(np.abs(found.lifts), least)
+    limits = np.maximum(np.max(draws, axis=0) / lifts, GROUP_MATTERS)
+    shares = np.where(np.abs(found.lifts) > least, np.abs(moved) / lifts, 0.0)
+    group, k = divmod(int((shares / limits).argmax()), shares.shape[1])
+    value, limit = float(shares[group, k]), float(limits[k])
+    measure = f"change of a lift without one {checked.group_name}, as a share of it"
     if value <= limit:
         return Finding("influence", measure, value, limit)
     problem = (
         f"Without {names[group]} ({int((codes == group).sum()):,} texts) the lift of “{checked.labels[k]}” would be "
         f"{_lift(checked, found.lifts[k] + moved[group, k])} instead of {_lift(checked, found.lifts[k])} "
-        f"{checked.naming.unit} (a change of {value:.0%}; by chance up to {limit:.0%})."
+        f"{checked.naming.unit} (a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
     advice = f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...)."
     return Finding("influence", measure, value, limit, problem, advice)

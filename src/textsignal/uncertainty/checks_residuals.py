@@ -18,6 +18,7 @@ from textsignal.uncertainty.covariance import clustered_sandwich, sandwich
 Codes = NDArray[np.int64]
 #: Groups from which on documents of a group are taken to depend on each other: fewer say too little of that.
 LEAST_GROUPS = 20
+LENGTH = "the length of the text"
 #: Documents from which on something beside the text is looked at.
 LEAST = 30
 #: Quantiles of what residuals are compared at: low, middle, high.
@@ -105,10 +106,10 @@ def residuals(checked: Checked) -> list[Finding]:
     left = checked.responses - checked.means
     numbers: dict[str, Any] = {}
     kinds: dict[str, Any] = {}
-    numbers["the length of the text"] = checked.reading.n_words[checked.rows].astype(float)
-    shown: dict[str, Callable[[float], str]] = {"the length of the text": lambda value: f"{value:.0f} words"}
+    numbers[LENGTH] = checked.reading.n_words[checked.rows].astype(float)
+    shown: dict[str, Callable[[float], str]] = {LENGTH: lambda value: f"{value:.0f} words"}
     if checked.times is not None:
-        name = f"time ({checked.time_name})"
+        name = checked.time_name
         days = checked.times[checked.rows]
         numbers[name] = np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
         shown[name] = lambda value: str(np.datetime64(round(value), "D"))
@@ -149,7 +150,7 @@ def _of_number(
     problem = (
         f"Responses go with {name} beyond what the text says: {', '.join(parts)} against the prediction, in "
         f"{naming.unit} (low to high {_signed(checked, curve.slope)}, standard error {naming.points(curve.error)}; "
-        f"{int(known.sum()):,} texts)."
+        f"tolerated up to {naming.points(limit)}; {int(known.sum()):,} texts)."
     )
     return [Finding("residuals", measure, curve.range, limit, problem, _advice(name))]
 
@@ -178,8 +179,8 @@ def _of_kinds(
     large = means[counts[means.index] >= min(LEAST, counts.max())]
     low, high = large.idxmin(), large.idxmax()
     problem = (
-        f"Responses differ by {name} beyond what the text says: by a standard deviation of {naming.amount(size)} (by "
-        f"chance up to {naming.points(limit)}), such as {_signed(checked, large[low])} for {names[low]} "
+        f"Responses differ by {name} beyond what the text says: by a standard deviation of {naming.amount(size)} "
+        f"(tolerated up to {naming.points(limit)}), such as {_signed(checked, large[low])} for {names[low]} "
         f"({counts[low]:,} texts) and {_signed(checked, large[high])} for {names[high]} ({counts[high]:,})."
     )
     return [Finding("residuals", measure, size, limit, problem, _advice(name, checked.group_name))]
@@ -203,4 +204,6 @@ def _signed(checked: Checked, difference: float) -> str:
 def _advice(name: str, group_name: str = "") -> str:
     if name == group_name:
         return "Fit with groups=, so that standard errors mind them, or give them as a covariate."
-    return f"Compare texts of like {name.removeprefix('the ')} only, or fit with it as a covariate."
+    if name == LENGTH:
+        return "Fit with the number of words as a covariate, or compare texts of like length."
+    return f"Fit with {name} as a covariate, as a curve if it is one already: formula='bs({name}, 4)'."

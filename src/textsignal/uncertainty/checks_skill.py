@@ -61,7 +61,7 @@ def _gap(checked: Checked) -> list[Finding]:
     if checked.out_of_fold:
         problem = (
             f"R2 is {first:.2f} on training texts, out of fold, but {second:.2f} on {len(held_out):,} held-out ones "
-            f"(by chance up to {limit:.2f} apart): these are not like those."
+            f"(tolerated up to {limit:.2f} apart): these are not like those."
         )
         return [Finding("skill", measure, first - second, limit, problem, "Look at what differs between the two.")]
     advice = "Fewer topics, or less supervision, may hold better."

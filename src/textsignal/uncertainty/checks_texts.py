@@ -19,14 +19,14 @@ from textsignal.uncertainty.checks import LEVEL, Checked, Finding
 LEAST_WORDS = 8
 #: Share of texts that are copies from which on they matter.
 COPIES_MATTER = 0.01
-#: A word fixes the response where the ranks of responses vary by less than this share of their variance.
-FIXED = 0.1
-#: Ranks of uniform numbers that vary so little lie in a part of this width.
-PART = FIXED**0.5
+#: A word fixes the response where this share of its texts have the same one; the most telling words of people's own
+#: meet it in this share. Responses of more levels are taken in so many parts.
+FIXED, TELLING, PARTS = 0.98, 0.9, 20
 #: Stated numbers that are the response go with it to this correlation at least; texts with one that matter.
-STATED, LEAST_STATED, STATED_SHARE = 0.7, 10, 0.01
+STATED, LEAST_STATED, STATED_SHARE = 0.7, 10, 0.03
 #: Words and rows that are named at most.
 NAMED = 5
+MAY_STATE = re.compile(r"/|star|out.of|rat(?:e|ing)|score", re.IGNORECASE)
 _NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMBERS = {name: value for value, name in enumerate(_NAMES)}
 _NUMBER = rf"(\d{{1,3}}(?:[.,]\d)?|{'|'.join(NUMBERS)})"
@@ -112,6 +112,8 @@ def stated_number(text: str) -> float:
     >>> stated_number("Four stars from me."), stated_number("8/10"), stated_number("Room 5 was cold.")
     (0.8, 0.8, nan)
     """
+    if MAY_STATE.search(text) is None:
+        return float("nan")
     for pattern in STATEMENTS:
         if (match := pattern.search(text)) is not None:
             number, scale = _as_number(match[1]), _as_number(match[2]) if match[2] else 5.0
@@ -146,27 +148,28 @@ def _stated_finding(checked: Checked) -> Finding:
 
 
 def _fixed_finding(checked: Checked, names: Sequence[str], present: sp.csr_array) -> Finding:
-    """Features whose documents have all but the same response, more often than chance makes of so many features."""
-    rows = checked.answered
-    ranks = stats.rankdata(checked.spoken.responses[rows])
-    ranks = (ranks - ranks.mean()) / max(float(ranks.std()), np.finfo(float).tiny)
+    """Features whose documents all but have the same response, as no word of people's own has it."""
+    rows, responses = checked.answered, checked.spoken.responses
+    kinds = kinds_of(responses[rows])
     here = sp.csc_array(present)[rows].astype(bool).astype(float)
     size = here.sum(axis=0)
-    mean, square = (np.divide(here.T @ ranks**power, size, where=size > 0, out=np.zeros(len(size))) for power in (1, 2))
-    varies = np.where(size > 0, np.maximum(square - mean**2, 0), 1.0)
-    counted = size >= fewest_fixed(ranks, len(size))
-    fixed = np.flatnonzero(counted & (varies < FIXED))
-    measure = "variance of responses where a word is, over that of all: least of all words"
-    value = float(varies[counted].min()) if counted.any() else 1.0
+    most = np.max([here.T @ (kinds == kind) for kind in range(kinds.max() + 1)], axis=0)
+    purity = np.divide(most, size, out=np.zeros(len(size)), where=size > 0)
+    # By how often the most telling words meet a response, and the commonest response is met anyway.
+    usual = max(TELLING, 1 - (1 - float(np.bincount(kinds).max() / len(kinds))) * (1 - TELLING) * 2)
+    chance = stats.binom.sf(most - 1, size, usual)
+    fixed = np.flatnonzero((purity >= FIXED) & (chance < LEVEL))
+    enough = size >= np.log(LEVEL) / np.log(usual)
+    measure = "share of texts with a word that have the same response: most of all words"
+    value = float(purity[enough].max()) if enough.any() else 0.0
     if not fixed.size:
         return Finding("leakage", measure, value, FIXED)
     order = fixed[np.argsort(-size[fixed], kind="stable")]
     with_it = rows[np.asarray(here[:, order].sum(axis=1)).ravel() > 0]
-    responses = checked.spoken.responses
     listed = []
     for j in order[:NAMED].tolist():
-        of_word = responses[rows[here[:, [j]].toarray().ravel() > 0]]
-        listed.append(f"“{names[j]}” ({len(of_word):,} texts, {checked.naming.mean(float(of_word.mean()))} on average)")
+        mean = float((here[:, [j]].T @ responses[rows]).item() / size[j])
+        listed.append(f"“{names[j]}” ({int(size[j]):,} texts, {checked.naming.mean(mean)} on average)")
     more = f" and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     problem = (
         f"The response is all but fixed where there is {', '.join(listed)}{more}: {len(with_it):,} texts in all, such "
@@ -176,13 +179,18 @@ def _fixed_finding(checked: Checked, names: Sequence[str], present: sp.csr_array
     return Finding("leakage", measure, value, FIXED, problem, advice, tuple((with_it[:NAMED] + 1).tolist()))
 
 
-def fewest_fixed(ranks: Vector, n_features: int) -> float:
-    """Documents that a feature must have so that none of so many is fixed by chance.
+def kinds_of(responses: Vector) -> NDArray[np.int64]:
+    """(documents,) numbers of levels; of equal parts by rank where there are many.
 
-    One of m documents is in the part of the responses that most are in with chance p; all are with p^m.
+    Examples
+    --------
+    >>> kinds_of(np.array([1.0, 5.0, 1.0]))
+    array([0, 1, 0])
     """
-    largest = float(np.unique(ranks, return_counts=True)[1].max() / len(ranks))
-    return max(LEAST_STATED, np.log(LEVEL / max(n_features, 1)) / np.log(min(max(PART, largest), 0.999)))
+    levels, places = np.unique(responses, return_inverse=True)
+    if len(levels) <= PARTS:
+        return places.astype(np.int64)
+    return np.asarray((stats.rankdata(responses) - 1) * PARTS // len(responses), dtype=np.int64)
 
 
 def _without(checked: Checked, rows: NDArray[np.int64]) -> str:
