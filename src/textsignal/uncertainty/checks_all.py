@@ -19,8 +19,8 @@ from textsignal.uncertainty.checks_skill import skill
 from textsignal.uncertainty.checks_texts import duplicates, leakage
 
 
-def check_all(checked: Checked, reader: Reader) -> Check:
-    """Look at everything."""
+def check_all(checked: Checked, reader: Reader, *, families: bool = True) -> Check:
+    """Look at everything; families : whether other families are fitted too, which takes longer than all the rest."""
     n_answered = len(checked.answered)
     if n_answered < FEWEST:
         raise InputError(f"{n_answered:,} texts have a response, which are too few to check; give at least {FEWEST}")
@@ -33,7 +33,7 @@ def check_all(checked: Checked, reader: Reader) -> Check:
     findings = [
         *skill(checked),
         *calibrated,
-        *dispersion(checked, drawn),
+        *dispersion(checked, drawn, families=families),
         *residuals(checked),
         *duplicates(checked),
         *leakage(checked, *features_of(reader, checked.reading)),
