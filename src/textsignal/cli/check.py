@@ -53,7 +53,7 @@ def check(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks and more."""
+    """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
     import pandas as pd
 
     from textsignal.tables.checks import check_table

@@ -54,7 +54,9 @@ def check_table(
     bad = check_rows(column(table, text, "text"), parsed, levels=whole_levels(model))
     rows = usable_rows(bad, on_bad_rows)
     own = () if model.design_ is None else model.design_.covariates
-    beside = beside_texts(table, list(dict.fromkeys([*own, *covariates])), None, offset, weights)
+    beside = beside_texts(table, own, None, offset, weights)
+    others = beside_texts(table, [name for name in covariates if name not in own], learn=True)
+    known = [each for each in (beside.covariates, others.covariates) if each is not None]
     # Rows that are left out stay where they are and count nothing, so that others keep their numbers.
     weight = np.zeros(len(table))
     weight[rows] = 1.0 if beside.weight is None else beside.weight[rows]
@@ -63,11 +65,11 @@ def check_table(
     if split is not None and not new and is_of(split, rows, parsed.values[rows]):
         held_out[rows] = split["held_out"].to_numpy(dtype=bool)
     return model.check(
-        [one if known else "" for one, known in zip(texts_of(table, text), ~bad.mask, strict=True)],
+        [one if usable else "" for one, usable in zip(texts_of(table, text), ~bad.mask, strict=True)],
         responses,
         held_out=held_out,
         sample_weight=weight,
-        covariates=beside.covariates,
+        covariates=pd.concat(known, axis=1) if known else None,
         offset=beside.added,
         by=None if by is None else groups_of(table, by),
         over=None if over is None else column(table, over, "over"),

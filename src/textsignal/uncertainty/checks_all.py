@@ -42,6 +42,11 @@ def check_all(checked: Checked, reader: Reader, *, families: bool = True) -> Che
     return Check(tuple(findings), n_answered, checked.where, pit, reliability)
 
 
+def can_check(checked: Checked) -> bool:
+    """Whether enough documents have a response, and not all the same."""
+    return len(checked.answered) >= FEWEST and checked.spread > 0
+
+
 def features_of(reader: Reader, reading: Reading) -> tuple[Sequence[str], sp.csr_array]:
     """Names of the model's features, and (documents, features) how often each document has them."""
     if not isinstance(reader, ThemeReader) or reading.sentences is None:

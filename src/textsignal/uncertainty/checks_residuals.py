@@ -30,13 +30,24 @@ class Curve:
     """Residuals as a curve of the ranks of a number.
 
     at : residuals expected at its low, middle and high quantiles; slope, error : from the low to the high one.
-    p_value : of there being no curve.
+    wald, freedom : the statistic of there being no curve, and its degrees of freedom.
     """
 
     at: Vector
     slope: float
     error: float
-    p_value: float
+    wald: float
+    freedom: int
+
+    @property
+    def p_value(self) -> float:
+        """Of there being no curve."""
+        return float(stats.chi2.sf(self.wald, self.freedom))
+
+    def by_chance(self, level: float) -> float:
+        """The range of a curve of this shape that a test of this level would just not find."""
+        critical = float(stats.chi2.isf(level, self.freedom))
+        return self.range * (critical / max(self.wald, np.finfo(float).tiny)) ** 0.5
 
     @property
     def range(self) -> float:
@@ -68,12 +79,12 @@ def curve_of(residuals: Vector, number: Vector, weight: Vector, groups: Codes | 
     at = _basis(np.array(ENDS))
     low_to_high = at[-1] - at[0]
     rest = covariance[1:, 1:]
-    wald = float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:])
     return Curve(
         at=at @ effects,
         slope=float(low_to_high @ effects),
         error=float(np.sqrt(max(low_to_high @ covariance @ low_to_high, 0.0))),
-        p_value=float(stats.chi2.sf(wald, np.linalg.matrix_rank(rest, hermitian=True) or 1)),
+        wald=float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:]),
+        freedom=int(np.linalg.matrix_rank(rest, hermitian=True)) or 1,
     )
 
 
@@ -138,11 +149,11 @@ def _of_number(
 ) -> list[Finding]:
     known = np.isfinite(values)
     if known.sum() < LEAST or np.unique(values[known]).size < 3:
-        return []
+        return [_untold(name)]
     curve = curve_of(left[known], values[known], checked.weight[known], _codes(groups, known))
-    limit, naming = MATTERS * checked.spread, checked.naming
+    limit, naming = max(MATTERS * checked.spread, curve.by_chance(LEVEL / n_tests)), checked.naming
     measure = f"residuals against {name}: range from low to high"
-    if curve.p_value >= LEVEL / n_tests or curve.range <= limit:
+    if curve.range <= limit:
         return [Finding("residuals", measure, curve.range, limit)]
     write = shown or (lambda value: f"{value:g}")
     ends = np.quantile(values[known], ENDS)
@@ -162,7 +173,7 @@ def _of_kinds(
     codes, names = pd.factorize(pd.Series(cells))
     known = np.flatnonzero(codes >= 0)
     if len(known) < LEAST or not 1 < len(names) < len(known) / 2:
-        return []
+        return [_untold(name)]
     left, weight, codes = left[known], checked.weight[known], codes[known]
     value = between(left, codes, weight)
     draws = []
@@ -184,6 +195,11 @@ def _of_kinds(
         f"({counts[low]:,} texts) and {_signed(checked, large[high])} for {names[high]} ({counts[high]:,})."
     )
     return [Finding("residuals", measure, size, limit, problem, _advice(name, checked.group_name))]
+
+
+def _untold(name: str) -> Finding:
+    nan = float("nan")
+    return Finding("residuals", f"residuals against {name}: too few values, or texts of each value, to tell", nan, nan)
 
 
 def _codes(groups: NDArray[Any] | None, known: NDArray[np.bool_]) -> Codes | None:
