@@ -143,9 +143,10 @@ def dispersion(checked: Checked, drawn: Drawn | None, *, families: bool = True) 
 def _better_family(checked: Checked) -> Finding:
     """The family with the best log score of documents held back, by a GLM on the model's own linear predictor."""
     measure = "log score of the family over that of the best one"
-    family = checked.family
-    step = -(-len(checked.rows) // MOST_DRAWN)
-    eta, responses, weight = checked.eta[::step], checked.responses[::step], checked.weight[::step]
+    family, spoken = checked.family, checked.spoken
+    # Of training too: so few parameters need no texts of their own, but some texts.
+    rows = checked.answered[:: -(-len(checked.answered) // MOST_DRAWN)]
+    eta, responses, weight = spoken.eta[rows], spoken.responses[rows], spoken.weight[rows]
     nothing = Finding("dispersion", measure, 0.0, SCORE_MATTERS)
     best = _best_at_first_sight(family, _others(family, responses), eta, responses, weight)
     if best is None:

@@ -21,8 +21,8 @@ from textsignal.arrays import Vector
 from textsignal.topics.drivers import Spoken
 from textsignal.uncertainty.checks import DRAWS, Checked, Finding
 
-#: Of the lift's standard error: how far it may move by a document. A quarter of its variance is then by this one.
-ONE_MATTERS = 0.5
+#: How far a lift may move by one document, in standard errors that all others give it.
+ONE_MATTERS = 1.0
 #: Share of a lift that a group may make up; lifts below this share of the responses' deviation are next to nothing.
 GROUP_MATTERS, NOTHING = 0.5, 0.01
 #: Half the step of numeric derivatives of means, in units of the linear predictor.
@@ -49,9 +49,10 @@ class Influence:
         return (self.weight / rest)[:, None] * (self.lifts - self.parts) + self.moves
 
     @property
-    def errors(self) -> Vector:
-        """(topics,) standard errors of lifts, by the jackknife."""
-        return np.sqrt(np.sum(self.of_documents**2, axis=0))
+    def in_errors(self) -> Vector:
+        """(documents, topics) the same in standard errors of lifts, by the jackknife over all other documents."""
+        squares = self.of_documents**2
+        return np.sqrt(squares / np.maximum(squares.sum(axis=0) - squares, np.finfo(float).tiny))
 
     def of_groups(self, codes: NDArray[np.int64]) -> Vector:
         """(groups, topics) how each lift changes when a group is left out; codes : (documents,) -1 for none."""
@@ -107,9 +108,8 @@ def influence(checked: Checked) -> list[Finding]:
 
 
 def _of_documents(checked: Checked, found: Influence) -> Finding:
-    moved, errors = found.of_documents, found.errors
-    shares = np.abs(moved) / np.maximum(errors, np.finfo(float).tiny)
-    measure = "change of a lift without one text, in its standard errors"
+    moved, shares = found.of_documents, found.in_errors
+    measure = "change of a lift without one text, in standard errors of all others"
     matters = (shares > ONE_MATTERS) & (np.abs(moved) > NOTHING * checked.spread)
     if not matters.any():
         return Finding("influence", measure, float(shares.max()), ONE_MATTERS)
@@ -121,7 +121,7 @@ def _of_documents(checked: Checked, found: Influence) -> Finding:
     problem = (
         f"Without the text in row {row + 1:,} the lift of “{checked.labels[k]}” would be "
         f"{_lift(checked, found.lifts[k] + moved[row, k])} instead of {_lift(checked, found.lifts[k])} {naming.unit} "
-        f"(a change of {value:.1f} standard errors)."
+        f"(a change of {value:.1f} standard errors of all others)."
     )
     advice = "Read that text and check its response and weight before you report this lift."
     return Finding("influence", measure, value, ONE_MATTERS, problem, advice, tuple(largest[:5]))

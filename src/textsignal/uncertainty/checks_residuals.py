@@ -30,7 +30,7 @@ class Curve:
     """Residuals as a curve of the ranks of a number.
 
     at : residuals expected at its low, middle and high quantiles; slope, error : from the low to the high one.
-    wald, freedom : the statistic of there being no curve, and its degrees of freedom.
+    wald, freedom, rest : the statistic of there being no curve, its degrees of freedom and those of the residuals.
     """
 
     at: Vector
@@ -38,15 +38,16 @@ class Curve:
     error: float
     wald: float
     freedom: int
+    rest: int
 
     @property
     def p_value(self) -> float:
         """Of there being no curve."""
-        return float(stats.chi2.sf(self.wald, self.freedom))
+        return float(stats.f.sf(self.wald / self.freedom, self.freedom, self.rest))
 
     def by_chance(self, level: float) -> float:
         """The range of a curve of this shape that a test of this level would just not find."""
-        critical = float(stats.chi2.isf(level, self.freedom))
+        critical = self.freedom * float(stats.f.isf(level, self.freedom, self.rest))
         return self.range * (critical / max(self.wald, np.finfo(float).tiny)) ** 0.5
 
     @property
@@ -85,6 +86,7 @@ def curve_of(residuals: Vector, number: Vector, weight: Vector, groups: Codes | 
         error=float(np.sqrt(max(low_to_high @ covariance @ low_to_high, 0.0))),
         wald=float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:]),
         freedom=int(np.linalg.matrix_rank(rest, hermitian=True)) or 1,
+        rest=(len(rank) if groups is None else len(np.unique(groups))) - basis.shape[1],
     )
 
 
@@ -185,14 +187,15 @@ def _of_kinds(
     measure, naming = f"residuals against {name}: standard deviation between its values", checked.naming
     if size <= limit:
         return [Finding("residuals", measure, size, limit)]
-    means = pd.Series(weight * left).groupby(codes).sum() / pd.Series(weight).groupby(codes).sum()
-    counts = np.bincount(codes)
-    large = means[counts[means.index] >= min(LEAST, counts.max())]
-    low, high = large.idxmin(), large.idxmax()
+    counts, sizes = np.bincount(codes), np.bincount(codes, weight)
+    means = np.bincount(codes, weight * left) / sizes
+    # Examples are far off and have many texts: means are shrunk by their own error.
+    shrunk = means * value / (value + np.var(left) / counts)
+    low, high = int(shrunk.argmin()), int(shrunk.argmax())
     problem = (
         f"Responses differ by {name} beyond what the text says: by a standard deviation of {naming.amount(size)} "
-        f"(tolerated up to {naming.points(limit)}), such as {_signed(checked, large[low])} for {names[low]} "
-        f"({counts[low]:,} texts) and {_signed(checked, large[high])} for {names[high]} ({counts[high]:,})."
+        f"(tolerated up to {naming.points(limit)}), such as {_signed(checked, means[low])} for {names[low]} "
+        f"({counts[low]:,} texts) and {_signed(checked, means[high])} for {names[high]} ({counts[high]:,})."
     )
     return [Finding("residuals", measure, size, limit, problem, _advice(name, checked.group_name))]
 
