@@ -45,10 +45,10 @@ def check_table(
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> model = TextResponseModel(n_topics=5).fit(table["review"], table["rating"])
-    >>> check_table(model, table, text="review", response="rating", by="hotel", over="date").wrong
-    ()
+    >>> table = synthetic_reviews(150, seed=1).to_frame()
+    >>> model = TextResponseModel(n_topics=3).fit(table["review"], table["rating"])
+    >>> check_table(model, table, text="review", response="rating", by="hotel", over="date").looked_at[:2]
+    ('skill', 'calibration')
     """
     parsed = parsed_response(model, table, response)
     bad = check_rows(column(table, text, "text"), parsed, levels=whole_levels(model))

@@ -79,8 +79,8 @@ class Checking:
         Examples
         --------
         >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
         >>> model.check().wrong
         ()
         """

@@ -64,6 +64,14 @@ class Check:
     where : what predictions are judged on, in words.
     pit : histogram of the places of responses in their predicted distributions: low, high, documents, expected.
     reliability : tenths of documents by prediction: predicted, observed, standard_error, documents.
+
+    Examples
+    --------
+    >>> copies = Finding("duplicates", "share of copies", 0.1, 0.01, "40 texts (10%) are copies.", "Leave them out.")
+    >>> fine = Finding("skill", "R2", 0.6, 0.1)
+    >>> print(Check((fine, copies), 400, "judged out of fold", pd.DataFrame(), pd.DataFrame()))
+    duplicates: 40 texts (10%) are copies. Leave them out.
+    Nothing else looks wrong in skill (400 texts with a response; judged out of fold).
     """
 
     findings: tuple[Finding, ...]

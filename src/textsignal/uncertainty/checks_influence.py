@@ -12,9 +12,11 @@ derivative of its loss, H = sum w curvature x x'. Themes and the tone of words s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
@@ -56,14 +58,15 @@ class Influence:
 
     def of_groups(self, codes: NDArray[np.int64]) -> Vector:
         """(groups, topics) how each lift changes when a group is left out; codes : (documents,) -1 for none."""
-        known, n_groups = codes >= 0, int(codes.max()) + 1
-        size = np.bincount(codes[known], self.weight[known], n_groups)
-        rest = np.maximum(self.weight.sum() - size, np.finfo(float).tiny)
-        away = np.zeros((n_groups, len(self.lifts)))
-        np.add.at(away, codes[known], (self.weight[:, None] * (self.lifts - self.parts))[known])
-        moved = np.zeros_like(away)
-        np.add.at(moved, codes[known], self.moves[known])
-        return away / rest[:, None] + moved
+        rows = np.flatnonzero(codes >= 0)
+        shape = (int(codes.max()) + 1, len(codes))
+        sums = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=shape)
+        rest = np.maximum(self.weight.sum() - sums @ self.weight, np.finfo(float).tiny)
+        return np.asarray(sums @ self._away / rest[:, None] + sums @ self.moves, dtype=float)
+
+    @cached_property
+    def _away(self) -> Vector:
+        return self.weight[:, None] * (self.lifts - self.parts)
 
 
 def influence_on_lifts(spoken: Spoken) -> Influence:

@@ -26,15 +26,18 @@ FIXED, TELLING, PARTS = 0.98, 0.9, 20
 STATED, LEAST_STATED, STATED_SHARE = 0.7, 10, 0.03
 #: Words and rows that are named at most.
 NAMED = 5
-MAY_STATE = re.compile(r"/|star|out.of|rat(?:e|ing)|score", re.IGNORECASE)
 _NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMBERS = {name: value for value, name in enumerate(_NAMES)}
 _NUMBER = rf"(\d{{1,3}}(?:[.,]\d)?|{'|'.join(NUMBERS)})"
-#: A number of stars, a number out of another, and a number that something is rated.
+#: A number out of another, a number of stars, and a number that something is rated: texts that may state it hold one of
+#: these words.
 STATEMENTS = (
-    re.compile(rf"\b{_NUMBER}[ -]{{0,2}}(?:out[ -]of|/)[ ]?{_NUMBER}\b", re.IGNORECASE),
-    re.compile(rf"\b{_NUMBER}[ -]{{0,2}}stars?\b()", re.IGNORECASE),
-    re.compile(rf"\b(?:rating|rated?|score)\b(?: it| this| a| of| is|:| =){{0,2}} ?{_NUMBER}\b()", re.IGNORECASE),
+    (("/", "out of", "out-of"), re.compile(rf"\b{_NUMBER}[ -]{{0,2}}(?:out[ -]of|/)[ ]?{_NUMBER}\b")),
+    (("star",), re.compile(rf"\b{_NUMBER}[ -]{{0,2}}stars?\b()")),
+    (
+        ("rate", "rating", "score"),
+        re.compile(rf"\b(?:rating|rated?|score)\b(?: it| this| a| of| is|:| =){{0,2}} ?{_NUMBER}\b()"),
+    ),
 )
 
 
@@ -112,17 +115,16 @@ def stated_number(text: str) -> float:
     >>> stated_number("Four stars from me."), stated_number("8/10"), stated_number("Room 5 was cold.")
     (0.8, 0.8, nan)
     """
-    if MAY_STATE.search(text) is None:
-        return float("nan")
-    for pattern in STATEMENTS:
-        if (match := pattern.search(text)) is not None:
+    lower = text.lower()
+    for words, pattern in STATEMENTS:
+        if any(word in lower for word in words) and (match := pattern.search(lower)) is not None:
             number, scale = _as_number(match[1]), _as_number(match[2]) if match[2] else 5.0
             return number / scale if scale in (5, 6, 7, 10, 20, 100) and number <= 2 * scale else float("nan")
     return float("nan")
 
 
 def _as_number(text: str) -> float:
-    return float(NUMBERS.get(text.lower(), text.replace(",", ".")))
+    return float(NUMBERS.get(text, text.replace(",", ".")))
 
 
 def _stated_finding(checked: Checked) -> Finding:
