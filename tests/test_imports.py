@@ -53,11 +53,11 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "tables.used",
         "figures.plots tables.analyse",
         "tables.apply tables.several",
-        "tables.classes",
+        "tables.classes tables.checks",
         "studies",
         "cli.console cli.options cli.models",
         "cli.screen",
-        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.explain cli.report cli.reproduce",
+        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.reproduce",
         "cli",
         "__main__",
     )

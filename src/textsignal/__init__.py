@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textsignal.tables.read import read_table
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
+    from textsignal.uncertainty.checks import Check
 
 __version__ = "0.1.0.dev0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "GLMNMF",
     "JBNMF",
     "Binomial",
+    "Check",
     "Explanation",
     "TextResponseModel",
     "TextResponsesModel",
@@ -45,6 +47,7 @@ _HOMES = {
     "GLMNMF": "estimators",
     "JBNMF": "estimators",
     "Binomial": "families",
+    "Check": "uncertainty.checks",
     "Explanation": "topics.explanation",
     "TextResponseModel": "model",
     "TextResponsesModel": "several",

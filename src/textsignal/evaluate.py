@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from textsignal.errors import InputError
+from textsignal.families import Family, distribution_of_numbers
 from textsignal.families.labels import as_column
 
 #: Training skill is far above held-out skill from this gap in R2 on, and from this share of training's R2.
@@ -82,6 +83,30 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
     table["standard_error"] = grouped["observed"].sem()
     table["documents"] = grouped.size()
     return table.reset_index(drop=True)
+
+
+def pit_shares(
+    family: Family, y: ArrayLike, eta: NDArray[np.float64], n_bins: int = 10, weight: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """(n_bins + 1,) share of documents whose response lies below each of equal parts of its predicted distribution.
+
+    Under perfect calibration it is that part: 0, .1, .2, ... A level takes up the stretch from P(below it) to P(up to
+    it), spread evenly (Czado, Gneiting and Held, 2009). No response is missing.
+
+    Examples
+    --------
+    >>> from textsignal.families import Bernoulli
+    >>> pit_shares(Bernoulli((0, 1)), [0, 1], np.zeros(2), n_bins=4)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    responses, distribution = np.asarray(y, dtype=float), distribution_of_numbers(family, eta)
+    high = np.asarray(distribution.cdf(responses))
+    low = high - (np.asarray(distribution.pmf(responses)) if hasattr(distribution, "pmf") else 0.0)
+    width = np.maximum(high - low, np.finfo(float).tiny)
+    edges = np.linspace(0, 1, n_bins + 1)
+    weights = np.ones(len(responses)) if weight is None else np.asarray(weight, dtype=float)
+    below: NDArray[np.float64] = np.clip((edges[:, None] - low) / width, 0, 1) @ (weights / weights.sum())
+    return below
 
 
 def top_terms(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.int64]:

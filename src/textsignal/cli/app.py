@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 import textsignal
+from textsignal.cli.check import check
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
 from textsignal.cli.drivers import drivers
@@ -40,6 +41,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
     topics: "textsignal topics out/model",
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
+    check: "textsignal check out/model reviews.csv --text Review --response Rating",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",

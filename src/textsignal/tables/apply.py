@@ -52,7 +52,7 @@ def drivers_table(
     if text is None:
         raise InputError("a table was given, but not which column holds the texts; give text='...'")
     texts = texts_of(table, text)
-    responses = None if response is None else _parsed(model, table, response).values
+    responses = None if response is None else parsed_response(model, table, response).values
     groups = None if by is None else groups_of(table, by)
     beside = _beside(model, table, offset, weights)
     return model.drivers(
@@ -161,16 +161,16 @@ def report_table(
     """
     from textsignal.report.page.render import write_report  # charts are slow to import
 
-    parsed = _parsed(model, table, response)
+    parsed = parsed_response(model, table, response)
     texts = column(table, text, "text")
     beside = _beside(model, table, offset)
-    bad = with_problems(check_rows(texts, parsed, levels=_whole_levels(model)), beside)
+    bad = with_problems(check_rows(texts, parsed, levels=whole_levels(model)), beside)
     rows = usable_rows(bad, on_bad_rows)
     beside, responses = beside.at(rows), parsed.values[rows]
     used = texts.to_numpy(dtype=object)[rows].tolist()
     reading = model.read(used, covariates=beside.covariates, offset=beside.added)
     held_out = np.full(len(rows), new)
-    if split is not None and not new and _is_of(split, rows, responses):
+    if split is not None and not new and is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
     naming = replace(model.naming_, response=response, unit=unit or model.naming_.unit)
@@ -192,7 +192,7 @@ def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
     return np.array([np.nan if missing(label) else float(str(label) == name) for label in as_column(labels)])
 
 
-def _parsed(model: TextResponseModel, table: pd.DataFrame, response: str) -> ParsedResponse:
+def parsed_response(model: TextResponseModel, table: pd.DataFrame, response: str) -> ParsedResponse:
     """A table's response in numbers, labels by those that stand for them in the model."""
     has_labels = model.family_.has_text or model.naming_.is_class
     parsed = parse_response(column(table, response, "response"), MOST_CLASSES if has_labels else 0)
@@ -201,7 +201,7 @@ def _parsed(model: TextResponseModel, table: pd.DataFrame, response: str) -> Par
     return replace(parsed, values=in_numbers(parsed.given, model.family_))
 
 
-def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
+def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     """Lowest and highest level, where all between are levels too."""
     levels = np.asarray(getattr(model, "levels_", ()))
     if (
@@ -213,7 +213,7 @@ def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     return int(levels[0]), int(levels[-1])
 
 
-def _is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
+def is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
     """Whether a fit's documents are these rows with these responses."""
     if not {"row", "response", "held_out"} <= set(split.columns):
         return False

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textsignal.report.values.bins import Bins
     from textsignal.report.values.browse_data import Browse, Browser
     from textsignal.report.values.others import Others, Responses
+    from textsignal.uncertainty.checks import Finding
 
 Floats = NDArray[np.float64]
 
@@ -345,6 +346,7 @@ class ReportData:
     given : what effects are given, in a sentence; "" for nothing.
     examples : texts to try.
     browse : documents to look through; None where none are shown.
+    checks : what looks wrong, beyond warnings.
     settings : name and value of what makes the model; versions : of what computed it.
     """
 
@@ -369,6 +371,7 @@ class ReportData:
     examples: tuple[str, ...]
     browse: Browse | None
     documents: DocumentsSummary
+    checks: tuple[Finding, ...]
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     command: str

@@ -16,6 +16,7 @@ from textsignal.errors import InputError
 from textsignal.report.values.browse import check_n_documents, documents_to_browse
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
+from textsignal.report.values.checks import to_look_at
 from textsignal.report.values.data import FittedModel, Floats, ReportData, ReportSettings
 from textsignal.report.values.documents import describe_documents
 from textsignal.report.values.evidence import TEXT_CAP
@@ -104,6 +105,7 @@ def prepare(
         examples=examples_of(documents) if settings.with_texts else (),
         browse=documents_to_browse(model.reader_, documents, settings, summary.responses),
         documents=summary,
+        checks=to_look_at(model, documents, topics, settings),
         settings=_model_settings(model, noun),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
         command=settings.command,

@@ -104,12 +104,8 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
 
     A level takes up the stretch from P(below it) to P(up to it), spread evenly (Czado, Gneiting and Held, 2009).
     """
-    distribution = distribution_of_numbers(family, eta)
-    high = np.asarray(distribution.cdf(responses))
-    low = high - _of_itself(distribution, responses)
     edges = np.linspace(0, 1, BINS + 1)
-    width = np.maximum(high - low, np.finfo(float).tiny)
-    below = np.clip((edges[:, None] - low) / width, 0, 1).mean(axis=1)
+    below = evaluate.pit_shares(family, responses, eta, BINS)
     return tuple(
         Bar(f"{start:.0%} to {stop:.0%}", float(start), float(stop), float(share * BINS))
         for start, stop, share in zip(edges[:-1], edges[1:], np.diff(below), strict=True)

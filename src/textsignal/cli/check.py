@@ -1,0 +1,93 @@
+"""`textsignal check`: what looks wrong with a stored model and its data, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import count, out, say
+from textsignal.cli.models import one_model
+from textsignal.cli.options import (
+    BadRowsOption,
+    ClassOption,
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    ModelArgument,
+    OffsetOption,
+    OnBadRows,
+    ResponseOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    WeightsOption,
+    names_of,
+)
+from textsignal.cli.screen import what_was_read
+from textsignal.tables.write import check_not_input, whole_table
+
+
+def check(
+    model: ModelArgument,
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    label: ClassOption = None,
+    by: Annotated[str | None, typer.Option("--by", help="Column of groups, such as a hotel.")] = None,
+    over: Annotated[str | None, typer.Option("--over", help="Column of dates.")] = None,
+    covariates: Annotated[
+        str | None,
+        typer.Option("--covariates", help="More columns that residuals are held against, parted by commas."),
+    ] = None,
+    offset: OffsetOption = None,
+    weights: WeightsOption = None,
+    new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Every number, as CSV, TSV, JSON, Parquet or Excel.")
+    ] = None,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
+    import pandas as pd
+
+    from textsignal.tables.checks import check_table
+    from textsignal.tables.classes import split_of_class
+    from textsignal.tables.read import read_file
+    from textsignal.tables.several import split_of
+
+    if output is not None:
+        check_not_input(output, [file, *model.glob("**/*")])
+    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+    if read.choice:
+        say(what_was_read(file, read))
+    fitted, split, known = one_model(model, response, label, names_column=True), model.parent / "documents.csv", None
+    if split.is_file():
+        naming, rows = fitted.naming_, pd.read_csv(split)
+        known = split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
+    found = check_table(
+        fitted,
+        read.table,
+        text=text,
+        response=response,
+        split=known,
+        new=new,
+        by=by,
+        over=over,
+        covariates=names_of(covariates, read.table),
+        offset=offset,
+        weights=weights,
+        on_bad_rows=on_bad_rows.value,
+    )
+    for line in found.lines():
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+    if output is not None:
+        with whole_table(output, force=force) as write:
+            made = found.to_frame()
+            write(made.assign(rows=[", ".join(map(str, rows)) for rows in made["rows"]]))
+        say(f"Written to {output}: {count(len(made), 'row')}")
