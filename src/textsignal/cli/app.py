@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 import textsignal
+from textsignal.cli.compare import compare
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
 from textsignal.cli.drivers import drivers
@@ -42,6 +43,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
+    compare: "textsignal compare reviews.csv --text Review --response Rating --groups Hotel",
     reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
 }
 for command, example in EXAMPLES.items():

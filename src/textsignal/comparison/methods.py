@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,7 +61,7 @@ class Documents:
     tokens: Tokens
     words: TokenisedTexts
     ngrams: sp.csr_array
-    given: NDArray[np.object_] | Vector
+    given: NDArray[Any]
     numbers: Vector
     units: NDArray[np.int64]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,7 @@ class Comparison:
 
     family: Family
     families: tuple[str, ...]
-    given: NDArray[np.object_] | Vector
+    given: NDArray[Any]
     numbers: Vector
     rows: NDArray[np.int64]
     folds: NDArray[np.int64]
