@@ -113,6 +113,8 @@ def compare(
     out.print(comparison_table(found.comparison, groups))
     for sentence in found.comparison.sentences:
         out.print(Text(sentence))
+    if found.comparison.caution:
+        say(found.comparison.caution)
     if output is not None:
         say(f"\nWritten to {output}: {', '.join(RESULTS)}")
 
@@ -136,7 +138,7 @@ def comparison_table(comparison: Comparison, groups: str | None) -> Table:
     table.add_column("method")
     for measure in (first, second):
         table.add_column(measure.label, justify="right")
-        table.add_column("less ours", justify="right", no_wrap=True)
+        table.add_column("against ours", justify="right", no_wrap=True)
     table.add_column("folds\nbetter", justify="right")
     n_folds = len(comparison.families)
     for row in comparison.table.to_dict("records"):
@@ -160,6 +162,6 @@ def _caption(comparison: Comparison, over: str) -> str:
     names = ", ".join(dict.fromkeys(comparison.families))
     return (
         f"{first.label}: more is better; {second.label}: of the chance that each response was given, less is better "
-        f"(family: {names}); less ours: difference to textsignal ± its standard error {over}; folds better: in which "
-        "the method is ahead of ours"
+        f"(family: {names}); against ours: method less textsignal ± its standard error {over}, for these fits; folds "
+        "better: in which the method is ahead of ours"
     )

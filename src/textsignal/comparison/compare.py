@@ -17,7 +17,7 @@ from textsignal import parts
 from textsignal.arrays import Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.comparison.folds import fold_numbers
-from textsignal.comparison.methods import METHODS, Documents, Outcome, Split, count_ngrams, fit_ours
+from textsignal.comparison.methods import METHODS, Documents, Method, Outcome, Split, count_ngrams, fit_ours
 from textsignal.comparison.results import OURS, Comparison, Predicted
 from textsignal.comparison.wording import Party
 from textsignal.engines.local import LocalEngine
@@ -112,9 +112,14 @@ def compare(
         folds=of_documents,
         units=units,
         predicted={name: _joined(documents, splits, found) for name, found in outcomes.items()},
-        parties={OURS: ours} | {method.name: Party(method.label, method.gives) for method in METHODS},
+        parties={OURS: ours} | {method.name: _party(method, family) for method in METHODS},
         described={OURS: ours.label} | {method.name: method.described for method in METHODS},
     )
+
+
+def _party(method: Method, family: Family) -> Party:
+    frequencies = method.name == "mean" and family.n_predictors > 1
+    return Party("how often classes are" if frequencies else method.label, method.gives)
 
 
 def _outcomes(

@@ -31,7 +31,9 @@ class Measure:
 
 
 R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
-LOG_SCORE = Measure("log_score", "log score", -1)
+LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
+#: Standard errors over fewer units are rough.
+FEW_UNITS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +80,20 @@ class Comparison:
 
     @property
     def measures(self) -> tuple[Measure, Measure]:
-        """R2 of numbers, AUC of two values, accuracy of classes; and the log score of all."""
+        """R2 of numbers, AUC of two values, accuracy of classes; and the log score of all, the log loss of classes."""
         if self.family.n_predictors > 1:
-            return ACCURACY, LOG_SCORE
-        return (AUC if self.family.name == "bernoulli" else R2), LOG_SCORE
+            return ACCURACY, LOG_LOSS
+        return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
 
     @property
     def leading(self) -> Measure:
-        """The measure that methods are ordered by: R2 of numbers, else the log score, which minds every chance."""
-        return R2 if R2 in self.measures else LOG_SCORE
+        """The measure that methods are ordered by: R2 of numbers, else the log loss, which minds every chance."""
+        return R2 if R2 in self.measures else LOG_LOSS
 
     def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
         """A method by one measure, on all documents or some of them."""
         said = self.predicted[name]
-        if measure == LOG_SCORE:
+        if measure.name == LOG_SCORE.name:
             return mean_of(said.log_scores[rows])
         if measure == R2:
             return r2_of(self.numbers[rows], said.mean[rows])
@@ -139,10 +141,17 @@ class Comparison:
         standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
         best_by_log_score = str(self.table["method"].iloc[int(np.argmin(self.table["log_score"]))])
         mean = standings["mean"]
+        label = self.leading.label if sign > 0 else f"{self.leading.label} (less is better)"
         return (
-            say_best(self.leading.label, standings, self.parties, OURS, best_by_log_score),
+            say_best(label, standings, self.parties, OURS, best_by_log_score),
             say_worth(standings, self.parties, OURS, text_tells=-mean.ahead > CLEAR * mean.std_error),
         )
+
+    @property
+    def caution(self) -> str:
+        """What to mind of the standard errors, "" where there is nothing."""
+        n_units = np.unique(self.units).size
+        return f"There are only {n_units} groups, so that standard errors are rough." if n_units < FEW_UNITS else ""
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
@@ -155,7 +164,7 @@ class Comparison:
 
     def __str__(self) -> str:
         shown = self.table.drop(columns="described").to_string(index=False, float_format="{:.3f}".format)
-        return "\n".join([shown, *self.sentences])
+        return "\n".join(line for line in [shown, *self.sentences, self.caution] if line)
 
     def write(self, folder: Path) -> None:
         """Write compare.csv, predictions.csv and summary.txt into a folder."""

@@ -54,8 +54,8 @@ def say_best(
         other_view = f" (by the log score {parties[best_by_log_score].label} {_is(parties[best_by_log_score])} best)"
     if best == "mean":
         return (
-            f"No method predicts better than the mean ({score}){other_view}: what the texts say of the response cannot "
-            "be told from so few of them, or is nothing."
+            f"No method predicts better than {party.label} ({score}){other_view}: what the texts say of the response "
+            "cannot be told from so few of them, or is nothing."
         )
     begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {score}"
     if best == ours:
@@ -85,7 +85,7 @@ def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], o
     own = parties[ours]
     if not text_tells:
         return (
-            f"{own.named} {_is(own)} not clearly better than the mean here, so make nothing of what "
+            f"{own.named} {_is(own)} not clearly better than {parties['mean'].label} here, so make nothing of what "
             f"{own.verb('it says', 'they say')} of the response."
         )
     rival = parties[next(name for name in standings if name != ours)]
