@@ -147,6 +147,10 @@ def test_standard_errors_are_those_of_the_jackknife(measure):
     assert difference(whole).std_error(whole) == pytest.approx(jackknife, rel=0.02)
 
 
+def test_a_fold_of_equal_responses_has_no_r2():
+    assert np.isnan(r2_of(np.ones(3), np.arange(3.0)).value)
+
+
 def test_standard_errors_over_groups_see_what_they_share():
     rng = np.random.default_rng(3)
     groups = np.arange(600) // 20
@@ -171,11 +175,11 @@ PARTIES = {
 )
 def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
     ours, other = Standing(0.6, 0.0, 0.0), Standing(0.6 + ahead, ahead, error)
-    lost = say_best("R2", {"ridge": other, "textsignal": ours}, PARTIES, "textsignal", "ridge")
+    lost = say_best("R2", {"ridge": other, "textsignal": ours}, PARTIES, "textsignal", "ridge", clear=True)
     assert lost.startswith("Ridge predicts best")
     assert words in lost
     behind = Standing(0.6 - ahead, -ahead, error)
-    won = say_best("R2", {"textsignal": ours, "ridge": behind}, PARTIES, "textsignal", "ridge")
+    won = say_best("R2", {"textsignal": ours, "ridge": behind}, PARTIES, "textsignal", "ridge", clear=True)
     assert won.startswith("Themes and tone predict best (by the log score ridge is best)")
     assert words in won
 
@@ -183,9 +187,8 @@ def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
 def test_the_second_sentence_praises_nothing_that_does_not_predict():
     standings = {"mean": Standing(0.0, 0.01, 0.01), "textsignal": Standing(-0.01, 0.0, 0.0)}
     assert "make nothing of what they say" in say_worth(standings, PARTIES, "textsignal", text_tells=False)
-    assert say_best("R2", standings, PARTIES, "textsignal", "mean").startswith(
-        "No method predicts better than the mean"
-    )
+    first = say_best("R2", standings, PARTIES, "textsignal", "mean", clear=False)
+    assert first.startswith("No method predicts clearly better than the mean (R2 0.000)")
     good = {"textsignal": Standing(0.6, 0.0, 0.0), "ridge": Standing(0.5, -0.1, 0.01)}
     assert "ridge gives numbers" in say_worth(good, PARTIES, "textsignal", text_tells=True)
 

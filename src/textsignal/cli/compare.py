@@ -111,6 +111,7 @@ def compare(
         say(f"Left out without response: {count(found.without_response, 'row')}.")
     out.print()
     out.print(comparison_table(found.comparison, groups))
+    out.print()
     for sentence in found.comparison.sentences:
         out.print(Text(sentence))
     if found.comparison.caution:

@@ -38,10 +38,10 @@ from textsignal.training.word_effects import WordProblem
 INNER_FOLDS = 5
 #: A word, or pair of words, must be in so many training documents.
 LEAST_DOCUMENTS = 2
-#: Ridge penalties of GLMs, in units of the loss' curvature; those of the lasso, as parts of the least that leaves
-#: nothing; all are tried strongest first.
+#: Ridge penalties of GLMs, in units of the loss' curvature; those of the lasso, in units of the least that leaves
+#: nothing of all training documents (twice that leaves nothing of a part of them either). Strongest first.
 GLM_PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
-LASSO_PARTS = tuple(np.logspace(-0.25, -3, 12).tolist())
+LASSO_PARTS = (2.0, *np.logspace(-0.25, -3, 12).tolist())
 LASSO_TOL, LASSO_STEPS = 1e-3, 1000
 #: Multiplicative updates of the NMF, at most.
 NMF_UPDATES = 200

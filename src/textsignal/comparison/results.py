@@ -140,12 +140,17 @@ class Comparison:
         columns = self.table[["method", name, f"{name}_difference", f"{name}_std_error"]].itertuples(index=False)
         standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
         best_by_log_score = str(self.table["method"].iloc[int(np.argmin(self.table["log_score"]))])
-        mean = standings["mean"]
+        best = next(iter(standings))
         label = self.leading.label if sign > 0 else f"{self.leading.label} (less is better)"
         return (
-            say_best(label, standings, self.parties, OURS, best_by_log_score),
-            say_worth(standings, self.parties, OURS, text_tells=-mean.ahead > CLEAR * mean.std_error),
+            say_best(label, standings, self.parties, OURS, best_by_log_score, clear=self._beats_the_mean(best)),
+            say_worth(standings, self.parties, OURS, text_tells=self._beats_the_mean(OURS)),
         )
+
+    def _beats_the_mean(self, name: str) -> bool:
+        """Whether a method is better than the mean by more than chance gives."""
+        difference = self.estimate(name, self.leading) - self.estimate("mean", self.leading)
+        return self.leading.sign * difference.value > CLEAR * difference.std_error(self.units)
 
     @property
     def caution(self) -> str:

@@ -51,8 +51,10 @@ def mean_of(scores: Vector) -> Estimate:
 
 
 def r2_of(responses: Vector, predicted: Vector) -> Estimate:
-    """R2 = 1 - S / V, whose influences are -((y - predicted)^2 - (S / V) (y - mean y)^2) / V."""
+    """R2 = 1 - S / V, whose influences are -((y - predicted)^2 - (S / V) (y - mean y)^2) / V; NaN where V is 0."""
     errors, spreads = (responses - predicted) ** 2, (responses - responses.mean()) ** 2
+    if not spreads.any():
+        return Estimate(float("nan"), np.zeros(len(responses)))
     lost = float(errors.mean() / spreads.mean())
     return Estimate(1 - lost, (lost * spreads - errors) / spreads.mean())
 

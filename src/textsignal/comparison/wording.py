@@ -40,28 +40,42 @@ class Party:
 
 
 def say_best(
-    measure: str, standings: Mapping[str, Standing], parties: Mapping[str, Party], ours: str, best_by_log_score: str
+    measure: str,
+    standings: Mapping[str, Standing],
+    parties: Mapping[str, Party],
+    ours: str,
+    best_by_log_score: str,
+    *,
+    clear: bool,
 ) -> str:
     """Which method is best, and whether its difference to ours is larger than its standard error.
 
     standings : of all methods by this measure, the best first, names as in `parties`; ours : our own.
+    clear : whether the best is better than the mean by more than chance gives.
     """
     best, *others = standings
-    party, own = parties[best], parties[ours]
-    score = f"{measure} {standings[best].value:.3f}"
+    party, own, mean = parties[best], parties[ours], parties["mean"]
+    if not clear:
+        named = "" if best == "mean" else f", {party.label} {_number(standings[best].value)}"
+        return (
+            f"No method predicts clearly better than {mean.label} "
+            f"({measure} {_number(standings['mean'].value)}{named}): what the texts say of the response cannot be told "
+            "from so few of them, or is nothing."
+        )
     other_view = ""
     if best_by_log_score != best:
         other_view = f" (by the log score {parties[best_by_log_score].label} {_is(parties[best_by_log_score])} best)"
-    if best == "mean":
-        return (
-            f"No method predicts better than {party.label} ({score}){other_view}: what the texts say of the response "
-            "cannot be told from so few of them, or is nothing."
-        )
-    begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {score}"
+    begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {measure}"
+    begin = f"{begin} {_number(standings[best].value)}"
     if best == ours:
         rival, standing = parties[others[0]].label, standings[others[0]]
-        return f"{begin}, and {rival}, the next, {standing.value:.3f}; {_difference(standing)}."
-    return f"{begin}, and {own.label} {standings[ours].value:.3f}; {_difference(standings[best])}."
+        return f"{begin}, and {rival}, the next, {_number(standing.value)}; {_difference(standing)}."
+    return f"{begin}, and {own.label} {_number(standings[ours].value)}; {_difference(standings[best])}."
+
+
+def _number(value: float) -> str:
+    """Three digits, and no minus before 0."""
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 def _is(party: Party) -> str:
