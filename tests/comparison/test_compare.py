@@ -113,6 +113,12 @@ def test_other_numbers_have_a_finite_log_score(family):
     assert set(found.families) == {family}
 
 
+def test_two_groups_may_be_all_there_are():
+    found = run(RATINGS, model=STARS, groups=np.arange(N) % 2)
+    assert set(found.table["method"]) == NAMES
+    assert found.caution == "There are only 2 groups, so that standard errors are rough."
+
+
 def test_folds_keep_units_whole_and_spread_responses():
     rng = np.random.default_rng(1)
     units, responses = np.sort(rng.integers(0, 60, 400)), rng.integers(1, 6, 400).astype(float)

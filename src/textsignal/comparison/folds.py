@@ -24,7 +24,7 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
     Examples
     --------
     >>> fold_numbers(np.array([0, 0, 1, 2, 3]), np.array([1.0, 0, 0, 1, 1]), n_folds=2, seed=0)
-    array([0, 0, 1, 0, 1])
+    array([0, 0, 1, 1, 0])
     """
     numbers, first, places, sizes = np.unique(units, return_index=True, return_inverse=True, return_counts=True)
     levels, strata = np.unique(responses, return_inverse=True)

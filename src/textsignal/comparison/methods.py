@@ -69,7 +69,10 @@ class Documents:
     def split(self, left_out: NDArray[np.bool_], seed: int) -> Split:
         """Parts to learn from and to predict."""
         train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
-        inner = fold_numbers(self.units[train], self.numbers[train], INNER_FOLDS, seed)
+        units = self.units[train]
+        if np.ptp(units) == 0:  # one group is all there is to learn from, and is parted
+            units = self.tokens.at(train).first_copies()
+        inner = fold_numbers(units, self.numbers[train], INNER_FOLDS, seed)
         return Split(self, train, test, inner)
 
 

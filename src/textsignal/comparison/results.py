@@ -57,14 +57,6 @@ class Comparison:
     units : (documents,) numbers of those that were left out together.
     predicted : by name of method; parties : what sentences say of each.
     described : what each method is.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(120, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=4)
-    >>> ts.compare(reviews.texts, reviews.ratings, folds=2, model=model).table["method"].iloc[-1]
-    'mean'
     """
 
     family: Family

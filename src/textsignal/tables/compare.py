@@ -44,15 +44,6 @@ def compare_table(
     """Hold a model against simpler ways on a table, as `compare` does; rows and columns as in `analyse`.
 
     groups : column of what is left out together, such as a hotel.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(120, seed=1).to_frame()
-    >>> model = TextResponseModel(n_topics=4)
-    >>> compared = compare_table(table, text="review", response="rating", model=model, groups="hotel", folds=2)
-    >>> len(compared.comparison.predictions), compared.without_response
-    (120, 0)
     """
     parsed = response_in(table, response, model.family, model.levels)
     of_classes = n_classes(parsed, model.family, model.levels) > 2
