@@ -212,8 +212,8 @@ def _linear(
 ) -> Outcome:
     """A linear regression on columns, by the penalty that predicts left-out documents best.
 
-    Its predictions enter the GLM for probabilities as they are: by the link they have a worse log score on ratings and
-    two values, and no better one on counts.
+    Its predictions enter the GLM for probabilities as they are. By the link they had a worse log score on ratings, two
+    values and scattered counts (by .002 to .1), and a better one (by .02) on Poisson counts alone.
     """
     y = split.numbers
     chosen = choose_penalty(path, X, y, split.inner, penalties, squared_error)
