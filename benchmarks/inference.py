@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 REPLICATES, REFITS, N_ASPECTS = 200, 200, 8
 #: One more theme than aspects: words that judge nothing make one of their own.
 TRUTH_TOPICS = N_ASPECTS + 1
-HOTELS, HOTEL_SD, GATHERED = 60, 1.0, 1.5
+GROUPED, HOTELS, HOTEL_SD, GATHERED = 4000, 80, 0.5, 0.8
 #: Quantities of the null whose tests are counted.
 TESTED = ("lift", "worth", "gamma", "tone", "speaking")
 
@@ -110,7 +110,10 @@ def topics_of_aspects(fitted: ts.TextResponseModel, made: ts.datasets.SyntheticR
     place = {term: j for j, term in enumerate(fitted.terms_)}
     shares = fitted.components_ / fitted.components_.sum(axis=1, keepdims=True)
     hits = np.array(
-        [[shares[k, [place[w] for w in a.keywords if w in place]].sum() for k in range(len(shares))] for a in made.aspects]
+        [
+            [shares[k, [place[w] for w in a.keywords if w in place]].sum() for k in range(len(shares))]
+            for a in made.aspects
+        ]
     )
     return linear_sum_assignment(-hits)[1].tolist()
 
@@ -145,8 +148,8 @@ def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
 def groups(replicate: int, folder: Path) -> dict[str, Any]:
     """Hotels differ in how they are spoken of and, for reasons that no text names, in their ratings."""
     rng = np.random.default_rng(replicate)
-    made = ts.datasets.synthetic_reviews(2000, seed=replicate, opinions=True)
-    liking = GATHERED * made.tones @ rng.normal(size=(N_ASPECTS, HOTELS)) + rng.gumbel(size=(2000, HOTELS))
+    made = ts.datasets.synthetic_reviews(GROUPED, seed=replicate, opinions=True)
+    liking = GATHERED * made.tones @ rng.normal(size=(N_ASPECTS, HOTELS)) + rng.gumbel(size=(GROUPED, HOTELS))
     hotels = liking.argmax(axis=1)
     eta = logit(made.probability) + rng.normal(0, HOTEL_SD, HOTELS)[hotels]
     ratings = 1 + rng.binomial(4, expit(eta))
