@@ -36,10 +36,11 @@ from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.influence import Talk, fit_loosely, lift
 
 ROOT = Path(__file__).resolve().parents[1]
-REPLICATES, REFITS, N_ASPECTS = 200, 200, 8
+REPLICATES, REFITS, N_ASPECTS = 200, 100, 8
 #: One more theme than aspects: words that judge nothing make one of their own.
 TRUTH_TOPICS = N_ASPECTS + 1
-GROUPED, HOTELS, HOTEL_SD, GATHERED = 4000, 80, 0.5, 0.8
+#: Reviews of hotels, of which each has its own level; how far hotels differ in what is said of them.
+GROUPED, HOTELS, HOTEL_SD, GATHERED = 3000, 60, 0.8, 0.8
 #: Quantities of the null whose tests are counted.
 TESTED = ("lift", "worth", "gamma", "tone", "speaking")
 
@@ -60,12 +61,12 @@ def model(n_topics: int, seed: int) -> ts.TextResponseModel:
 
 
 def null(name: str, n_topics: int) -> Cell:
-    """Ratings are permuted, so that every effect is 0; four in five replicates have 400 texts, the others 2,000."""
+    """Ratings are permuted, so that every effect is 0; nine in ten replicates have 400 texts, the others 2,000."""
 
     def run(replicate: int, folder: Path) -> dict[str, Any]:
         rng = np.random.default_rng(replicate)
         texts, ratings = reviews(name, folder)
-        rows = rng.choice(len(texts), 2000 if replicate % 5 == 4 else 400, replace=False)
+        rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
         fitted = model(n_topics, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         found = {
             "crossfit": fitted.estimate_effects(),
@@ -182,7 +183,7 @@ SETTINGS = (
     ),
     Setting("truth 2000", truth(2000)),
     Setting("truth 400", truth(400)),
-    Setting("groups", groups),
+    Setting("groups", groups, 100),
     Setting("halves", real.halves, 5),
     Setting("aspects", real.aspects, 1),
     Setting("time", real.time, 1, alone=True),
