@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-generic chromium check bench skill themes responses reproduction screenshots clean
+.PHONY: demo test test-generic chromium check bench skill themes responses inference reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -46,6 +46,10 @@ themes: $(VENV)/.bench
 # Probabilities of responses, on the same sets: make responses RESPONSES="--data FOLDER"
 responses: $(READY)
 	$(BIN)/python benchmarks/responses.py $(RESPONSES)
+
+# Whether intervals hold: make inference INFERENCE="--data FOLDER"
+inference: $(READY)
+	$(BIN)/python benchmarks/inference.py $(INFERENCE)
 
 # The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
 DATA ?= ../shared/data
