@@ -171,7 +171,7 @@ def response_of(options: Options, observed: Observed) -> Response:
 def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
-    least = len(options.seed_words or ()) if is_auto_number(options.n_topics) else themes_of(options)
+    least = len(options.seed_words or ()) if is_auto_number(options.n_topics) else number_of(options)
     _check_themes(options, max(least, 1), len(tokens))
     seed_words = _seed_words(options, max(least, 1))
     with local_compute(options.n_jobs) as compute:
@@ -180,7 +180,7 @@ def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, 
         if is_auto_number(options.n_topics):
             taken = choose_number(prepared, seed, compute, seed_words)
         else:
-            taken = Number(themes_of(options))
+            taken = Number(number_of(options))
         models = fit_prepared(
             prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=seed_words, why=taken.why
         )
@@ -207,9 +207,10 @@ def is_auto_number(n_topics: object) -> bool:
     return isinstance(n_topics, str) and n_topics == AUTO
 
 
-def themes_of(options: Options) -> int:
-    """The number of themes that is asked for."""
-    return N_TOPICS if options.n_topics is None else options.n_topics  # type: ignore[return-value]
+def number_of(options: Options) -> int:
+    """The number of themes or topics that is asked for, where it is not left to us."""
+    assert not isinstance(options.n_topics, str)
+    return N_TOPICS if options.n_topics is None else options.n_topics
 
 
 def _candidates(options: Options, family: Family | None, responses: Vector) -> Candidates:
@@ -270,7 +271,7 @@ def new_estimator(options: Options) -> TopicEstimator:
     if options.estimator is not None:
         return clone(options.estimator)
     return GLMNMF(
-        N_TOPICS if options.n_topics is None else options.n_topics,
+        number_of(options),
         family="binomial" if _is_auto(options) else options.family,
         training=training_of(options),
         supervision=options.supervision,
@@ -308,6 +309,12 @@ def check(options: Options) -> None:
             raise InputError(
                 f'{name}={getattr(options, name)!r} is nothing to training={training!r}; give training="{other}"'
             )
+    if is_auto_number(options.n_topics) and training != "themes":
+        raise InputError(
+            f"n_topics='auto' is for training='themes', not for training={training!r}; textsignal.search finds a number"
+        )
+    if isinstance(options.n_topics, str) and not is_auto_number(options.n_topics):
+        raise InputError(f"n_topics={options.n_topics!r} must be a whole number of at least 1, or 'auto'")
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)

@@ -19,7 +19,7 @@ import pytest
 
 import textsignal
 from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table, studies
-from textsignal.cli.fit import scale_of
+from textsignal.cli.options import scale_of
 from textsignal.cli.reproduce import StudyName
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError

@@ -28,9 +28,7 @@ def draw_search(table: pd.DataFrame, recommended: int, noun: str) -> Figure:
         for (supervision, rows), color in zip(by, topic_colors(len(by)), strict=True):
             label = None if supervision is None else f"{supervision:g}"
             errors = rows[f"{measure}_se"]
-            panel.errorbar(
-                rows["n_topics"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6
-            )
+            panel.errorbar(rows["n_topics"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
         panel.axvline(recommended, color=NEUTRAL, linewidth=0.8, linestyle="--")
         panel.set_ylabel(name)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -130,7 +130,7 @@ def prepare_themes(
     tasks += [partial(_tone_of, response, read, features, weight, compute) for response in responses]
     vectors, *found = compute.engine.map(lambda task: task(), tasks)
     pairs = zip(responses, found, strict=True)
-    tones = [_with_family(response, *tone, read, weight, compute) for response, tone in pairs]
+    tones = [_with_family(response, tone, offset, read, weight, compute) for response, (tone, offset) in pairs]
     return Prepared(read, language, features, terms, units, vectors, weight, tones)
 
 
@@ -227,7 +227,7 @@ def with_themes(
     for model, values, reading in zip(models, responses, readings, strict=True):
         unseen = model.training.unseen_tone(reading)
         effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
-        found.append(replace(model, family=family, themes=themes, effects=effects, training=training))
+        found.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
     return list(zip(found, readings, strict=True))
 
 

@@ -42,7 +42,9 @@ class ThemeHalves:
     def of(cls, prepared: Prepared, seed: int, engine: Engine, seed_words: SeedWords = None) -> ThemeHalves:
         """Cut documents into halves."""
         texts = prepared.read.texts
-        whole = ThemeText(prepared.terms, _strength(prepared.term_tones), prepared.units, texts.documents, prepared.weight)
+        whole = ThemeText(
+            prepared.terms, _strength(prepared.term_tones), prepared.units, texts.documents, prepared.weight
+        )
         text = whole.with_terms(whole.leading_terms(TERMS, seed_words))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
         parts = [text.at(rows) for rows in halves(text_keys(texts.texts), 2 * CUTS, seed, most)]

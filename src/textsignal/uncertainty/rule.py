@@ -4,8 +4,10 @@ More topics are more to read and fewer hide what people speak of, while skill ha
 is whether topics come back when they are learnt from other documents. So:
 
 1. cells whose held-out deviance is more than one standard error above the least are out;
-2. of the others, those stay whose stability is within one standard error of the greatest, or within `NEAR` of it;
-3. of these, the most topics.
+2. topics that are a model of the text, as those on a matrix are, shall not be more than the text asks for: than the
+   fewest whose held-out text deviance is within one standard error of the least;
+3. of the others, those stay whose stability is within one standard error of the greatest, or within `NEAR` of it;
+4. of these, the most topics.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ def most_stable(cells: pd.DataFrame) -> int:
     return int(kept["n_topics"].idxmax())
 
 
-def skilled(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells whose held-out deviance is within one standard error of the least.
+def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
+    """Cells whose deviance is within one standard error of the least.
 
     Examples
     --------
@@ -61,8 +63,21 @@ def skilled(cells: pd.DataFrame) -> pd.DataFrame:
     >>> skilled(cells).index.tolist()
     [0, 1]
     """
-    best = cells["deviance"].idxmin()
-    return cells[cells["deviance"] <= cells.at[best, "deviance"] + np.nan_to_num(cells.at[best, "deviance_se"])]
+    best = cells[measure].idxmin()
+    return cells[cells[measure] <= cells.at[best, measure] + np.nan_to_num(cells.at[best, f"{measure}_se"])]
+
+
+def eligible(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells that predict within one standard error of the best, and have no more topics than the text asks for.
+
+    cells : one for each number of topics.
+    """
+    kept = skilled(cells)
+    if "text_deviance" not in cells:
+        return kept
+    most = skilled(cells, "text_deviance")["n_topics"].min()
+    few = kept[kept["n_topics"] <= most]
+    return kept if few.empty else few
 
 
 def recommended(cells: pd.DataFrame) -> int:
@@ -72,39 +87,57 @@ def recommended(cells: pd.DataFrame) -> int:
     least supervision whose deviance is within one standard error of the least.
     """
     speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()]
-    number = cells.at[most_stable(skilled(speaking)), "n_topics"]
+    number = cells.at[most_stable(eligible(speaking)), "n_topics"]
     of_number = skilled(cells[cells["n_topics"] == number])
     return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
 
 
-def why_stable(cells: pd.DataFrame, taken: int, noun: str) -> str:
-    """Why so many, in a clause: how stable they are, and the best of those with more; taken : a row label."""
+def why_stable(cells: pd.DataFrame, taken: int, noun: str, kept: pd.DataFrame | None = None) -> str:
+    """Why so many, in a clause: how stable they are, and the best of those with more.
+
+    taken : a row label; kept : the cells among which stability decides, None for all.
+    """
     number, stability = cells.at[taken, "n_topics"], cells.at[taken, "stability"]
-    low, high = cells["n_topics"].min(), cells["n_topics"].max()
-    most = f"of {low} to {high} {noun}s, {number} are the most that come back alike in two halves of the texts"
-    more = cells.loc[cells["n_topics"] > number, "stability"]
-    return f"{most} (cosine {stability:.2f}{'' if more.empty else f', with more at best {more.max():.2f}'})"
+    others = cells if kept is None else kept
+    more = others.loc[others["n_topics"] > number, "stability"]
+    beyond = "" if more.empty else f", with more at best {more.max():.2f}"
+    return (
+        f"of {cells['n_topics'].min()} to {cells['n_topics'].max()} {noun}s, {number} are the most that come back "
+        f"alike from either half of the texts (mean cosine {stability:.2f}{beyond})"
+    )
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
-    """What was taken and why, and what a user loses with fewer or more; taken : a row label."""
-    speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()].sort_values("n_topics")
+    """What to take and why, and what a user loses with fewer or more; taken : a row label."""
+    speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()].sort_values("n_topics", ignore_index=True)
     row, best = cells.loc[taken], cells.loc[cells["deviance"].idxmin()]
-    number = row["n_topics"]
-    why = why_stable(skilled(speaking), _speaker(speaking, number), noun)
-    said = f"Take {number:.0f} {noun}s"
-    if "supervision" in cells:
-        said += f" and a supervision of {row['supervision']:g}"
-    said += f": {why}, of those that predict within one standard error of the best (held-out R2 {row['r2']:.3f}"
-    said += ", the best)." if row.name == best.name else f", the best {best['r2']:.3f} with {best['n_topics']:.0f})."
-    fewer = speaking[speaking["n_topics"] < number].tail(1)
-    more = speaking[speaking["n_topics"] > number].head(1)
-    for other, what in ((fewer, "tell less apart"), (more, "are less sure to be found again")):
-        if not other.empty:
-            cell = other.iloc[0]
-            said += f" {cell['n_topics']:.0f} {what}: R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}."
-    return said
+    number = int(row["n_topics"])
+    place = int(speaking.index[speaking["n_topics"] == number][0])
+    supervised = f", with a supervision of {row['supervision']:g}" if "supervision" in cells else ""
+    said = [f"Take {number} {noun}s{supervised}"]
+    if len(speaking) > 1:
+        kept = eligible(speaking)
+        asked = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
+        said.append(_sentence(why_stable(speaking, place, noun, kept) + asked))
+    at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
+    said.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")
+    for other, loss in ((place - 1, "less is told apart"), (place + 1, _beyond(speaking, place, noun))):
+        if other in speaking.index:
+            cell = speaking.loc[other]
+            said.append(f"With {cell['n_topics']:.0f} {loss}: R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}")
+    return ". ".join(said) + "."
 
 
-def _speaker(speaking: pd.DataFrame, number: float) -> int:
-    return int(speaking.index[speaking["n_topics"] == number][0])
+def _beyond(speaking: pd.DataFrame, place: int, noun: str) -> str:
+    """What is wrong with the next larger number."""
+    if place + 1 in speaking.index and speaking.at[place + 1, "stability"] < speaking.at[place, "stability"] - NEAR:
+        return f"some {noun}s are of one half of the texts alone"
+    return "there is more to read and nothing gained"
+
+
+def _named(cell: pd.Series) -> str:
+    return f"with {cell['n_topics']:.0f}" + (f" and {cell['supervision']:g}" if "supervision" in cell else "")
+
+
+def _sentence(clause: str) -> str:
+    return clause[0].upper() + clause[1:]

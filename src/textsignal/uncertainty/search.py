@@ -26,6 +26,7 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.figures.search import draw_search
 from textsignal.model import TextResponseModel
+from textsignal.text.tokens import TokenisedTexts
 from textsignal.topics.reading import Observed
 from textsignal.training.draws import content_keys
 from textsignal.training.theme_reading import text_keys
@@ -54,7 +55,8 @@ class Search:
     """What a search found.
 
     table : one row per cell: n_topics, supervision where the training has one, and mean and standard error (`_se`) of
-        deviance, r2, coherence, exclusivity (over folds) and stability (over cuts).
+        deviance, r2, coherence, exclusivity, for other trainings than themes text_deviance (over folds), and stability
+        (over cuts).
     best : settings with the least held-out deviance; recommended : those to take, as `TextResponseModel` takes them.
     recommendation : what to take and why, in words.
     """
@@ -149,7 +151,7 @@ def search(
         raise InputError(f"supervision={supervision!r} is nothing to training='themes'; leave it out")
     cells, of = _cells(options, texts, responses, groups, int(folds))
     coarse = _numbers(n_topics, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
-    fixed = [None] if themes else _supervisions(supervision)
+    fixed: Sequence[float | None] = [None] if themes else _supervisions(supervision)
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
         run = _Run(cells, int(folds), finished, engine, progress)
@@ -200,7 +202,7 @@ class _Run:
         row = {name: value for name, value in asdict(setting).items() if value is not None}
         for part, measures in (("fold", FOLD_MEASURES), ("cut", CUT_MEASURES)):
             found = [self.finished[Task(setting, *each)] for each in self.parts if each[0] == part]
-            for measure in measures:
+            for measure in (each for each in measures if each in found[0]):
                 values = np.array([values[measure] for values in found])
                 row |= {measure: values.mean(), f"{measure}_se": values.std(ddof=1) / np.sqrt(len(values))}
         return row
@@ -252,6 +254,7 @@ def _cells(
     if options.training == "themes":
         return ThemeCells(options, observed, folds, seed), of
     simplest = observed.family or candidates(observed.responses, options.levels).families[0]
+    assert isinstance(tokens, TokenisedTexts)
     X = sp.csr_array(parts.new_vectorizer(options).fit_transform(tokens)) if matrix is None else matrix
     given = observed if matrix is None else None
     return TopicCells(options, X, given, observed.responses, simplest, folds, keys, seed), of
@@ -287,7 +290,7 @@ def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: ND
                 f"it takes {coarse[0] * LEAST_EACH:,}, or numbers to try: n_topics=[2, 3]"
             )
         return numbers
-    numbers = [given] if isinstance(given, int | np.integer) else list(given)  # type: ignore[list-item,arg-type]
+    numbers = [given] if isinstance(given, int | np.integer) else list(given)
     least = len(folds) - int(np.bincount(folds).max())
     for number in numbers:
         check_number("n_topics", number, least=1, whole=True)
@@ -301,7 +304,7 @@ def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: ND
     return sorted({int(number) for number in numbers})
 
 
-def _supervisions(given: float | Iterable[float] | None) -> list[float | None]:
+def _supervisions(given: float | Iterable[float] | None) -> Sequence[float | None]:
     if given is None:
         return [SUPERVISION]
     values = [given] if isinstance(given, int | float | np.number) else list(given)

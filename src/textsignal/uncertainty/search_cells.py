@@ -3,7 +3,8 @@
 On a fold topics are learnt from the other folds: deviance (minus twice the logarithm of the probability given to a
 document's response, on average), R2, coherence and exclusivity. In the halves of a cut they are learnt twice, and
 matched: stability is the mean cosine. Exclusivity is the mean share that a topic has in its ten leading terms: 1 where
-no other topic uses them.
+no other topic uses them. Topics on a matrix are models of the text too: text_deviance is of words of one half of a
+held-out document, given the other half.
 
 Tasks run side by side, so each has one thread, and whoever runs them limits those of BLAS.
 """
@@ -26,10 +27,11 @@ from textsignal.engines.local import local_compute
 from textsignal.estimators import GLMNMF
 from textsignal.families import Family, log_scores
 from textsignal.model import TextResponseModel
+from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed
 from textsignal.topics.theme_words import plain_profiles
-from textsignal.training.draws import Keys, drawn
+from textsignal.training.draws import Keys, drawn, unit_halves
 from textsignal.training.theme_model import Prepared, fit_prepared
 from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
 from textsignal.uncertainty import agreement
@@ -41,8 +43,10 @@ Rows = NDArray[np.int64]
 Values = dict[str, float]
 #: Cuts into halves for topics on a matrix, each of which costs two fits.
 TOPIC_CUTS = 3
-#: What is measured on a fold, and in the halves of a cut.
-FOLD_MEASURES, CUT_MEASURES = ("deviance", "r2", "coherence", "exclusivity"), ("stability",)
+#: What is measured on a fold, and in the halves of a cut; text_deviance of topics on a matrix alone.
+FOLD_MEASURES, CUT_MEASURES = ("deviance", "r2", "coherence", "exclusivity", "text_deviance"), ("stability",)
+#: How much of a word's probability is that in all documents, and what is added to its count there.
+OVERALL, LEAST_COUNT = 0.02, 0.1
 
 
 @dataclass(frozen=True, order=True)
@@ -103,6 +107,23 @@ def _of_profiles(profiles: Array, X: sp.csr_array) -> Values:
         "coherence": float(evaluate.coherence(X, profiles).mean()),
         "exclusivity": float(evaluate.exclusivity(np.asarray(profiles, dtype=float)).mean()),
     }
+
+
+def _text_deviance(found: GLMNMF, X: sp.csr_array, X_test: sp.csr_array, keys: Keys) -> float:
+    """Minus twice the mean logarithm of the probability of a word in one half of a document, given the other half.
+
+    The probability is that of its topics, with a little of the words of all training documents X in it.
+    """
+    rows = np.arange(X_test.shape[0])
+    known, hidden = (unit_halves(X_test, rows, keys, side) for side in (0, 1))
+    topics, overall = _unit(found.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
+    weights = _unit(found.transform(known) * np.sum(found.components_, axis=1))
+    document, term = np.repeat(rows, np.diff(hidden.indptr)), hidden.indices
+    chances = np.zeros(len(term))
+    for topic, weight in zip(topics, weights.T, strict=True):
+        chances += weight[document] * topic[term]
+    chances = (1 - OVERALL) * chances + OVERALL * overall[term] / overall.sum()
+    return float(-2 * np.average(np.log(chances), weights=hidden.data)) if len(term) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +222,9 @@ class TopicCells:
         X, X_test = self._sides[task.number]
         out = self.folds == task.number
         found = self._fit(task.setting, X, self.responses[~out], 0)
-        eta = found.predictions(X_test).eta
-        return _skill(found.family_, self.responses[out], eta) | _of_profiles(_unit(found.components_), X)
+        eta, profiles = found.predictions(X_test).eta, _unit(found.components_)
+        measured = _skill(found.family_, self.responses[out], eta) | _of_profiles(profiles, X)
+        return measured | {"text_deviance": _text_deviance(found, X, X_test, self.keys[out])}
 
     def _fit(self, setting: Setting, X: sp.csr_array, responses: Vector, seed: int) -> GLMNMF:
         return GLMNMF(
@@ -218,9 +240,10 @@ class TopicCells:
         train, test = (np.flatnonzero(side) for side in (self.folds != number, self.folds == number))
         if self.observed is None:
             return self.X[train], self.X[test]
-        vectorizer = parts.new_vectorizer(self.options)
-        counted = vectorizer.fit_transform(self.observed.tokens.at(train))
-        return sp.csr_array(counted), sp.csr_array(vectorizer.transform(self.observed.tokens.at(test)))
+        vectorizer, tokens = parts.new_vectorizer(self.options), self.observed.tokens
+        assert isinstance(tokens, TokenisedTexts)
+        counted = vectorizer.fit_transform(tokens.at(train))
+        return sp.csr_array(counted), sp.csr_array(vectorizer.transform(tokens.at(test)))
 
 
 def _unit(topics: Array) -> Vector:
