@@ -117,8 +117,8 @@ def _number_of(topics: str) -> int | str:
     """A number of topics, or "auto"."""
     if str(topics) == "auto":
         return "auto"
-    if int(topics) < 1:
-        raise ValueError(topics)
+    if not str(topics).isdecimal() or int(topics) < 1:
+        raise typer.BadParameter(f"{topics!r} is neither a whole number of at least 1 nor auto")
     return int(topics)
 
 

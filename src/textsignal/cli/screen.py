@@ -159,7 +159,7 @@ def search_table(found: Search) -> Table:
     """Numbers of topics and what was measured with each; the recommended one stands out."""
     table = _table(
         f"How many {found.noun}s",
-        "R2: held out; stability: cosine of those of two halves; mean over folds or cuts, and standard error",
+        "deviance, r2: of held-out texts; coherence: NPMI; stability: cosine of those of two halves of the texts",
     )
     settings = list(found.recommended)
     measures = [name for name in found.table if f"{name}_se" in found.table]
@@ -167,7 +167,7 @@ def search_table(found: Search) -> Table:
         table.add_column(str(name), justify="right")
     for row in found.table.to_dict("records"):
         taken = all(row[name] == value for name, value in found.recommended.items())
-        numbers = [f"{row[name]:.3f} ± {row[f'{name}_se']:.3f}" for name in measures]
+        numbers = [f"{row[name]:.3f}" for name in measures]
         table.add_row(*(f"{row[name]:g}" for name in settings), *numbers, style="bold green" if taken else "")
     return table
 

@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.training.theme_model import Prepared
-from textsignal.uncertainty.agreement import CUTS, LEAST_EACH, ThemeHalves
+from textsignal.uncertainty import agreement
+from textsignal.uncertainty.agreement import LEAST_EACH, ThemeHalves
 from textsignal.uncertainty.refits import SeedWords
 from textsignal.uncertainty.rule import COARSE_THEMES, dense_around, most_stable, why_stable
 
@@ -53,7 +54,7 @@ def _most_that_come_back(halves: ThemeHalves, compute: Compute) -> Number:
 def _cells(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> pd.DataFrame:
     """How stable each number of themes is, with its standard error over cuts."""
     # The largest first: no thread is left with a long one in the end.
-    tasks = [(number, cut) for number in sorted(numbers, reverse=True) for cut in range(CUTS)]
+    tasks = [(number, cut) for number in sorted(numbers, reverse=True) for cut in range(agreement.CUTS)]
     found = compute.engine.map(lambda task: halves.cosine(*task), tasks)
     table = pd.DataFrame(tasks, columns=["n_topics", "cut"]).assign(stability=found)
     cells = table.groupby("n_topics")["stability"].agg(["mean", "std"]).reset_index()
@@ -61,6 +62,6 @@ def _cells(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> pd.
         {
             "n_topics": cells["n_topics"].astype(int),
             "stability": cells["mean"],
-            "stability_se": cells["std"] / np.sqrt(CUTS),
+            "stability_se": cells["std"] / np.sqrt(agreement.CUTS),
         }
     )

@@ -20,6 +20,8 @@ import pandas as pd
 #: Numbers of topics that are tried first; then all between the neighbours of the one that is taken. Two or three topics
 #: nearly always come back and say next to nothing, so themes begin with 5.
 COARSE_THEMES, COARSE_TOPICS = (5, 8, 12, 17, 23, 30), (3, 6, 10, 15, 22, 30)
+#: Up to so many numbers are listed one by one.
+FEW = 4
 #: A difference in stability that is none.
 NEAR = 0.01
 
@@ -101,8 +103,10 @@ def why_stable(cells: pd.DataFrame, taken: int, noun: str, kept: pd.DataFrame | 
     others = cells if kept is None else kept
     more = others.loc[others["n_topics"] > number, "stability"]
     beyond = "" if more.empty else f", with more at best {more.max():.2f}"
+    tried = cells["n_topics"].sort_values().tolist()
+    listed = f"{tried[0]} to {tried[-1]}" if len(tried) > FEW else ", ".join(map(str, tried))
     return (
-        f"of {cells['n_topics'].min()} to {cells['n_topics'].max()} {noun}s, {number} are the most that come back "
+        f"of {listed} {noun}s, {number} are the most that come back "
         f"alike from either half of the texts (mean cosine {stability:.2f}{beyond})"
     )
 

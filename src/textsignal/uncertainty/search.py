@@ -249,7 +249,8 @@ def _cells(
         tokens.texts if matrix is None else (),
     )
     named = ("family", "training", "levels", "language", "max_terms", "stop_words")
-    of = {"textsignal": version("textsignal"), "data": data, "folds": n_folds, "seed": seed}
+    of = {"textsignal": version("textsignal"), "data": data, "folds": n_folds}
+    of["random_state"] = int(given) if isinstance(given := options.random_state, int | np.integer) else seed
     of |= {name: _plain(getattr(options, name)) for name in named}
     if options.training == "themes":
         return ThemeCells(options, observed, folds, seed), of

@@ -69,7 +69,9 @@ class Task:
 class Cells(Protocol):
     """Documents, and what is learnt of them before there is a number of topics."""
 
-    n_cuts: int
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
 
     def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
         """Learn what tasks share."""
@@ -144,9 +146,13 @@ class ThemeCells:
     observed: Observed
     folds: NDArray[np.int64]
     seed: int
-    n_cuts: int = agreement.CUTS
     _prepared: dict[int, _ThemeFold] = field(default_factory=dict)
     _halves: ThemeHalves | None = None
+
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
+        return agreement.CUTS
 
     def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
         """Learn the tone of each fold that is asked for, and cut documents into halves."""
@@ -203,8 +209,12 @@ class TopicCells:
     folds: NDArray[np.int64]
     keys: Keys
     seed: int
-    n_cuts: int = TOPIC_CUTS
     _sides: dict[int, tuple[sp.csr_array, sp.csr_array]] = field(default_factory=dict)
+
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
+        return TOPIC_CUTS
 
     def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
         """Count terms of training and test side of each fold that is asked for."""

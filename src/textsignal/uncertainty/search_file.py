@@ -32,7 +32,7 @@ class Finished:
         if path is None:
             return
         if path.is_dir():
-            raise OutputError(f"resume={str(path)!r} is a folder; give the name of a file")
+            raise OutputError(f"{path} is a folder; give the name of a file")
         lines = list(kept_lines(path))
         if lines:
             _check(path, lines[0], of)
@@ -63,7 +63,7 @@ def _begin(path: Path, of: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         if not json.dumps({OF: of}, ensure_ascii=False).startswith(path.read_text(encoding="utf-8", errors="replace")):
-            raise InputError(f"resume={str(path)!r} is not a file of a search; give another name")
+            raise InputError(f"{path} is not a file of a search; give another name")
         path.unlink()
     keep_line({OF: of}, path)
 
@@ -71,7 +71,7 @@ def _begin(path: Path, of: dict[str, Any]) -> None:
 def _check(path: Path, first: Any, of: dict[str, Any]) -> None:
     found = first.get(OF) if isinstance(first, dict) else None
     if not isinstance(found, dict):
-        raise InputError(f"resume={str(path)!r} is not a file of a search; give another name")
+        raise InputError(f"{path} is not a file of a search; give another name")
     for name, value in of.items():
         if found.get(name) != value:
             what = (
@@ -79,9 +79,7 @@ def _check(path: Path, first: Any, of: dict[str, Any]) -> None:
                 if name == "data"
                 else f"{name}={found.get(name)!r}, and this one of {name}={value!r}"
             )
-            raise InputError(
-                f"resume={str(path)!r} holds a search of {what}; give another file, or remove it to begin anew"
-            )
+            raise InputError(f"{path} holds a search of {what}; give another file, or remove it to begin anew")
 
 
 def digest(arrays: Iterable[np.ndarray], texts: Iterable[str] = ()) -> str:
