@@ -175,7 +175,7 @@ def test_the_most_topics_of_those_that_come_back_are_taken():
     assert recommended(table) == most_stable(table) == 1
     assert recommended(table.assign(stability_se=0.2)) == 2
     assert "Take 6 themes" in in_words(table, 1, "theme")
-    assert "With 9 some themes" in in_words(table, 1, "theme")
+    assert "With 9 themes come back less surely" in in_words(table, 1, "theme")
 
 
 def test_what_predicts_worse_by_more_than_one_standard_error_is_not_taken():

@@ -135,7 +135,7 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
 def _beyond(speaking: pd.DataFrame, place: int, noun: str) -> str:
     """What is wrong with the next larger number."""
     if place + 1 in speaking.index and speaking.at[place + 1, "stability"] < speaking.at[place, "stability"] - NEAR:
-        return f"some {noun}s are of one half of the texts alone"
+        return f"{noun}s come back less surely"
     return "there is more to read and nothing gained"
 
 
