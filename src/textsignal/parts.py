@@ -171,9 +171,9 @@ def response_of(options: Options, observed: Observed) -> Response:
 def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
-    least = len(options.seed_words or ()) if is_auto_number(options.n_topics) else number_of(options)
-    _check_themes(options, max(least, 1), len(tokens))
-    seed_words = _seed_words(options, max(least, 1))
+    least = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
+    _check_themes(options, least, len(tokens))
+    seed_words = _seed_words(options, least)
     with local_compute(options.n_jobs) as compute:
         prepared = prepare(options, responses, tokens, weight, compute)
         seed = draw_seed(options.random_state)
