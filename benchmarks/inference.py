@@ -36,10 +36,11 @@ from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.influence import Talk, fit_loosely, lift
 
 ROOT = Path(__file__).resolve().parents[1]
-REPLICATES, REFITS, N_ASPECTS = 200, 200, 8
+REPLICATES, REFITS, N_ASPECTS = 200, 100, 8
 #: One more theme than aspects: words that judge nothing make one of their own.
 TRUTH_TOPICS = N_ASPECTS + 1
-HOTELS, HOTEL_SD, GATHERED = 60, 1.0, 1.5
+#: Reviews of hotels, of which each has its own level; how far hotels differ in what is said of them.
+GROUPED, HOTELS, HOTEL_SD, GATHERED = 3000, 60, 0.8, 0.8
 #: Quantities of the null whose tests are counted.
 TESTED = ("lift", "worth", "gamma", "tone", "speaking")
 
@@ -60,12 +61,12 @@ def model(n_topics: int, seed: int) -> ts.TextResponseModel:
 
 
 def null(name: str, n_topics: int) -> Cell:
-    """Ratings are permuted, so that every effect is 0; four in five replicates have 400 texts, the others 2,000."""
+    """Ratings are permuted, so that every effect is 0; nine in ten replicates have 400 texts, the others 2,000."""
 
     def run(replicate: int, folder: Path) -> dict[str, Any]:
         rng = np.random.default_rng(replicate)
         texts, ratings = reviews(name, folder)
-        rows = rng.choice(len(texts), 2000 if replicate % 5 == 4 else 400, replace=False)
+        rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
         fitted = model(n_topics, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         found = {
             "crossfit": fitted.estimate_effects(),
@@ -110,7 +111,10 @@ def topics_of_aspects(fitted: ts.TextResponseModel, made: ts.datasets.SyntheticR
     place = {term: j for j, term in enumerate(fitted.terms_)}
     shares = fitted.components_ / fitted.components_.sum(axis=1, keepdims=True)
     hits = np.array(
-        [[shares[k, [place[w] for w in a.keywords if w in place]].sum() for k in range(len(shares))] for a in made.aspects]
+        [
+            [shares[k, [place[w] for w in a.keywords if w in place]].sum() for k in range(len(shares))]
+            for a in made.aspects
+        ]
     )
     return linear_sum_assignment(-hits)[1].tolist()
 
@@ -145,8 +149,8 @@ def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
 def groups(replicate: int, folder: Path) -> dict[str, Any]:
     """Hotels differ in how they are spoken of and, for reasons that no text names, in their ratings."""
     rng = np.random.default_rng(replicate)
-    made = ts.datasets.synthetic_reviews(2000, seed=replicate, opinions=True)
-    liking = GATHERED * made.tones @ rng.normal(size=(N_ASPECTS, HOTELS)) + rng.gumbel(size=(2000, HOTELS))
+    made = ts.datasets.synthetic_reviews(GROUPED, seed=replicate, opinions=True)
+    liking = GATHERED * made.tones @ rng.normal(size=(N_ASPECTS, HOTELS)) + rng.gumbel(size=(GROUPED, HOTELS))
     hotels = liking.argmax(axis=1)
     eta = logit(made.probability) + rng.normal(0, HOTEL_SD, HOTELS)[hotels]
     ratings = 1 + rng.binomial(4, expit(eta))
@@ -179,7 +183,7 @@ SETTINGS = (
     ),
     Setting("truth 2000", truth(2000)),
     Setting("truth 400", truth(400)),
-    Setting("groups", groups),
+    Setting("groups", groups, 100),
     Setting("halves", real.halves, 5),
     Setting("aspects", real.aspects, 1),
     Setting("time", real.time, 1, alone=True),

@@ -1,1 +1,2 @@
-def page(lines): return ""
+def page(lines):
+    return ""

@@ -14,20 +14,20 @@ from functools import cache, partial
 import numpy as np
 import scipy.sparse as sp
 from skill_data import Split
-from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.preprocessing import normalize
 
 import textsignal as ts
+from textsignal.comparison.methods import topic_shares
 from textsignal.families import Binomial
 from textsignal.studies.methods import PENALTIES
 
 N_TOPICS, SEED = 14, 0
 #: Inverse penalties of the binomial GLM, tried on a fifth of the training part.
 GLM_STRENGTHS = np.logspace(-2, 4, 13)
-NMF_ITERATIONS, TOMOTOPY_SWEEPS, TOPICA_ITERATIONS = 200, 500, 25
+TOMOTOPY_SWEEPS, TOPICA_ITERATIONS = 500, 25
 SUPERVISIONS = (0.2, 0.5, 1.0, 3.0)
 
 
@@ -80,27 +80,12 @@ def binomial_l2(split: Split) -> Outcome:
 
 
 def two_stage(split: Split) -> Outcome:
-    """KL-NMF of counts, then the binomial GLM on each document's shares of topics, from text alone on both sides.
-
-    Shares predict better than the weights themselves, which grow with the length of a text.
-    """
-    nmf = NMF(
-        N_TOPICS,
-        init="nndsvda",
-        solver="mu",
-        beta_loss="kullback-leibler",
-        max_iter=NMF_ITERATIONS,
-        random_state=SEED,
-    )
+    """KL-NMF of counts, then the binomial GLM on each document's shares of topics, from text alone on both sides."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        nmf.fit(split.train.counts)
-    mass = nmf.components_.sum(axis=1)
-    shares, new_shares = (
-        sp.csr_matrix(normalize(nmf.transform(side.counts) * mass, norm="l1")) for side in (split.train, split.test)
-    )
-    predicted = binomial_glm(shares, split.train.y, new_shares, split.scale)
-    return Outcome(predicted, nmf.components_ / mass[:, None])
+        shares, new_shares, topics = topic_shares(split.train.counts, split.test.counts, n_topics=N_TOPICS, seed=SEED)
+    X, X_test = sp.csr_matrix(shares), sp.csr_matrix(new_shares)
+    return Outcome(binomial_glm(X, split.train.y, X_test, split.scale), topics)
 
 
 def binomial_glm(X: sp.csr_matrix, y: np.ndarray, X_test: sp.csr_matrix, scale: Binomial) -> np.ndarray:

@@ -11,6 +11,7 @@ import skill_methods as methods
 from skill_methods import METHODS, Method
 
 import textsignal as ts
+from textsignal.comparison.methods import NMF_UPDATES
 from textsignal.parts import MAX_RAW_TERMS
 
 HEAD = """# Skill beside other methods
@@ -154,7 +155,7 @@ def page(cells: Sequence[Result], sets: Sequence[str], terms: Sequence[int], n_s
         topics=methods.N_TOPICS,
         seed=methods.SEED,
         margin=margin,
-        nmf=methods.NMF_ITERATIONS,
+        nmf=NMF_UPDATES,
         tomotopy=methods.TOMOTOPY_SWEEPS,
         topica=methods.TOPICA_ITERATIONS,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textsignal import datasets, errors, evaluate, studies
+    from textsignal.comparison.compare import compare
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.families import Binomial
     from textsignal.figures import plots
@@ -35,6 +36,7 @@ __all__ = [
     "TextResponseModel",
     "TextResponsesModel",
     "TextVectorizer",
+    "compare",
     "datasets",
     "errors",
     "evaluate",
@@ -56,6 +58,7 @@ _HOMES = {
     "TextResponseModel": "model",
     "TextResponsesModel": "several",
     "TextVectorizer": "text.vectorise",
+    "compare": "comparison.compare",
     "infer_weights": "inference",
     "load": "loading",
     "read_table": "tables.read",

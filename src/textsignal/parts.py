@@ -196,7 +196,7 @@ def prepare(
         responses,
         weight,
         language=_language(options),
-        stop_words=stop_words(_stop_words(options)),
+        stop_words=stop_words(own_stop_words(options)),
         max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
         compute=compute,
     )
@@ -261,7 +261,7 @@ def _language(options: Options) -> str | None:
     return None if options.language is None else language_name(options.language)
 
 
-def _stop_words(options: Options) -> str | Iterable[str] | None:
+def own_stop_words(options: Options) -> str | Iterable[str] | None:
     """The stop words that are asked for; those of the language by default."""
     return options.language if isinstance(options.stop_words, str) and options.stop_words == OWN else options.stop_words
 
@@ -290,7 +290,7 @@ def new_vectorizer(options: Options) -> TextVectorizer:
     return TextVectorizer(
         max(MAX_RAW_TERMS, max_terms) if isinstance(max_terms, int) else max_terms,
         max_terms,
-        stop_words=_stop_words(options),
+        stop_words=own_stop_words(options),
         ngram_range=options.ngram_range,
         weighting=new_estimator(options).weighting,
     )

@@ -17,6 +17,7 @@ import typer
 
 import textsignal
 from textsignal.cli.check import check
+from textsignal.cli.compare import compare
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
 from textsignal.cli.drivers import drivers
@@ -46,6 +47,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     search: "textsignal search reviews.csv --text Review --response Rating -o search/",
+    compare: "textsignal compare reviews.csv --text Review --response Rating --groups Hotel",
     reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
 }
 for command, example in EXAMPLES.items():

@@ -1,0 +1,168 @@
+"""`textsignal compare`: a model against simpler ways to predict the same responses."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from textsignal.cli.console import count, out, say
+from textsignal.cli.fit import scale_of
+from textsignal.cli.options import (
+    BadRowsOption,
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    JobsOption,
+    OnBadRows,
+    ResponseOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    Training,
+    families_of,
+)
+from textsignal.cli.screen import what_was_read
+from textsignal.tables.write import check_not_input, whole_folder
+
+if TYPE_CHECKING:
+    from textsignal.comparison.results import Comparison
+
+#: What is written.
+RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
+
+
+def compare(
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    groups: Annotated[
+        str | None, typer.Option("--groups", help="Column whose rows are left out together, such as a hotel.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are left out in turn.")] = 5,
+    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
+    levels: Annotated[
+        str | None,
+        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
+    ] = None,
+    training: Annotated[Training, typer.Option("--training", help="How our own topics are trained.")] = Training.themes,
+    language: Annotated[
+        str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
+    ] = "english",
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the start.")] = 0,
+    jobs: JobsOption = -1,
+    force: ForceOption = False,
+) -> None:
+    """Hold themes and tone against the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
+    from textsignal.model import TextResponseModel
+    from textsignal.tables.compare import compare_table
+    from textsignal.tables.read import read_file
+
+    scale = scale_of(levels)
+    found_family: Any = families_of(None if family is None else [family], [response])
+    model = TextResponseModel(
+        topics,
+        family=found_family,
+        levels=scale,
+        training=training.value,
+        language=None if language == "none" else language,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    if output is not None:
+        check_not_input(output / file.name, [file] if file.name in RESULTS else [])
+    with nullcontext() if output is None else whole_folder(output, force=force) as folder:
+        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+        together = f", rows of a {groups} together" if groups else ""
+        say(f"{what_was_read(file, read)} Left out in {folds} parts{together}, and predicted from the others.")
+        found = compare_table(
+            read.table,
+            text=text,
+            response=response,
+            model=model,
+            groups=groups,
+            folds=folds,
+            levels=None if scale is None or isinstance(scale[0], str) else scale,
+            seed=seed,
+            on_bad_rows=on_bad_rows.value,
+            n_jobs=jobs,
+            progress=_say_progress,
+        )
+        if folder is not None:
+            found.comparison.write(folder)
+    if found.dropped:
+        say(f"Left out {found.dropped}.")
+    if found.response_read:
+        say(f"How responses were read: {found.response_read}.")
+    if found.without_response:
+        say(f"Left out without response: {count(found.without_response, 'row')}.")
+    out.print()
+    out.print(comparison_table(found.comparison, groups))
+    out.print()
+    for sentence in found.comparison.sentences:
+        out.print(Text(sentence))
+    if found.comparison.caution:
+        say(found.comparison.caution)
+    if output is not None:
+        say(f"\nWritten to {output}: {', '.join(RESULTS)}")
+
+
+def _say_progress(method: str, done: int, total: int) -> None:
+    if done == total:
+        say(f"{method}: {count(total, 'fold')} done")
+
+
+def comparison_table(comparison: Comparison, groups: str | None) -> Table:
+    """One row per method, the best first; ours in bold."""
+    first, second = comparison.measures
+    over = f"over groups of {groups}" if groups else "over texts"
+    table = Table(
+        title=f"How well {len(comparison.rows):,} texts are predicted by fits that have not seen them",
+        caption=_caption(comparison, over),
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("method")
+    for measure in (first, second):
+        table.add_column(measure.label, justify="right")
+        table.add_column("against ours", justify="right", no_wrap=True)
+    table.add_column("folds\nbetter", justify="right")
+    n_folds = len(comparison.families)
+    for row in comparison.table.to_dict("records"):
+        ours = row["method"] == "textsignal"
+        cells = [
+            cell
+            for measure in (first, second)
+            for cell in (
+                f"{row[measure.name]:.3f}",
+                "–" if ours else f"{row[measure.name + '_difference']:+.3f} ± {row[measure.name + '_std_error']:.3f}",
+            )
+        ]
+        table.add_row(
+            row["method"], *cells, "–" if ours else f"{row['folds_better']} of {n_folds}", style="bold" * ours
+        )
+    return table
+
+
+def _caption(comparison: Comparison, over: str) -> str:
+    first, second = comparison.measures
+    names = ", ".join(dict.fromkeys(comparison.families))
+    return (
+        f"{first.label}: more is better; {second.label}: of the chance that each response was given, less is better "
+        f"(family: {names}); against ours: method less textsignal ± its standard error {over}, for these fits; folds "
+        "better: in which the method is ahead of ours"
+    )
