@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import textsignal as ts
 from textsignal.evaluate import r2_score
 from textsignal.parts import MAX_RAW_TERMS
-from textsignal.studies.cells import keep_line, kept_lines
+from textsignal.tables.lines import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
     from textsignal.uncertainty.checks import Check
+    from textsignal.uncertainty.search import Search, search
 
 __version__ = "0.1.0.dev0"
 
@@ -31,6 +32,7 @@ __all__ = [
     "Binomial",
     "Check",
     "Explanation",
+    "Search",
     "TextResponseModel",
     "TextResponsesModel",
     "TextVectorizer",
@@ -42,6 +44,7 @@ __all__ = [
     "load",
     "plots",
     "read_table",
+    "search",
     "studies",
 ]
 
@@ -51,6 +54,7 @@ _HOMES = {
     "Binomial": "families",
     "Check": "uncertainty.checks",
     "Explanation": "topics.explanation",
+    "Search": "uncertainty.search",
     "TextResponseModel": "model",
     "TextResponsesModel": "several",
     "TextVectorizer": "text.vectorise",
@@ -58,6 +62,7 @@ _HOMES = {
     "infer_weights": "inference",
     "load": "loading",
     "read_table": "tables.read",
+    "search": "uncertainty.search",
 }
 #: Public modules that do not lie where their name says.
 _MODULES = {"plots": "figures.plots"}

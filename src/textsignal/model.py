@@ -52,7 +52,8 @@ class TextResponseModel(
 
     Parameters
     ----------
-    n_topics : number of themes or topics; None takes 10, or what `estimator` has.
+    n_topics : number of themes or topics; None takes 10, or what `estimator` has. "auto" takes the most themes, from 5
+        to 30, that come back alike from either half of the texts; `reader_.described` says why. See `search`.
     family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
         the family that predicts held-back responses best; other trainings than themes take the simplest one. With
@@ -100,7 +101,7 @@ class TextResponseModel(
 
     def __init__(
         self,
-        n_topics: int | None = None,
+        n_topics: int | str | None = None,
         *,
         family: str | Family = AUTO,
         training: str | None = None,

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_number, draw_seed
+from textsignal.engines import Compute
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
@@ -26,7 +27,8 @@ from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.reading import Observed, Tokens, observe, response_column
-from textsignal.training.theme_model import Response, fit_theme_model
+from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
+from textsignal.uncertainty.number import Number, choose_number
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -62,7 +64,7 @@ NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("se
 class Options(Protocol):
     """The options of a TextResponseModel."""
 
-    n_topics: int | None
+    n_topics: int | str | None
     family: str | Family
     supervision: float
     training: str | None
@@ -169,22 +171,46 @@ def response_of(options: Options, observed: Observed) -> Response:
 def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
-    n_themes = N_TOPICS if options.n_topics is None else options.n_topics
-    _check_themes(options, n_themes, len(tokens))
+    least = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
+    _check_themes(options, least, len(tokens))
+    seed_words = _seed_words(options, least)
     with local_compute(options.n_jobs) as compute:
-        models = fit_theme_model(
-            tokens,
-            responses,
-            weight,
-            n_themes=int(n_themes),
-            language=_language(options),
-            stop_words=stop_words(own_stop_words(options)),
-            max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
-            seed=draw_seed(options.random_state),
-            compute=compute,
-            seed_words=_seed_words(options, n_themes),
+        prepared = prepare(options, responses, tokens, weight, compute)
+        seed = draw_seed(options.random_state)
+        if is_auto_number(options.n_topics):
+            taken = choose_number(prepared, seed, compute, seed_words)
+        else:
+            taken = Number(number_of(options))
+        models = fit_prepared(
+            prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=seed_words, why=taken.why
         )
     return theme_readers(models, options.n_jobs)
+
+
+def prepare(
+    options: Options, responses: Sequence[Response], tokens: SentenceTexts, weight: Vector, compute: Compute
+) -> Prepared:
+    """Learn what themes of any number stand on; weight : (documents,)."""
+    return prepare_themes(
+        tokens,
+        responses,
+        weight,
+        language=_language(options),
+        stop_words=stop_words(own_stop_words(options)),
+        max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
+        compute=compute,
+    )
+
+
+def is_auto_number(n_topics: object) -> bool:
+    """Whether the number of themes is left to us."""
+    return isinstance(n_topics, str) and n_topics == AUTO
+
+
+def number_of(options: Options) -> int:
+    """The number of themes or topics that is asked for, where it is not left to us."""
+    assert not isinstance(options.n_topics, str)
+    return N_TOPICS if options.n_topics is None else options.n_topics
 
 
 def _candidates(options: Options, family: Family | None, responses: Vector) -> Candidates:
@@ -245,7 +271,7 @@ def new_estimator(options: Options) -> TopicEstimator:
     if options.estimator is not None:
         return clone(options.estimator)
     return GLMNMF(
-        N_TOPICS if options.n_topics is None else options.n_topics,
+        number_of(options),
         family="binomial" if _is_auto(options) else options.family,
         training=training_of(options),
         supervision=options.supervision,
@@ -283,6 +309,12 @@ def check(options: Options) -> None:
             raise InputError(
                 f'{name}={getattr(options, name)!r} is nothing to training={training!r}; give training="{other}"'
             )
+    if is_auto_number(options.n_topics) and training != "themes":
+        raise InputError(
+            f"n_topics='auto' is for training='themes', not for training={training!r}; textsignal.search finds a number"
+        )
+    if isinstance(options.n_topics, str) and not is_auto_number(options.n_topics):
+        raise InputError(f"n_topics={options.n_topics!r} must be a whole number of at least 1, or 'auto'")
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)

@@ -43,7 +43,7 @@ class TextResponsesModel(BaseEstimator):
 
     Parameters
     ----------
-    n_topics : number of themes; None takes 10.
+    n_topics : number of themes; None takes 10, "auto" as in `TextResponseModel`.
     family : as in `TextResponseModel`, for all responses; or a mapping from names of responses, "auto" for others.
     levels : the scale of all responses, such as (1, 5); or a mapping from names, None for what is there.
     training : "themes" or None; other trainings have topics that one response has moved, and cannot be shared.
@@ -67,7 +67,7 @@ class TextResponsesModel(BaseEstimator):
 
     def __init__(
         self,
-        n_topics: int | None = None,
+        n_topics: int | str | None = None,
         *,
         family: str | Family | Mapping[str, str | Family] = AUTO,
         levels: ArrayLike | Mapping[str, ArrayLike] | None = None,

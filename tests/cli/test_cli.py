@@ -19,7 +19,7 @@ import pytest
 
 import textsignal
 from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table, studies
-from textsignal.cli.fit import scale_of
+from textsignal.cli.options import scale_of
 from textsignal.cli.reproduce import StudyName
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
@@ -971,6 +971,31 @@ def test_a_terminal_shows_a_progress_bar():
     assert "━" in shown
     assert "100%" in shown
     assert {path.name for path in Path("out").iterdir()} == RESULTS
+
+
+def test_a_search_is_run_and_goes_on_where_it_was(ok):
+    asked = ["search", "reviews.csv", *COLUMNS, "-o", "found", "-k", "2-3", "--folds", "2", "-j", "1"]
+    _, said = ok(*asked)
+    assert re.search(r"Take [23] themes\.", said)
+    kept = Path("found/cells.jsonl").read_text(encoding="utf-8")
+    ok(*asked)
+    assert Path("found/cells.jsonl").read_text(encoding="utf-8") == kept
+    assert "Take" in Path("found/recommendation.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-k", "5-x"], "--topics 5-x: give whole numbers"),
+        (["-k", "9-5"], "--topics 9-5 holds no number"),
+        (["--supervision", "much"], "--supervision much: give numbers"),
+        (["--family", "none"], "--family none is not known"),
+        (["-o", "."], "holds other things and no cells.jsonl"),
+        (["--by", "Town"], "Town"),
+    ],
+)
+def test_a_search_says_what_it_cannot_use(error_of, options, message):
+    assert message in error_of("search", "reviews.csv", *COLUMNS, "-o", "found", *options)
 
 
 def test_a_study_of_the_paper_is_run_and_goes_on_where_it_was(ok):

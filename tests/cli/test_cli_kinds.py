@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from textsignal import load
-from textsignal.cli.fit import scale_of
+from textsignal.cli.options import scale_of
 from textsignal.datasets import synthetic_reviews
 
 REVIEWS = synthetic_reviews(150, seed=9)

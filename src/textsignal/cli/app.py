@@ -26,6 +26,7 @@ from textsignal.cli.fit import fit
 from textsignal.cli.predict import predict
 from textsignal.cli.report import report
 from textsignal.cli.reproduce import reproduce
+from textsignal.cli.search import search
 from textsignal.cli.topics import topics
 from textsignal.errors import StudyError, TextSignalError, TrainingError
 
@@ -45,6 +46,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     check: "textsignal check out/model reviews.csv --text Review --response Rating",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
+    search: "textsignal search reviews.csv --text Review --response Rating -o search/",
     compare: "textsignal compare reviews.csv --text Review --response Rating --groups Hotel",
     reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
 }

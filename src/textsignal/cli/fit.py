@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from textsignal.cli.options import (
     ForceOption,
     FormulaOption,
     JobsOption,
+    LevelsOption,
     LowerOption,
     NoTextsOption,
     OffsetOption,
@@ -32,11 +32,13 @@ from textsignal.cli.options import (
     SepOption,
     SheetOption,
     TextOption,
+    TopicsOption,
     Training,
     UnitOption,
     WeightsOption,
     families_of,
     names_of,
+    scale_of,
 )
 from textsignal.cli.screen import (
     RESULTS,
@@ -60,17 +62,14 @@ def fit(
     text: TextOption,
     response: ResponsesOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
+    topics: TopicsOption = 10,
     by: ByOption = None,
     over: OverOption = None,
     covariates: CovariatesOption = None,
     formula: FormulaOption = None,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
-    levels: Annotated[
-        str | None,
-        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
-    ] = None,
+    levels: LevelsOption = None,
     family: FamilyOption = None,
     training: Annotated[
         Training | None,
@@ -161,7 +160,7 @@ def fit(
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
         of_several = f" for {len(response)} responses" if several else ""
-        say(f"{what_was_read(file, read)} Fitting {count(topics, noun)}{of_several}.")
+        say(f"{what_was_read(file, read)} Fitting {_counted(topics, noun)}{of_several}.")
         if isinstance(model, TextResponsesModel) or not has_classes(read.table, response[0], model):
             whole = None if scale is None or isinstance(scale[0], str) else scale
             run = partial(run, levels=whole, unit=unit, lower_is_better=lower_is_better)
@@ -209,6 +208,10 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
     return TextResponseModel(**options, estimator=JBNMF(alpha=alpha, **kept))
 
 
+def _counted(number: int | str, noun: str) -> str:
+    return f"as many {noun}s as come back" if isinstance(number, str) else count(number, noun)
+
+
 def _check_shared(options: dict[str, object], what: str) -> None:
     """Raise where an option is given that `what` cannot have."""
     for flag, given in options.items():
@@ -221,16 +224,3 @@ def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:
     for other, given in others.items():
         if value is not None and given is not None:
             raise InputError(f"{flag} is of the paper's model, which has no {other}; give one of the two")
-
-
-def scale_of(levels: str | None) -> tuple[Any, ...] | None:
-    """Lowest and highest level of a scale such as "1-5", "1:5", "1 to 5" or "-2..2"; names in order, "low,mid,high"."""
-    if levels is None:
-        return None
-    names = tuple(name.strip() for name in levels.split(","))
-    if len(names) > 1 and all(names):
-        return names
-    match = re.fullmatch(r"(-?\d+)\s*(?:-|:|to|\.\.)\s*(-?\d+)", levels.strip())
-    if match is None or int(match[1]) >= int(match[2]):
-        raise InputError(f"--levels {levels}: give the lowest and the highest level, such as 1-5")
-    return int(match[1]), int(match[2])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -112,6 +113,31 @@ SepOption = Annotated[
 SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
 
 
+def _number_of(topics: str) -> int | str:
+    """A number of topics, or "auto"."""
+    if str(topics) == "auto":
+        return "auto"
+    if not str(topics).isdecimal() or int(topics) < 1:
+        raise typer.BadParameter(f"{topics!r} is neither a whole number of at least 1 nor auto")
+    return int(topics)
+
+
+TopicsOption = Annotated[
+    Any,
+    typer.Option(
+        "--topics",
+        "-k",
+        parser=_number_of,
+        metavar="[INTEGER|auto]",
+        help="Number of themes or topics, from 1 on; auto takes the most themes that come back.",
+    ),
+]
+LevelsOption = Annotated[
+    str | None,
+    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+]
+
+
 def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str, str]:
     """The family of all responses, or a mapping from their names.
 
@@ -140,3 +166,16 @@ def names_of(listed: str | None, table: pd.DataFrame) -> list[str]:
     if listed is None:
         return []
     return [listed] if listed in table.columns else [name.strip() for name in listed.split(",")]
+
+
+def scale_of(levels: str | None) -> tuple[Any, ...] | None:
+    """Lowest and highest level of a scale such as "1-5", "1:5", "1 to 5" or "-2..2"; names in order, "low,mid,high"."""
+    if levels is None:
+        return None
+    names = tuple(name.strip() for name in levels.split(","))
+    if len(names) > 1 and all(names):
+        return names
+    match = re.fullmatch(r"(-?\d+)\s*(?:-|:|to|\.\.)\s*(-?\d+)", levels.strip())
+    if match is None or int(match[1]) >= int(match[2]):
+        raise InputError(f"--levels {levels}: give the lowest and the highest level, such as 1-5")
+    return int(match[1]), int(match[2])

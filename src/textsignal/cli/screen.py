@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textsignal.tables.several import Analyses
     from textsignal.topics.findings import Drivers
     from textsignal.topics.naming import Naming
+    from textsignal.uncertainty.search import Search
 
 #: What a fit writes.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
@@ -154,6 +155,23 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
     return table
 
 
+def search_table(found: Search) -> Table:
+    """Numbers of topics and what was measured with each; the recommended one stands out."""
+    table = _table(
+        f"How many {found.noun}s",
+        "deviance, r2: of held-out texts; coherence: NPMI; stability: cosine of those of two halves of the texts",
+    )
+    settings = list(found.recommended)
+    measures = [name for name in found.table if f"{name}_se" in found.table]
+    for name in (*settings, *measures):
+        table.add_column(str(name), justify="right")
+    for row in found.table.to_dict("records"):
+        taken = all(row[name] == value for name, value in found.recommended.items())
+        numbers = [f"{row[name]:.3f}" for name in measures]
+        table.add_row(*(f"{row[name]:g}" for name in settings), *numbers, style="bold green" if taken else "")
+    return table
+
+
 def show_analysis(analysis: Analysis) -> None:
     """What a fit came to: what was left out, its skill and its topics."""
     summary = analysis.summary
@@ -225,6 +243,8 @@ def show_analyses(analyses: Analyses) -> None:
             say(f"How {name} was read: {each.summary.response_read}.")
         if each.summary.without_response:
             say(f"Without {name}, text used all the same: {count(each.summary.without_response, 'row')}.")
+    if "Number of themes" in first.made_of:
+        say(f"Number of themes: {first.made_of['Number of themes']}.")
     for name, each in analyses.of_each.items():
         say(f"{name}: {each.summary.made_of.get('Response', each.model.family_.name)}.")
         if each.summary.warning:

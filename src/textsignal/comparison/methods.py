@@ -177,7 +177,9 @@ def fit_two_stage(split: Split, family: Family, model: TextResponseModel) -> Out
     vectorizer = TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, stop_words=stop_words, weighting="count")
     train, test = words.at(split.train), words.at(split.test)
     counts, new_counts = vectorizer.fit_transform(train), vectorizer.transform(test)
-    shares, new_shares, _ = topic_shares(counts, new_counts, n_topics=model.n_topics or N_TOPICS)
+    # Which number "auto" takes is known after a fit of themes alone.
+    n_topics = N_TOPICS if isinstance(model.n_topics, str) else model.n_topics or N_TOPICS
+    shares, new_shares, _ = topic_shares(counts, new_counts, n_topics=n_topics)
     return _glm(split, family, sp.csr_array(shares), sp.csr_array(new_shares))
 
 

@@ -49,7 +49,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Figure(Figure):
+class ShownFigure(Figure):
     """A figure that notebooks show, whether or not pyplot was imported."""
 
     def _repr_png_(self) -> bytes:
@@ -73,7 +73,7 @@ def axes(ax: Axes | None, height: float) -> Axes:
     """Give the axes, or else new ones in a figure of one column's width and this height, in inches."""
     if ax is not None:
         return ax
-    return _Figure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
+    return ShownFigure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:

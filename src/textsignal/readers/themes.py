@@ -74,6 +74,7 @@ class ThemeReader:
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
         phrases = np.sum(features.is_phrase & used)
         chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
+        chosen |= {"Number of themes": self.fitted.why} if self.fitted.why else {}
         counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
         return (
             chosen

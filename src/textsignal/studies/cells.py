@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from textsignal.errors import StudyError
 from textsignal.studies.study import Cell, Row
+from textsignal.tables.lines import keep_line, kept_lines
 
 #: Finished cells of another version are computed again.
 VERSION = version("textsignal")
@@ -60,24 +57,6 @@ def finished_cells(kept: Path) -> dict[str, list[Row]]:
     return finished
 
 
-def kept_lines(kept: Path) -> Iterator[Any]:
-    """What lines of a file hold, in JSON; a line cut short by a stop is left out."""
-    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
-        with suppress(ValueError):
-            yield json.loads(line)
-
-
-def keep_line(value: Any, kept: Path) -> str:
-    """Add a line, with one write, and see it to the disk; give it."""
-    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
-    line = json.dumps(value, ensure_ascii=False, default=np.generic.item)
-    with kept.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + line + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    return line
-
-
 def _computed(cell: Cell) -> tuple[str, list[Row]]:
     """A cell's key and rows. Cells are computed side by side, so each has one thread."""
     try:
@@ -85,12 +64,6 @@ def _computed(cell: Cell) -> tuple[str, list[Row]]:
             return cell.key, cell.rows()
     except Exception as error:
         raise StudyError(f"{cell.table}, {cell.place}: {error}") from error
-
-
-def _ends_a_line(file: Path) -> bool:
-    with file.open("rb") as opened:
-        opened.seek(-1, os.SEEK_END)
-        return opened.read(1) == b"\n"
 
 
 def _tables(found: Iterable[tuple[str, list[Row]]]) -> dict[str, pd.DataFrame]:

@@ -141,7 +141,7 @@ def _checked_label(label: str | None) -> str | None:
 class Revisable:
     """What a fitted model of texts offers to somebody who looks at its topics and puts them right."""
 
-    n_topics: int | None
+    n_topics: int | str | None
     estimator: TopicEstimator | None
     reader_: Reader
     labels_: Labels

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from textsignal.arrays import Vector
 from textsignal.covariates.given import Given
@@ -20,7 +21,7 @@ from textsignal.text.features import Features, learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
 from textsignal.training.covariate_effects import fit_alone
-from textsignal.training.family_choice import choose_family
+from textsignal.training.family_choice import Choice, choose_family
 from textsignal.training.theme_reading import (
     FittedThemes,
     PartlyRead,
@@ -62,22 +63,58 @@ class Response:
         return self.candidates.families[0]
 
 
-def fit_theme_model(
+@dataclass(frozen=True, eq=False)
+class ToneOf:
+    """What is learnt of one response before there are themes.
+
+    effects : (features,) tone; unseen : (sentences,) tone that has not seen the responses; choice : of the family.
+    """
+
+    response: Response
+    effects: Vector
+    unseen: Vector
+    choice: Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All that training learns before it is asked for a number of themes.
+
+    terms, units : content terms and (sentences, terms) their counts; vectors : (terms, dimensions) of the terms.
+    weight : (documents,) how often each counts.
+    """
+
+    read: PartlyRead
+    language: str | None
+    features: Features
+    terms: Sequence[str]
+    units: sp.csr_array
+    vectors: Vector
+    weight: Vector
+    tones: Sequence[ToneOf]
+
+    @property
+    def term_tones(self) -> Vector:
+        """(responses, terms) effects of the content terms."""
+        return np.array([tone_of_terms(self.terms, self.features, tone.effects) for tone in self.tones])
+
+    @property
+    def family(self) -> Family:
+        """Of the first response."""
+        return self.tones[0].response.simplest
+
+
+def prepare_themes(
     texts: SentenceTexts,
     responses: Sequence[Response],
     weight: Vector,
     *,
-    n_themes: int,
     language: str | None,
     stop_words: frozenset[str],
     max_terms: int,
-    seed: int,
     compute: Compute,
-    seed_words: Mapping[str, Sequence[str]] | None = None,
-) -> list[tuple[FittedThemes, ThemeReading]]:
-    """Learn themes, and for each response tone and the GLM on themes; give each model and what it reads in these texts.
-
-    All models have the same features, terms and themes.
+) -> Prepared:
+    """Learn features, content terms and their vectors, and for each response tone and family.
 
     weight : (documents,) how often each counts; language : whose general words and negations are no content terms;
     stop_words : nor are these.
@@ -92,20 +129,61 @@ def fit_theme_model(
     tasks: list[Callable[[], Any]] = [lambda: word_vectors(units)]
     tasks += [partial(_tone_of, response, read, features, weight, compute) for response in responses]
     vectors, *found = compute.engine.map(lambda task: task(), tasks)
-    tones: list[tuple[Tone, Vector | None]] = found
-    of_terms = np.array([tone_of_terms(terms, features, tone.effects) for tone, _ in tones])
-    by_sentence, family = weight[texts.documents], responses[0].simplest
-    themes = fit_themes(units, vectors, terms, by_sentence, of_terms, n_themes, seed, family, compute, seed_words)
-    readings = readings_of(read, units, [tone.effects for tone, _ in tones], themes, compute)
+    pairs = zip(responses, found, strict=True)
+    tones = [_with_family(response, tone, offset, read, weight, compute) for response, (tone, offset) in pairs]
+    return Prepared(read, language, features, terms, units, vectors, weight, tones)
+
+
+def fit_prepared(
+    prepared: Prepared,
+    *,
+    n_themes: int,
+    seed: int,
+    compute: Compute,
+    seed_words: Mapping[str, Sequence[str]] | None = None,
+    why: str = "",
+) -> list[tuple[FittedThemes, ThemeReading]]:
+    """Learn themes, and for each response the GLM on them; give each model and what it reads in these texts.
+
+    All models have the same features, terms and themes.
+
+    why : so many themes, for people; "" where their number was given.
+    """
+    read, units, terms, weight = prepared.read, prepared.units, prepared.terms, prepared.weight
+    by_sentence = weight[read.texts.documents]
+    themes = fit_themes(
+        units,
+        prepared.vectors,
+        terms,
+        by_sentence,
+        prepared.term_tones,
+        n_themes,
+        seed,
+        prepared.family,
+        compute,
+        seed_words,
+    )
+    readings = readings_of(read, units, [tone.effects for tone in prepared.tones], themes, compute)
     models = []
-    for response, (tone, offset), reading in zip(responses, tones, readings, strict=True):
-        unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
-        whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
-        values, given = response.values, response.given
-        choice = choose_family(response.candidates, whole, tone.folds, values, weight, compute)
-        effects, family, training = _level_two(reading, themes, unseen, values, weight, choice.family, compute, given)
-        said = choice.described
-        models.append(FittedThemes(family, said, language, terms, features, tone.effects, themes, effects, training))
+    for tone, reading in zip(prepared.tones, readings, strict=True):
+        values, given, chosen = tone.response.values, tone.response.given, tone.choice
+        effects, family, training = _level_two(
+            reading, themes, tone.unseen, values, weight, chosen.family, compute, given
+        )
+        models.append(
+            FittedThemes(
+                family,
+                chosen.described,
+                prepared.language,
+                terms,
+                prepared.features,
+                tone.effects,
+                themes,
+                effects,
+                training,
+                why,
+            )
+        )
     return list(zip(models, readings, strict=True))
 
 
@@ -117,6 +195,17 @@ def _tone_of(
     if response.given is not None:
         offset, words = fit_alone(response.given, y, weight, words, compute)
     return fit_tone(read.weighed.counts, features.sizes, y, weight, words, compute.kernels, offset), offset
+
+
+def _with_family(
+    response: Response, tone: Tone, offset: Vector | None, read: PartlyRead, weight: Vector, compute: Compute
+) -> ToneOf:
+    """Tone with the family that suits it; offset : (documents,) what covariates and offset add by themselves."""
+    texts = read.texts
+    unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
+    whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
+    choice = choose_family(response.candidates, whole, tone.folds, response.values, weight, compute)
+    return ToneOf(response, tone.effects, unseen, choice)
 
 
 def with_themes(
@@ -138,7 +227,7 @@ def with_themes(
     for model, values, reading in zip(models, responses, readings, strict=True):
         unseen = model.training.unseen_tone(reading)
         effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
-        found.append(replace(model, family=family, themes=themes, effects=effects, training=training))
+        found.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
     return list(zip(found, readings, strict=True))
 
 

@@ -87,6 +87,7 @@ class FittedThemes:
     chosen : why this family, for people; "" where it was given.
     terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
     training : what level 2 was fitted to.
+    why : so many themes, for people; "" where their number was given.
     """
 
     family: Family
@@ -98,6 +99,7 @@ class FittedThemes:
     themes: Themes
     effects: ThemeEffects
     training: ThemeTraining
+    why: str = field(default="", metadata={"later": True})
 
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together: a stored model may be damaged."""

@@ -1,0 +1,126 @@
+"""`textsignal search`: how many themes to take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textsignal.cli.console import out, say, study_progress
+from textsignal.cli.options import (
+    FAMILIES,
+    BadRowsOption,
+    EncodingOption,
+    FileArgument,
+    JobsOption,
+    LevelsOption,
+    OnBadRows,
+    ResponseOption,
+    SeedOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    Training,
+    scale_of,
+)
+from textsignal.cli.screen import search_table, what_was_read
+from textsignal.errors import InputError
+
+
+def search(
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to, and to go on from if stopped.")],
+    topics: Annotated[
+        str | None,
+        typer.Option(
+            "--topics", "-k", help="Numbers to try, such as 5-12 or 5,8,12.", show_default="5 to 30, in two stages"
+        ),
+    ] = None,
+    supervision: Annotated[
+        str | None, typer.Option("--supervision", help="Values to try, such as 0.1,0.5,2; not with themes.")
+    ] = None,
+    training: Annotated[Training, typer.Option("--training", help="How topics are trained.")] = Training.themes,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are held out in turn.")] = 5,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Column of groups that are held out together, such as a hotel.")
+    ] = None,
+    levels: LevelsOption = None,
+    family: Annotated[
+        str, typer.Option("--family", help="What kind of response it is.", metavar=f"[{'|'.join(FAMILIES)}]")
+    ] = "auto",
+    max_terms: Annotated[int | None, typer.Option("--max-terms", min=1, help="Terms to keep.")] = None,
+    language: Annotated[str, typer.Option("--language", help="Of the texts, or none.")] = "english",
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+) -> None:
+    """Try numbers of themes by cross-validation; write a table, a figure and a recommendation.
+
+    A search that was stopped goes on when it is started again with the same folder.
+    """
+    from textsignal.tables.read import read_file
+    from textsignal.tables.search import search_table as run
+
+    numbers = None if topics is None else numbers_in(topics)
+    values = None if supervision is None else _each("--supervision", supervision, float)
+    if family not in FAMILIES:
+        raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
+    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+    say(what_was_read(file, read))
+    with study_progress() as progress:
+        found = run(
+            read.table,
+            text=text,
+            response=response,
+            folder=output,
+            n_topics=numbers,
+            supervision=values,
+            training=training.value,
+            folds=folds,
+            by=by,
+            family=family,
+            levels=scale_of(levels),
+            on_bad_rows=on_bad_rows.value,
+            language=None if language == "none" else language,
+            max_terms=max_terms,
+            seed=seed,
+            n_jobs=jobs,
+            progress=lambda done, total: progress("search", done, total),
+        )
+    out.print(search_table(found))
+    say(found.recommendation)
+    say(f"Written to {output}: table.csv, search.png, search.svg, recommendation.txt")
+
+
+def numbers_in(listed: str) -> list[int]:
+    """Whole numbers, parted by commas; 5-8 stands for all from 5 to 8.
+
+    Examples
+    --------
+    >>> numbers_in("3,5-8")
+    [3, 5, 6, 7, 8]
+    """
+    found: list[int] = []
+    for part in listed.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if ends is None:
+            raise InputError(f"--topics {listed}: give whole numbers, such as 5-12 or 5,8,12")
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    if not found:
+        raise InputError(f"--topics {listed} holds no number; give the smaller one first, such as 5-12")
+    return found
+
+
+def _each(flag: str, listed: str, kind: Callable[[str], float]) -> list[float]:
+    try:
+        return [kind(part) for part in listed.split(",")]
+    except ValueError as error:
+        raise InputError(f"{flag} {listed}: give numbers, parted by commas") from error
