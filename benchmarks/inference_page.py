@@ -14,6 +14,7 @@ METHODS = {"crossfit": "default", "bootstrap": "bootstrap", "plugin": "plug-in"}
 SETS = {"hotel_reviews_10k": "hotels", "short_reviews_10k": "fast food", "simulated": "simulated"}
 #: Aspects of the truth, in the order of their cells; a large draw has their true lifts and worths.
 LARGE = 100_000
+GROUPED = "4,000 reviews of 40 hotels:"
 
 INTRO = """# Intervals that hold
 
@@ -32,19 +33,19 @@ model.drivers(interval=0.95)                # ranges beside lift and worth
    out. It is fitted once more without shrinkage, with a constant for each fold, since a shrunken number has no honest
    interval. So estimates differ a little from those of `drivers()`, which are shrunk and predict better.
 2. **Influence functions.** Each number (lift, worth, reach, tone, speaking, gamma) is a mean over texts; what each text
-   does to it, through its own part and through the coefficients (HC2), gives the variance; summed over groups first, the
+   does to it, through its own part and the coefficients (HC2), gives the variance; summed over groups first, the
    cluster-robust one. Lift keeps the texts that speak badly as they are and may be negative, so that under no effect it
    is as often below 0 as above.
-3. **Halves say what the formula leaves out.** Tone was learnt from responses too, and folds learn from each other: under
+3. **Halves say what the formula leaves out.** Tone was learnt from responses too, and folds learn from each other: with
    no effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors are
-   three quarters of the truth. So the texts (or whole groups) are cut in two halves eight times, each half learns tone by
+   three quarters of the truth. So texts (or whole groups) are cut in two halves eight times, each half learns tone by
    itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
    multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
-   fits level 2 anew; intervals are percentiles, widened by 3. Topics of other trainings are learnt anew from every sample
+   fits level 2 anew; intervals are percentiles, widened by 3. Topics of other trainings are learnt anew from samples
    and matched by the Hungarian method; a GLM on the texts that were *not* drawn says how much of them to believe, so
    these intervals are honest, and wide.
-5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one at a time.
+5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
 
 Intervals are about the themes that the model has: whether these come back is what `model.stability()` says.
 """
@@ -109,8 +110,17 @@ def _truth(lines: Sequence[Line]) -> str:
                 size = f"{oracle[:, a, 1].mean():.4f}" if name == "lift" else ""
                 spread = [estimate[:, a].mean(), estimate[:, a].std(), error[:, a].mean()]
                 rows.append(
-                    [name, aspect.name, f"{truth[a]:.3f}", *(f"{x:.4f}" for x in spread), f"{bias[a]:+.2f}"]
-                    + [f"{covered[:, a].mean():.3f}", power, of_oracle, size]
+                    [
+                        name,
+                        aspect.name,
+                        f"{truth[a]:.3f}",
+                        *(f"{x:.4f}" for x in spread),
+                        f"{bias[a]:+.2f}",
+                        f"{covered[:, a].mean():.3f}",
+                        power,
+                        of_oracle,
+                        size,
+                    ]
                 )
             spread = [estimate.mean(), estimate.std(axis=0).mean(), error.mean()]
             rows.append(
@@ -120,8 +130,11 @@ def _truth(lines: Sequence[Line]) -> str:
                     f"{truth.mean():.3f}",
                     *(f"{x:.4f}" for x in spread),
                     f"**{bias.mean():+.2f}**",
+                    f"**{covered.mean():.3f}**",
+                    f"{np.mean(p < 0.05):.2f}",
+                    "",
+                    "",
                 ]
-                + [f"**{covered.mean():.3f}**", f"{np.mean(p < 0.05):.2f}", "", ""]
             )
         head = ["quantity", "aspect", "truth", "mean estimate", "its sd", "mean error", "bias / error", "coverage"]
         tables += [
@@ -135,9 +148,9 @@ def _truth(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## A known truth",
-            "`synthetic_reviews(opinions=True)`: every review speaks of three of eight aspects, each well, badly or neither.",
-            "Nine themes are learnt (words that judge nothing make one) and matched to aspects. Coverage of 95% intervals,",
-            "and power at .05. The oracle is the GLM on the true tones, which nobody has.",
+            "`synthetic_reviews(opinions=True)`: each review speaks of three of eight aspects, well, badly or neither.",
+            "Nine themes are learnt (words that judge nothing make one) and matched to aspects. Coverage of 95%",
+            "intervals, and power at .05. The oracle is the GLM on the true tones, which nobody has.",
             "",
             *tables,
         ]
@@ -158,8 +171,8 @@ def _groups(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## Groups",
-            f"3,000 such reviews of 60 hotels, {len(cells)} replicates. Hotels differ in how they are spoken of, and in their",
-            "ratings (standard deviation .8 on the logit) for reasons that no text names. Lifts of eight aspects:",
+            f"{GROUPED} {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
+            "their ratings (standard deviation .8 on the logit) for reasons that no text names. Lifts of eight aspects:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
             "",
@@ -174,7 +187,7 @@ def _real(lines: Sequence[Line]) -> str:
         one, error, other = (np.array([cell[name] for cell in halves]) for name in ("one", "error", "other"))
         inside = np.abs(one - other) <= 1.96 * np.sqrt(2) * error
         said += [
-            f"**Halves of hotel_reviews_10k** ({len(halves)} cuts, {one.shape[1]} themes of the first half; each half learns",
+            f"**Halves of hotel_reviews_10k** ({len(halves)} cuts, {one.shape[1]} themes of the first; each learns",
             "tone by itself): the second half's lift lies in the 95% prediction interval from the first (estimate",
             f"± 1.96 √2 standard errors) for **{inside.mean():.1%}** of themes.",
             "",
@@ -182,10 +195,10 @@ def _real(lines: Sequence[Line]) -> str:
     if aspects:
         rows = [[aspect, *of[:2], f"{of[2]:.2f}", f"{of[3]:.2f} to {of[4]:.2f}"] for aspect, of in aspects[0].items()]
         said += [
-            "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it is",
-            "spoken of, and mean rating of an aspect by the same guests, over hotels with five such reviews or more. The",
-            "theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank correlation",
-            "is over the other half, with a bootstrap interval over hotels:",
+            "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it",
+            "is spoken of, and mean rating of an aspect by the same guests, over hotels with five such reviews or more.",
+            "The theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank",
+            "correlation is over the other half, with a bootstrap interval over hotels:",
             "",
             _table(["guests' aspect", "theme", "hotels", "Spearman", "95%"], rows),
             "",
@@ -202,8 +215,8 @@ def _time(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## Time",
-            f"hotel_reviews_10k, 14 themes, two cores: one fit {fit:.1f} s; `drivers(interval=.95)` {found['drivers']:.1f} s,",
-            f"**{found['drivers'] / fit:.1f}** fits; 200 bootstrap refits {found['bootstrap']:.1f} s, "
+            f"hotel_reviews_10k, 14 themes, two cores: one fit {fit:.1f} s; `drivers(interval=.95)` "
+            f"{found['drivers']:.1f} s, **{found['drivers'] / fit:.1f}** fits; 200 bootstrap refits {found['bootstrap']:.1f} s, "
             f"**{found['bootstrap'] / fit:.1f}** fits.",
             "",
         ]
@@ -213,9 +226,9 @@ def _time(lines: Sequence[Line]) -> str:
 CLOSING = """## What it is not
 - Intervals are about associations in texts like these. A lift is a what-if on the model, not what a repair would bring.
 - Tone is learnt relative to a text's length, and its zero is where the words' effects add up to nothing. Where reviews
-  name very different numbers of aspects, or ratings pile up at one end, lifts and worths of a simulation come out up to a
-  tenth too small, or one a little too small and the other too large: `synthetic_reviews(opinions=True)` has three aspects
-  in every review and ratings around 3. That design was chosen after seeing this bias in others.
+  name very different numbers of aspects, or ratings pile up at one end, lifts and worths of a simulation come out up to
+  a tenth too small, or one too small and the other too large: `synthetic_reviews(opinions=True)` has three aspects in
+  every review and ratings around 3. That design was chosen after seeing this bias in others.
 - On real reviews the mean lift hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
   with 10,000), so that shrinkage of tone is no large part of it there.
 - The factor of step 3 is one for all themes of a model; a theme whose tone rests on words of its own may need more.
