@@ -14,7 +14,7 @@ METHODS = {"crossfit": "default", "bootstrap": "bootstrap", "plugin": "plug-in"}
 SETS = {"hotel_reviews_10k": "hotels", "short_reviews_10k": "fast food", "simulated": "simulated"}
 #: Aspects of the truth, in the order of their cells; a large draw has their true lifts and worths.
 LARGE = 100_000
-GROUPED = "4,000 reviews of 40 hotels:"
+
 
 INTRO = """# Intervals that hold
 
@@ -171,8 +171,8 @@ def _groups(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## Groups",
-            f"{GROUPED} {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
-            "their ratings (standard deviation .8 on the logit) for reasons that no text names. Lifts of eight aspects:",
+            f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
+            "their ratings (standard deviation .5 on the logit) for reasons that no text names. Lifts of all aspects:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
             "",
@@ -196,7 +196,7 @@ def _real(lines: Sequence[Line]) -> str:
         rows = [[aspect, *of[:2], f"{of[2]:.2f}", f"{of[3]:.2f} to {of[4]:.2f}"] for aspect, of in aspects[0].items()]
         said += [
             "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it",
-            "is spoken of, and mean rating of an aspect by the same guests, over hotels with five such reviews or more.",
+            "is spoken of, and mean rating of an aspect by the same guests, over hotels with at least five such reviews.",
             "The theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank",
             "correlation is over the other half, with a bootstrap interval over hotels:",
             "",
@@ -216,8 +216,8 @@ def _time(lines: Sequence[Line]) -> str:
         [
             "## Time",
             f"hotel_reviews_10k, 14 themes, two cores: one fit {fit:.1f} s; `drivers(interval=.95)` "
-            f"{found['drivers']:.1f} s, **{found['drivers'] / fit:.1f}** fits; 200 bootstrap refits {found['bootstrap']:.1f} s, "
-            f"**{found['bootstrap'] / fit:.1f}** fits.",
+            f"{found['drivers']:.1f} s, **{found['drivers'] / fit:.1f}** fits; 200 bootstrap refits "
+            f"{found['bootstrap']:.1f} s, **{found['bootstrap'] / fit:.1f}** fits.",
             "",
         ]
     )

@@ -15,7 +15,6 @@ from textsignal.covariates.given import Given
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Binomial
-from textsignal.uncertainty import bootstrap
 from textsignal.uncertainty import effects as effects_module
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
@@ -27,8 +26,7 @@ N, K = 240, 3
 def few_cuts() -> Iterator[None]:
     """Laws hold for any number of halves."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (bootstrap, effects_module):
-            patch.setattr(module, "CUTS", 2)
+        patch.setattr(effects_module, "CUTS", 2)
         yield
 
 

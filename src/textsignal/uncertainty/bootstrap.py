@@ -25,7 +25,6 @@ from textsignal.topics.reading import Observed
 from textsignal.training.contributions import spoken_of
 from textsignal.training.theme_reading import by_document, text_shares
 from textsignal.training.themes import Themes, refit_themes
-from textsignal.uncertainty.calibration import CUTS, inflation
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
 from textsignal.uncertainty.effects import Evidence, Parts
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
@@ -75,6 +74,7 @@ def bootstrap_themes(
     parts: Parts,
     labels: Sequence[str],
     level: float,
+    inflations: dict[str, float],
     draws: Resampling,
 ) -> pd.DataFrame:
     """Percentile intervals around the estimates of the GLM on themes without shrinkage."""
@@ -88,7 +88,6 @@ def bootstrap_themes(
 
     with local_compute(draws.n_jobs) as compute:
         whole = _numbers(fit_loosely(talk, compute), parts)
-    inflations = inflation(talk, evidence.text, evidence.keys, CUTS, draws.seed, draws.n_jobs)
     found = draws.map(refit)
     return _table(QUANTITIES, whole, found, parts, labels, level, inflations)
 

@@ -21,7 +21,7 @@ from textsignal.training.theme_reading import read_features, text_keys
 from textsignal.training.tone import TONE_FOLDS
 from textsignal.uncertainty.calibration import CUTS, ToneText, inflation
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
-from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
+from textsignal.uncertainty.influence import QUANTITIES, Measured, Talk, fit_loosely
 
 #: Texts with a response that there must be at least, and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
@@ -39,6 +39,10 @@ class Evidence:
     text: ToneText
     keys: Keys
     sentence_tone: Vector
+
+    def inflation(self, seed: int, n_jobs: int | None) -> dict[str, float]:
+        """How many times as large variances are as the formula says, for each quantity."""
+        return inflation(self.talk, self.text, self.keys, CUTS, seed, n_jobs)
 
 
 def gather(
@@ -124,9 +128,16 @@ def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Parts:
 
 
 def effects_of(
-    fit: LooseFit, parts: Parts, labels: Sequence[str], level: float, inflations: dict[str, float]
+    evidence: Evidence,
+    parts: Parts,
+    labels: Sequence[str],
+    level: float,
+    inflations: dict[str, float],
+    n_jobs: int | None,
 ) -> pd.DataFrame:
-    """One row per part, theme and quantity."""
+    """One row per part, theme and quantity; inflations : how many times as large variances are as the formula says."""
+    with local_compute(n_jobs) as compute:
+        fit = fit_loosely(evidence.talk, compute)
     groups, weight = fit.talk.given.groups, fit.talk.weight
     degrees = np.inf if groups is None else len(np.unique(groups[weight > 0])) - 1.0
 
@@ -149,22 +160,3 @@ def effects_of(
             table.insert(0, "group", [group] * len(table))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def crossfit_effects(
-    evidence: Evidence, parts: Parts, labels: Sequence[str], level: float, seed: int, n_jobs: int | None
-) -> pd.DataFrame:
-    """By tone out of fold; standard errors are those of the GLM on themes, times what halves say they fall short."""
-    with local_compute(n_jobs) as compute:
-        fit = fit_loosely(evidence.talk, compute)
-    inflations = inflation(evidence.talk, evidence.text, evidence.keys, CUTS, seed, n_jobs)
-    return effects_of(fit, parts, labels, level, inflations)
-
-
-def plugin_effects(
-    evidence: Evidence, parts: Parts, labels: Sequence[str], level: float, n_jobs: int | None
-) -> pd.DataFrame:
-    """As if themes and tone had been known beforehand."""
-    with local_compute(n_jobs) as compute:
-        fit = fit_loosely(evidence.talk, compute)
-    return effects_of(fit, parts, labels, level, dict.fromkeys(QUANTITIES, 1.0))

@@ -17,7 +17,8 @@ from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed
 from textsignal.uncertainty.bootstrap import Progress, Resampling, bootstrap_themes, bootstrap_topics
 from textsignal.uncertainty.effect_table import EffectTable, with_holm
-from textsignal.uncertainty.effects import check_enough, crossfit_effects, gather, parts_of, plugin_effects
+from textsignal.uncertainty.effects import check_enough, effects_of, gather, parts_of
+from textsignal.uncertainty.influence import QUANTITIES
 
 #: Ways to intervals, with what is said of them.
 METHODS = {
@@ -71,12 +72,11 @@ def estimate_effects(
     else:
         assert isinstance(reader, ThemeReader)
         evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
+        known = dict.fromkeys(QUANTITIES, 1.0) if method == "plugin" else evidence.inflation(int(seed), n_jobs)
         if method == "bootstrap":
-            frame = bootstrap_themes(evidence, reader.fitted.themes, *shared, draws)
-        elif method == "crossfit":
-            frame = crossfit_effects(evidence, *shared, int(seed), n_jobs)
+            frame = bootstrap_themes(evidence, reader.fitted.themes, *shared, known, draws)
         else:
-            frame = plugin_effects(evidence, *shared, n_jobs)
+            frame = effects_of(evidence, *shared, known, n_jobs)
     said = METHODS[method].format(n_refits=n_refits)
     if clusters is not None:
         said += f" Texts of a group are taken to depend on each other ({len(np.unique(clusters))} groups)."
