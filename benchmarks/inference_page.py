@@ -196,7 +196,7 @@ def _real(lines: Sequence[Line]) -> str:
         rows = [[aspect, *of[:2], f"{of[2]:.2f}", f"{of[3]:.2f} to {of[4]:.2f}"] for aspect, of in aspects[0].items()]
         said += [
             "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it",
-            "is spoken of, and mean rating of an aspect by the same guests, over hotels with at least five such reviews.",
+            "is spoken of, and mean rating of an aspect by the same guests, over hotels with five such reviews.",
             "The theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank",
             "correlation is over the other half, with a bootstrap interval over hotels:",
             "",

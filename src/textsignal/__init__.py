@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
     from textsignal.uncertainty.checks import Check
+    from textsignal.uncertainty.effect_table import EffectTable
     from textsignal.uncertainty.search import Search, search
 
 __version__ = "0.1.0.dev0"
@@ -31,6 +32,7 @@ __all__ = [
     "JBNMF",
     "Binomial",
     "Check",
+    "EffectTable",
     "Explanation",
     "Search",
     "TextResponseModel",
@@ -53,6 +55,7 @@ _HOMES = {
     "JBNMF": "estimators",
     "Binomial": "families",
     "Check": "uncertainty.checks",
+    "EffectTable": "uncertainty.effect_table",
     "Explanation": "topics.explanation",
     "Search": "uncertainty.search",
     "TextResponseModel": "model",
