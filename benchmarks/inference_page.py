@@ -42,7 +42,7 @@ model.drivers(interval=0.95)                # ranges beside lift and worth
    itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
    multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
-   fits level 2 anew; intervals are percentiles, widened by 3. Topics of other trainings are learnt anew from samples
+   fits level 2 anew; intervals are BCa, widened by 3. Topics of other trainings are learnt anew from samples
    and matched by the Hungarian method; a GLM on the texts that were *not* drawn says how much of them to believe, so
    these intervals are honest, and wide.
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.

@@ -26,7 +26,7 @@ METHODS = {
         "Standard errors are those of the GLM on themes, by tone that has not seen the responses, times what pairs of "
         "halves of the texts say they fall short. Themes are taken as they are; stability() says how firm these are."
     ),
-    "bootstrap": "Intervals are percentiles over {n_refits} samples of the texts drawn with replacement.",
+    "bootstrap": "Intervals are BCa percentiles over {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
         "Conditional on the topics: as if themes and tone had been known beforehand, and not learnt from these "
         "responses. Too narrow: pure noise is called clear far too often."

@@ -161,10 +161,22 @@ class Measured:
         if groups is None:
             counted = weight > 0
             return np.asarray(np.sum(self.influence[counted] ** 2 / weight[counted, None], axis=0), dtype=float)
-        numbers = np.unique(groups[weight > 0])
+        sums = self._of_groups(groups)
+        n_groups = len(np.unique(groups[weight > 0]))
+        return np.asarray(n_groups / max(n_groups - 1, 1) * np.sum(sums**2, axis=0), dtype=float)
+
+    def skewness(self, groups: NDArray[np.int64] | None) -> Vector:
+        """(themes,) of the numbers; 0 where nothing moves them."""
+        sums = self.influence if groups is None else self._of_groups(groups)
+        square = np.sum(sums**2, axis=0)
+        return np.divide(np.sum(sums**3, axis=0), square**1.5, out=np.zeros(len(square)), where=square > 0)
+
+    def _of_groups(self, groups: NDArray[np.int64]) -> Vector:
+        """(groups, themes) what the documents of each group do together."""
+        numbers, places = np.unique(groups, return_inverse=True)
         sums = np.zeros((len(numbers), self.influence.shape[1]))
-        np.add.at(sums, np.searchsorted(numbers, groups[weight > 0]), self.influence[weight > 0])
-        return np.asarray(len(numbers) / max(len(numbers) - 1, 1) * np.sum(sums**2, axis=0), dtype=float)
+        np.add.at(sums, places, self.influence)
+        return sums
 
 
 def lift(fit: LooseFit, weight: Vector) -> Measured:
