@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,8 +14,8 @@ from scipy.stats import rankdata, spearmanr
 import textsignal as ts
 from textsignal.engines.local import local_compute
 from textsignal.topics.reading import observe
-from textsignal.uncertainty.effects import gather
-from textsignal.uncertainty.influence import fit_loosely, lift
+from textsignal.uncertainty.effects import effects_of, gather
+from textsignal.uncertainty.parts import parts_of
 
 N_TOPICS, REFITS = 14, 200
 #: Aspects that guests of hotels rated; hotels with fewer reviews that speak of a theme say too little of it.
@@ -35,7 +36,9 @@ def halves(replicate: int, folder: Path) -> dict[str, Any]:
     evidence = gather(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]), None, 1)
     with local_compute(1) as compute:
         talk = evidence.text.talk(evidence.talk, np.arange(len(other)), compute)
-        lifts = lift(fit_loosely(talk, compute), talk.weight).estimates
+    evidence, parts = replace(evidence, talk=talk), parts_of(None, talk.weight)
+    others = effects_of(evidence, parts, rows["theme"].tolist(), 0.95, evidence.calibrate(parts, 0, 1), 1)
+    lifts = others.loc[others["quantity"] == "lift", "estimate"]
     return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": lifts.tolist()}
 
 

@@ -8,7 +8,7 @@ from every sample and judged by the documents that were not drawn, which they ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,9 +26,11 @@ from textsignal.topics.reading import Observed
 from textsignal.training.contributions import spoken_of
 from textsignal.training.theme_reading import by_document, text_shares
 from textsignal.training.themes import Themes, refit_themes
+from textsignal.uncertainty.calibration import Calibration, mean_of
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
-from textsignal.uncertainty.effects import Evidence, Parts
+from textsignal.uncertainty.effects import Evidence, corrections
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
+from textsignal.uncertainty.parts import Parts, numbers
 from textsignal.uncertainty.refits import refitted
 from textsignal.uncertainty.stability import match_topics
 
@@ -75,7 +77,7 @@ def bootstrap_themes(
     parts: Parts,
     labels: Sequence[str],
     level: float,
-    inflations: dict[str, float],
+    known: Calibration,
     draws: Resampling,
 ) -> pd.DataFrame:
     """BCa intervals around the estimates of the GLM on themes without shrinkage."""
@@ -85,13 +87,13 @@ def bootstrap_themes(
         counts = draw_counts(talk.weight, talk.given.groups, draws.seed, number)
         with local_compute(1) as compute:
             fit = fit_loosely(_moved(evidence, themes, counts, compute), compute)
-        return _numbers(fit, _drawn(parts, counts))
+        return numbers(fit, _drawn(parts, counts))
 
     with local_compute(draws.n_jobs) as compute:
         fit = fit_loosely(talk, compute)
-    whole, skewness = _numbers(fit, parts), _skewness(fit, parts)
-    found = draws.map(refit)
-    return _table(QUANTITIES, whole, skewness, found, parts, labels, level, inflations)
+    whole, skewness, added = numbers(fit, parts), _skewness(fit, parts), corrections(fit, parts, known)
+    found = draws.map(refit) + added
+    return _table(QUANTITIES, whole + added, skewness, found, parts, labels, level, known.inflation)
 
 
 def _moved(evidence: Evidence, themes: Themes, counts: Vector, compute: Compute) -> Talk:
@@ -150,17 +152,11 @@ def bootstrap_topics(
         )
         with local_compute(1) as compute:
             fit = fit_loosely(talk, compute)
-        return _numbers(fit, _rows_of(parts, others))[:, [list(QUANTITIES).index(name) for name in OF_TOPICS]]
+        return numbers(fit, parts.at(others))[:, [list(QUANTITIES).index(name) for name in OF_TOPICS]]
 
     found = draws.map(refit)
-    whole = _mean(found)
+    whole = mean_of(found)
     return _table(OF_TOPICS, whole, np.zeros_like(whole), found, parts, labels, level, dict.fromkeys(OF_TOPICS, 1.0))
-
-
-def _mean(found: Vector) -> Vector:
-    known = ~np.isnan(found)
-    total = np.where(known, found, 0.0).sum(axis=0)
-    return np.divide(total, known.sum(axis=0), out=np.full(total.shape, np.nan), where=known.any(axis=0))
 
 
 def _drawn(parts: Parts, counts: Vector) -> Parts:
@@ -169,25 +165,6 @@ def _drawn(parts: Parts, counts: Vector) -> Parts:
         [np.where(weight > 0, counts, 0.0) for weight in weights] for weights in (parts.weights, parts.others)
     )
     return Parts(parts.names, own, others)
-
-
-def _rows_of(parts: Parts, rows: NDArray[np.int64]) -> Parts:
-    """The parts of some of the documents."""
-    own, others = ([weight[rows] for weight in weights] for weights in (parts.weights, parts.others))
-    return Parts(parts.names, own, others)
-
-
-def _numbers(fit: LooseFit, parts: Parts) -> Vector:
-    """(parts, quantities, 2, themes) of each part, and of the documents that it differs from; NaN where none count."""
-    nothing = np.full(fit.talk.n_themes, np.nan)
-    found = [
-        [
-            [quantity(fit, weight).estimates if weight.sum() > 0 else nothing for weight in pair]
-            for quantity in QUANTITIES.values()
-        ]
-        for pair in zip(parts.weights, parts.others, strict=True)
-    ]
-    return np.array(found)
 
 
 def _skewness(fit: LooseFit, parts: Parts) -> Vector:
@@ -212,7 +189,7 @@ def _table(
     parts: Parts,
     labels: Sequence[str],
     level: float,
-    inflations: dict[str, float],
+    inflations: Mapping[str, float],
 ) -> pd.DataFrame:
     """One row per part, theme and quantity.
 

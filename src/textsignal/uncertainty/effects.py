@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.covariates.given import Given
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.readers.themes import ThemeReader
-from textsignal.topics.beside import as_groups
 from textsignal.topics.reading import Observed
 from textsignal.training.draws import Keys, document_keys, drawn
 from textsignal.training.theme_reading import read_features, text_keys
 from textsignal.training.tone import TONE_FOLDS
-from textsignal.uncertainty.calibration import CUTS, ToneText, inflation
+from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
-from textsignal.uncertainty.influence import QUANTITIES, Measured, Talk, fit_loosely
+from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely, gamma
+from textsignal.uncertainty.parts import Parts, numbers
 
 #: Texts with a response that there must be at least, and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
@@ -40,9 +40,9 @@ class Evidence:
     keys: Keys
     sentence_tone: Vector
 
-    def inflation(self, seed: int, n_jobs: int | None) -> dict[str, float]:
-        """How many times as large variances are as the formula says, for each quantity."""
-        return inflation(self.talk, self.text, self.keys, CUTS, seed, n_jobs)
+    def calibrate(self, parts: Parts, seed: int, n_jobs: int | None) -> Calibration:
+        """What halves of the documents say."""
+        return calibrate(self.talk, self.text, self.keys, parts, CUTS, seed, n_jobs)
 
 
 def gather(
@@ -96,67 +96,46 @@ def check_enough(y: Vector, weight: Vector, n_themes: int) -> None:
         raise InputError("the response is constant, so there is nothing to estimate; check the response column")
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Documents by which numbers are told: (documents,) weights of each group, and of those it differs from.
-
-    names : of the groups; none for all documents.
-    """
-
-    names: Sequence[object]
-    weights: Sequence[Vector]
-    others: Sequence[Vector]
-
-
-def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Parts:
-    """All documents, or those of each group, the largest first."""
-    if by is None:
-        return Parts([None], [weight], [np.zeros_like(weight)])
-    groups = as_groups(by, len(weight))
-    named = weight * groups.notna().to_numpy()
-    found = []
-    for name, rows in groups.groupby(groups, sort=False).indices.items():
-        own = np.zeros_like(weight)
-        own[rows] = weight[rows]
-        if own.sum() > 0:
-            found.append((name, own))
-    if not found:
-        raise InputError("no document of any group counts: the weights of all are 0")
-    found.sort(key=lambda one: (-one[1].sum(), str(one[0])))
-    names, weights = zip(*found, strict=True)
-    return Parts(names, weights, [named - own for own in weights])
-
-
 def effects_of(
     evidence: Evidence,
     parts: Parts,
     labels: Sequence[str],
     level: float,
-    inflations: dict[str, float],
+    known: Calibration,
     n_jobs: int | None,
 ) -> pd.DataFrame:
-    """One row per part, theme and quantity; inflations : how many times as large variances are as the formula says."""
+    """One row per part, theme and quantity."""
     with local_compute(n_jobs) as compute:
         fit = fit_loosely(evidence.talk, compute)
+    added = corrections(fit, parts, known)
     groups, weight = fit.talk.given.groups, fit.talk.weight
     degrees = np.inf if groups is None else len(np.unique(groups[weight > 0])) - 1.0
 
-    def rows(name: str, quantity: str, measured: Measured) -> pd.DataFrame:
-        errors = np.sqrt(inflations[quantity] * measured.variances(weight, groups))
-        return effect_rows(name, labels, measured.estimates, errors, level, degrees)
+    def rows(name: str, quantity: str, measured: Measured, missing: Vector) -> pd.DataFrame:
+        errors = np.sqrt(known.inflation[quantity] * measured.variances(weight, groups))
+        return effect_rows(name, labels, measured.estimates + missing, errors, level, degrees)
 
     tables = []
-    for group, own, others in zip(parts.names, parts.weights, parts.others, strict=True):
+    for group, own, others, of_part in zip(parts.names, parts.weights, parts.others, added, strict=True):
         found = []
-        for name, quantity in QUANTITIES.items():
+        for (name, quantity), missing in zip(QUANTITIES.items(), of_part, strict=True):
             if group is not None and name == "gamma":
                 continue
             measured = quantity(fit, own)
-            found.append(rows(name, name, measured))
+            found.append(rows(name, name, measured, missing[0]))
             if group is not None and others.sum() > 0:
-                found.append(rows(name + DIFFERENCE, name, measured.minus(quantity(fit, others))))
+                apart = measured.minus(quantity(fit, others))
+                found.append(rows(name + DIFFERENCE, name, apart, missing[0] - missing[1]))
         table = pd.concat(found, ignore_index=True)
         if group is not None:
             table.insert(0, "group", [group] * len(table))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def corrections(fit: LooseFit, parts: Parts, known: Calibration) -> Vector:
+    """(parts, quantities, 2, themes) what is added to estimates."""
+    found = gamma(fit, fit.talk.weight)
+    errors = np.sqrt(known.inflation["gamma"] * found.variances(fit.talk.weight, fit.talk.given.groups))
+    z = np.divide(found.estimates, errors, out=np.zeros_like(errors), where=errors > 0)
+    return known.correction(numbers(fit, parts), z)

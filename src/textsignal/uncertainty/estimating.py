@@ -16,15 +16,18 @@ from textsignal.readers.themes import ThemeReader
 from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed
 from textsignal.uncertainty.bootstrap import Progress, Resampling, bootstrap_themes, bootstrap_topics
+from textsignal.uncertainty.calibration import Calibration
 from textsignal.uncertainty.effect_table import EffectTable, with_holm
-from textsignal.uncertainty.effects import check_enough, effects_of, gather, parts_of
+from textsignal.uncertainty.effects import check_enough, effects_of, gather
 from textsignal.uncertainty.influence import QUANTITIES
+from textsignal.uncertainty.parts import parts_of
 
 #: Ways to intervals, with what is said of them.
 METHODS = {
     "crossfit": (
         "Standard errors are those of the GLM on themes, by tone that has not seen the responses, times what pairs of "
-        "halves of the texts say they fall short. Themes are taken as they are; stability() says how firm these are."
+        "halves of the texts say they fall short; what these miss of lifts and worths is added. Themes are taken as "
+        "they are; stability() says how firm these are."
     ),
     "bootstrap": "Intervals are BCa percentiles over {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
@@ -72,7 +75,8 @@ def estimate_effects(
     else:
         assert isinstance(reader, ThemeReader)
         evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
-        known = dict.fromkeys(QUANTITIES, 1.0) if method == "plugin" else evidence.inflation(int(seed), n_jobs)
+        nothing = Calibration(dict.fromkeys(QUANTITIES, 1.0))
+        known = nothing if method == "plugin" else evidence.calibrate(parts, int(seed), n_jobs)
         if method == "bootstrap":
             frame = bootstrap_themes(evidence, reader.fitted.themes, *shared, known, draws)
         else:
