@@ -43,7 +43,7 @@ REPLICATES, REFITS, N_ASPECTS = 200, 100, 8
 #: One more theme than aspects: words that judge nothing make one of their own.
 TRUTH_TOPICS = N_ASPECTS + 1
 #: Reviews of hotels, of which each has its own level; how far hotels differ in what is said of them.
-GROUPED, HOTELS, HOTEL_SD, GATHERED = 4000, 40, 0.5, 0.8
+GROUPED, HOTELS, HOTEL_SD, GATHERED = 4000, 40, 0.65, 0.8
 #: Quantities of the null whose tests are counted.
 TESTED = ("lift", "worth", "gamma", "tone", "speaking")
 

@@ -172,7 +172,7 @@ def _groups(lines: Sequence[Line]) -> str:
         [
             "## Groups",
             f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
-            "their ratings (standard deviation .5 on the logit) for reasons that no text names. Lifts of all aspects:",
+            "their ratings (standard deviation .65 on the logit) for reasons that no text names. Lifts of all aspects:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
             "",
