@@ -74,10 +74,10 @@ def null(name: str, n_topics: int) -> Cell:
         # As estimate_effects does, but halves are asked once for both.
         evidence = gather(fitted.reader_, fitted.training_observed(), None, 1)
         asked = (parts_of(None, evidence.talk.weight), fitted.terms_[:n_topics], 0.95)
-        known = evidence.calibrate(asked[0], 0, 1)
+        known = evidence.calibrate(0, 1)
         draws = Resampling(REFITS, 0, 1, lambda number: None)
         found = {
-            "crossfit": effects_of(evidence, *asked, known, 1),
+            "crossfit": effects_of(evidence, *asked, known),
             "bootstrap": bootstrap_themes(evidence, fitted.reader_.fitted.themes, *asked, known, draws),
             "plugin": fitted.estimate_effects(method="plugin").frame,
         }

@@ -40,9 +40,12 @@ model.drivers(interval=0.95)                # ranges beside lift and worth
    no effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors are
    three quarters of the truth. So texts (or whole groups) are cut in two halves eight times, each half learns tone by
    itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
-   multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1.
+   multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1. Halves also say
+   what is missing: lift and worth are too small where tone is not known well, by what falls as n^-.5 in simulations, so
+   that what all texts have above their halves, over 2^.5 - 1, is still missing. In standard errors that is much the same
+   for all themes; its mean is added. Where gammas cannot be told from noise (root mean square of z below 3), nothing is.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
-   fits level 2 anew; intervals are BCa, widened by 3. Topics of other trainings are learnt anew from samples
+   fits level 2 anew; intervals are percentiles, widened by 3. Topics of other trainings are learnt anew from samples
    and matched by the Hungarian method; a GLM on the texts that were *not* drawn says how much of them to believe, so
    these intervals are honest, and wide.
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.

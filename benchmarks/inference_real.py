@@ -15,6 +15,7 @@ import textsignal as ts
 from textsignal.engines.local import local_compute
 from textsignal.topics.reading import observe
 from textsignal.uncertainty.effects import effects_of, gather
+from textsignal.uncertainty.influence import fit_loosely
 from textsignal.uncertainty.parts import parts_of
 
 N_TOPICS, REFITS = 14, 200
@@ -35,9 +36,9 @@ def halves(replicate: int, folder: Path) -> dict[str, Any]:
     rows = model.estimate_effects().of("lift").sort_values("topic")
     evidence = gather(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]), None, 1)
     with local_compute(1) as compute:
-        talk = evidence.text.talk(evidence.talk, np.arange(len(other)), compute)
-    evidence, parts = replace(evidence, talk=talk), parts_of(None, talk.weight)
-    others = effects_of(evidence, parts, rows["theme"].tolist(), 0.95, evidence.calibrate(parts, 0, 1), 1)
+        fit = fit_loosely(evidence.text.talk(evidence.talk, np.arange(len(other)), compute), compute)
+    evidence, parts = replace(evidence, fit=fit), parts_of(None, fit.talk.weight)
+    others = effects_of(evidence, parts, rows["theme"].tolist(), 0.95, evidence.calibrate(0, 1))
     lifts = others.loc[others["quantity"] == "lift", "estimate"]
     return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": lifts.tolist()}
 

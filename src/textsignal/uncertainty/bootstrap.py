@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
@@ -28,7 +27,7 @@ from textsignal.training.theme_reading import by_document, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.uncertainty.calibration import Calibration, mean_of
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
-from textsignal.uncertainty.effects import Evidence, corrections
+from textsignal.uncertainty.effects import Evidence
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 from textsignal.uncertainty.parts import Parts, numbers
 from textsignal.uncertainty.refits import refitted
@@ -80,7 +79,7 @@ def bootstrap_themes(
     known: Calibration,
     draws: Resampling,
 ) -> pd.DataFrame:
-    """BCa intervals around the estimates of the GLM on themes without shrinkage."""
+    """Percentile intervals around the estimates of the GLM on themes without shrinkage."""
     talk = evidence.talk
 
     def refit(number: int) -> Vector:
@@ -89,11 +88,27 @@ def bootstrap_themes(
             fit = fit_loosely(_moved(evidence, themes, counts, compute), compute)
         return numbers(fit, _drawn(parts, counts))
 
-    with local_compute(draws.n_jobs) as compute:
-        fit = fit_loosely(talk, compute)
-    whole, skewness, added = numbers(fit, parts), _skewness(fit, parts), corrections(fit, parts, known)
+    fit = evidence.fit
+    whole, added = numbers(fit, parts), _missing(fit, parts, known)
     found = draws.map(refit) + added
-    return _table(QUANTITIES, whole + added, skewness, found, parts, labels, level, known.inflation)
+    return _table(QUANTITIES, whole + added, found, parts, labels, level, known.inflation)
+
+
+def _missing(fit: LooseFit, parts: Parts, known: Calibration) -> Vector:
+    """(parts, quantities, 2, themes) what is added to `numbers`."""
+    groups, weight = fit.talk.given.groups, fit.talk.weight
+    found = [
+        [
+            [
+                known.missing(name, quantity(fit, part).variances(weight, groups)) if part.sum() > 0 else none
+                for part in pair
+            ]
+            for name, quantity in QUANTITIES.items()
+        ]
+        for none in [np.zeros(fit.talk.n_themes)]
+        for pair in zip(parts.weights, parts.others, strict=True)
+    ]
+    return np.array(found)
 
 
 def _moved(evidence: Evidence, themes: Themes, counts: Vector, compute: Compute) -> Talk:
@@ -155,8 +170,7 @@ def bootstrap_topics(
         return numbers(fit, parts.at(others))[:, [list(QUANTITIES).index(name) for name in OF_TOPICS]]
 
     found = draws.map(refit)
-    whole = mean_of(found)
-    return _table(OF_TOPICS, whole, np.zeros_like(whole), found, parts, labels, level, dict.fromkeys(OF_TOPICS, 1.0))
+    return _table(OF_TOPICS, mean_of(found), found, parts, labels, level, dict.fromkeys(OF_TOPICS, 1.0))
 
 
 def _drawn(parts: Parts, counts: Vector) -> Parts:
@@ -167,24 +181,9 @@ def _drawn(parts: Parts, counts: Vector) -> Parts:
     return Parts(parts.names, own, others)
 
 
-def _skewness(fit: LooseFit, parts: Parts) -> Vector:
-    """(parts, quantities, 2, themes) a sixth of the skewness of each number of a part, and of its difference to others.
-
-    It is the acceleration of BCa intervals: by how much standard errors grow with the number itself.
-    """
-    found = []
-    for own, others in zip(parts.weights, parts.others, strict=True):
-        for quantity in QUANTITIES.values():
-            measured = quantity(fit, own)
-            apart = measured.minus(quantity(fit, others)) if others.sum() > 0 else measured
-            found.append([one.skewness(fit.talk.given.groups) / 6 for one in (measured, apart)])
-    return np.reshape(found, (len(parts.weights), len(QUANTITIES), 2, fit.talk.n_themes))
-
-
 def _table(
     names: Iterable[str],
     whole: Vector,
-    skewness: Vector,
     found: Vector,
     parts: Parts,
     labels: Sequence[str],
@@ -200,10 +199,10 @@ def _table(
         rows = []
         for q, name in enumerate(names):
             size = np.sqrt(inflations[name])
-            rows.append(_rows(name, labels, whole[p, q, 0], skewness[p, q, 0], found[:, p, q, 0], level, size))
+            rows.append(_rows(name, labels, whole[p, q, 0], found[:, p, q, 0], level, size))
             if group is not None:
                 other, of_samples = whole[p, q, 0] - whole[p, q, 1], found[:, p, q, 0] - found[:, p, q, 1]
-                rows.append(_rows(name + DIFFERENCE, labels, other, skewness[p, q, 1], of_samples, level, size))
+                rows.append(_rows(name + DIFFERENCE, labels, other, of_samples, level, size))
         table = pd.concat(rows, ignore_index=True)
         if group is not None:
             table.insert(0, "group", [group] * len(table))
@@ -211,31 +210,9 @@ def _table(
     return pd.concat(tables, ignore_index=True)
 
 
-def _rows(
-    name: str, labels: Sequence[str], whole: Vector, skewness: Vector, found: Vector, level: float, size: float
-) -> pd.DataFrame:
+def _rows(name: str, labels: Sequence[str], whole: Vector, found: Vector, level: float, size: float) -> pd.DataFrame:
     """found : (refits, themes), brought `size` times as far from the estimates."""
     spread = whole + size * (found - whole)
-    ends = [_bca(spread[:, k], whole[k], skewness[k], level) for k in range(len(whole))]
-    low, high = np.array(ends, dtype=float).T
-    errors = pd.DataFrame(spread).std().to_numpy()
-    return effect_rows(name, labels, whole, errors, level, interval=(low, high))
-
-
-def _bca(spread: Vector, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
-    """Both ends of an interval: percentiles, corrected for bias and for errors that grow with the number (Efron).
-
-    Examples
-    --------
-    >>> low, high = _bca(np.linspace(-1, 1, 2001), 0.0, 0.0, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (-0.95, 0.95)
-    """
-    spread = spread[~np.isnan(spread)]
-    if not spread.size or np.isnan(estimate):
-        return np.nan, np.nan
-    below = np.sum(spread < estimate) + np.sum(spread == estimate) / 2
-    bias = norm.ppf((below + 0.5) / (spread.size + 1))
-    z = bias + norm.ppf([0.5 - level / 2, 0.5 + level / 2])
-    low, high = np.quantile(spread, norm.cdf(bias + z / (1 - np.nan_to_num(acceleration) * z)))
-    return float(low), float(high)
+    # These quantiles are right on average for any number of refits; the usual ones are too narrow for few.
+    low, high = (np.nanquantile(spread, 0.5 + side * level / 2, axis=0, method="weibull") for side in (-1, 1))
+    return effect_rows(name, labels, whole, np.nanstd(spread, axis=0, ddof=1), level, interval=(low, high))

@@ -9,8 +9,8 @@ is 1 where the formula is right. Variances are multiplied by it, one number for 
 
 Halves also say what is missing. Tone that is not known well takes some bad talk for neutral and some neutral talk for
 bad: lift and worth come out too small, by what falls with the root of the number of documents (in simulations, as
-n^-.5). So what all documents have above their halves, over 2^.5 - 1, is still missing, and is added; but where gammas
-cannot be told from noise there is nothing to add to.
+n^-.5). So what all documents have above their halves, over 2^.5 - 1, is still missing. In standard errors it is much
+the same for all themes, so that their mean is added; where gammas cannot be told from noise there is nothing to add to.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.draws import Keys
 from textsignal.training.theme_reading import PartlyRead, ThemeReading
 from textsignal.training.tone import Tone, fit_tone
-from textsignal.uncertainty.influence import QUANTITIES, Talk, fit_loosely
-from textsignal.uncertainty.parts import Parts, numbers
+from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 from textsignal.uncertainty.refits import Rows, halves
 
 #: Pairs of halves.
@@ -71,56 +70,65 @@ class ToneText:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Calibration:
-    """What halves say.
+    """What halves say, for each quantity.
 
-    inflation : quantity -> how many times as large variances are as the formula says, at least 1.
-    halves : (parts, quantities, 2, themes) mean `numbers` of halves; None to correct nothing.
+    inflation : how many times as large variances are as the formula says, at least 1.
+    shortfall : what is missing of estimates, in their standard errors.
     """
 
     inflation: Mapping[str, float]
-    halves: Vector | None = None
+    shortfall: Mapping[str, float]
 
-    def correction(self, whole: Vector, z: Vector) -> Vector:
-        """(parts, quantities, 2, themes) what is added to `numbers` of all documents, which halves fall short of.
+    def errors(self, name: str, variances: Vector) -> Vector:
+        """Standard errors of a quantity from variances by the formula."""
+        return np.sqrt(self.inflation[name] * variances)
 
-        z : (themes,) of gammas.
-        """
-        added = np.zeros_like(whole)
-        if self.halves is None:
-            return added
-        strength = np.sqrt(np.mean(z[np.isfinite(z)] ** 2)) if np.isfinite(z).any() else 0.0
-        trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
-        for place, name in enumerate(QUANTITIES):
-            if name in CORRECTED:
-                added[:, place] = trusted / (2**RATE - 1) * (whole - self.halves)[:, place]
-        return np.nan_to_num(added)
+    def missing(self, name: str, variances: Vector) -> Vector:
+        """What is added to estimates of a quantity."""
+        return self.shortfall[name] * self.errors(name, variances)
 
 
-def calibrate(
-    talk: Talk, text: ToneText, keys: Keys, parts: Parts, n_cuts: int, seed: int, n_jobs: int | None
-) -> Calibration:
+#: What there is to say where nothing is measured.
+NOTHING = Calibration(dict.fromkeys(QUANTITIES, 1.0), dict.fromkeys(QUANTITIES, 0.0))
+
+
+def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int, n_jobs: int | None) -> Calibration:
     """Cut documents into halves that learn tone by themselves.
 
-    keys : (documents,) by which halves are drawn: of the texts, or of groups that stay together.
+    fit : of all documents; keys : (documents,) by which halves are drawn: of texts, or of groups that stay together.
     """
     samples = halves(keys, 2 * n_cuts, seed)
 
-    def measure(number: int) -> tuple[Vector, Vector]:
-        rows = samples[number]
+    def measure(number: int) -> Vector:
         with local_compute(1) as compute:
-            fit = fit_loosely(text.talk(talk, rows, compute), compute)
-        found = [quantity(fit, fit.talk.weight) for quantity in QUANTITIES.values()]
-        groups = fit.talk.given.groups
-        of_all = [[one.estimates, one.variances(fit.talk.weight, groups)] for one in found]
-        return np.array(of_all), numbers(fit, parts.at(rows))
+            return _measured(fit_loosely(text.talk(fit.talk, samples[number], compute), compute))
 
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        of_all, of_parts = zip(*engine.map(measure, range(2 * n_cuts)), strict=True)
-    found = np.array(of_all)
-    times = _inflation(found[0::2], found[1::2])
-    return Calibration(dict(zip(QUANTITIES, times.tolist(), strict=True)), mean_of(np.array(of_parts)))
+        found = np.array(engine.map(measure, range(2 * n_cuts)))
+    times, whole = _inflation(found[0::2], found[1::2]), _measured(fit)
+    errors = np.sqrt(times[:, None] * whole[:, 1])
+    z = _ratio(whole[:, 0], errors)[list(QUANTITIES).index("gamma")]
+    # Gammas that cannot be told from noise leave nothing that could be missing.
+    strength = float(np.sqrt(np.mean(z**2)))
+    trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
+    missing = trusted / (2**RATE - 1) * np.mean(_ratio(whole[:, 0] - mean_of(found[:, :, 0]), errors), axis=1)
+    added = [part if name in CORRECTED else 0.0 for name, part in zip(QUANTITIES, missing.tolist(), strict=True)]
+    return Calibration(dict(zip(QUANTITIES, times.tolist(), strict=True)), dict(zip(QUANTITIES, added, strict=True)))
+
+
+def _measured(fit: LooseFit) -> Vector:
+    """(quantities, 2, themes) estimates, and variances by the formula."""
+    weight, groups = fit.talk.weight, fit.talk.given.groups
+    found = [quantity(fit, weight) for quantity in QUANTITIES.values()]
+    return np.array([[one.estimates, one.variances(weight, groups)] for one in found])
+
+
+def _ratio(part: Vector, errors: Vector) -> Vector:
+    """0 where there is no error, or nothing is known."""
+    known = np.isfinite(part) & (errors > 0)
+    return np.divide(part, errors, out=np.zeros_like(errors), where=known)
 
 
 def mean_of(found: Vector) -> Vector:

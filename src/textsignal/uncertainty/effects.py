@@ -20,8 +20,8 @@ from textsignal.training.theme_reading import read_features, text_keys
 from textsignal.training.tone import TONE_FOLDS
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
-from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely, gamma
-from textsignal.uncertainty.parts import Parts, numbers
+from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
+from textsignal.uncertainty.parts import Parts
 
 #: Texts with a response that there must be at least, and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
@@ -29,20 +29,25 @@ FEWEST, FEWEST_PER_THEME = 40, 8
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What documents say about themes, and what is needed to learn it anew.
+    """What documents say about themes, with the GLM on these, and what is needed to learn tone anew.
 
     keys : (documents,) by which halves are drawn: of texts, or of groups that stay together.
     sentence_tone : (sentences,) tone that `talk` is by.
     """
 
-    talk: Talk
+    fit: LooseFit
     text: ToneText
     keys: Keys
     sentence_tone: Vector
 
-    def calibrate(self, parts: Parts, seed: int, n_jobs: int | None) -> Calibration:
+    @property
+    def talk(self) -> Talk:
+        """What the documents say."""
+        return self.fit.talk
+
+    def calibrate(self, seed: int, n_jobs: int | None) -> Calibration:
         """What halves of the documents say."""
-        return calibrate(self.talk, self.text, self.keys, parts, CUTS, seed, n_jobs)
+        return calibrate(self.fit, self.text, self.keys, CUTS, seed, n_jobs)
 
 
 def gather(
@@ -81,7 +86,9 @@ def gather(
         keys = given.groups.astype(np.uint64)
         if len(np.unique(keys[(talk.weight > 0) & ~np.isnan(y)])) < 4:
             raise InputError("intervals need four or more groups of documents that have a response")
-    return Evidence(talk, ToneText(read, fitted.features.sizes, reading), keys, tone)
+    with local_compute(reader.n_jobs) as compute:
+        fit = fit_loosely(talk, compute)
+    return Evidence(fit, ToneText(read, fitted.features.sizes, reading), keys, tone)
 
 
 def check_enough(y: Vector, weight: Vector, n_themes: int) -> None:
@@ -102,40 +109,30 @@ def effects_of(
     labels: Sequence[str],
     level: float,
     known: Calibration,
-    n_jobs: int | None,
 ) -> pd.DataFrame:
     """One row per part, theme and quantity."""
-    with local_compute(n_jobs) as compute:
-        fit = fit_loosely(evidence.talk, compute)
-    added = corrections(fit, parts, known)
-    groups, weight = fit.talk.given.groups, fit.talk.weight
+    fit, groups, weight = evidence.fit, evidence.talk.given.groups, evidence.talk.weight
     degrees = np.inf if groups is None else len(np.unique(groups[weight > 0])) - 1.0
 
-    def rows(name: str, quantity: str, measured: Measured, missing: Vector) -> pd.DataFrame:
-        errors = np.sqrt(known.inflation[quantity] * measured.variances(weight, groups))
-        return effect_rows(name, labels, measured.estimates + missing, errors, level, degrees)
+    def told(name: str, part: Vector) -> tuple[Measured, Vector]:
+        measured = QUANTITIES[name](fit, part)
+        return measured, measured.estimates + known.missing(name, measured.variances(weight, groups))
 
     tables = []
-    for group, own, others, of_part in zip(parts.names, parts.weights, parts.others, added, strict=True):
+    for group, own, others in zip(parts.names, parts.weights, parts.others, strict=True):
         found = []
-        for (name, quantity), missing in zip(QUANTITIES.items(), of_part, strict=True):
+        for name in QUANTITIES:
             if group is not None and name == "gamma":
                 continue
-            measured = quantity(fit, own)
-            found.append(rows(name, name, measured, missing[0]))
+            measured, estimates = told(name, own)
+            errors = known.errors(name, measured.variances(weight, groups))
+            found.append(effect_rows(name, labels, estimates, errors, level, degrees))
             if group is not None and others.sum() > 0:
-                apart = measured.minus(quantity(fit, others))
-                found.append(rows(name + DIFFERENCE, name, apart, missing[0] - missing[1]))
+                other, of_others = told(name, others)
+                errors = known.errors(name, measured.minus(other).variances(weight, groups))
+                found.append(effect_rows(name + DIFFERENCE, labels, estimates - of_others, errors, level, degrees))
         table = pd.concat(found, ignore_index=True)
         if group is not None:
             table.insert(0, "group", [group] * len(table))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def corrections(fit: LooseFit, parts: Parts, known: Calibration) -> Vector:
-    """(parts, quantities, 2, themes) what is added to estimates."""
-    found = gamma(fit, fit.talk.weight)
-    errors = np.sqrt(known.inflation["gamma"] * found.variances(fit.talk.weight, fit.talk.given.groups))
-    z = np.divide(found.estimates, errors, out=np.zeros_like(errors), where=errors > 0)
-    return known.correction(numbers(fit, parts), z)

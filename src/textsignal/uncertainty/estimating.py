@@ -16,10 +16,9 @@ from textsignal.readers.themes import ThemeReader
 from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed
 from textsignal.uncertainty.bootstrap import Progress, Resampling, bootstrap_themes, bootstrap_topics
-from textsignal.uncertainty.calibration import Calibration
+from textsignal.uncertainty.calibration import NOTHING
 from textsignal.uncertainty.effect_table import EffectTable, with_holm
 from textsignal.uncertainty.effects import check_enough, effects_of, gather
-from textsignal.uncertainty.influence import QUANTITIES
 from textsignal.uncertainty.parts import parts_of
 
 #: Ways to intervals, with what is said of them.
@@ -29,7 +28,7 @@ METHODS = {
         "halves of the texts say they fall short; what these miss of lifts and worths is added. Themes are taken as "
         "they are; stability() says how firm these are."
     ),
-    "bootstrap": "Intervals are BCa percentiles over {n_refits} samples of the texts drawn with replacement.",
+    "bootstrap": "Intervals are percentiles over {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
         "Conditional on the topics: as if themes and tone had been known beforehand, and not learnt from these "
         "responses. Too narrow: pure noise is called clear far too often."
@@ -75,12 +74,11 @@ def estimate_effects(
     else:
         assert isinstance(reader, ThemeReader)
         evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
-        nothing = Calibration(dict.fromkeys(QUANTITIES, 1.0))
-        known = nothing if method == "plugin" else evidence.calibrate(parts, int(seed), n_jobs)
+        known = NOTHING if method == "plugin" else evidence.calibrate(int(seed), n_jobs)
         if method == "bootstrap":
             frame = bootstrap_themes(evidence, reader.fitted.themes, *shared, known, draws)
         else:
-            frame = effects_of(evidence, *shared, known, n_jobs)
+            frame = effects_of(evidence, *shared, known)
     said = METHODS[method].format(n_refits=n_refits)
     if clusters is not None:
         said += f" Texts of a group are taken to depend on each other ({len(np.unique(clusters))} groups)."

@@ -165,12 +165,6 @@ class Measured:
         n_groups = len(np.unique(groups[weight > 0]))
         return np.asarray(n_groups / max(n_groups - 1, 1) * np.sum(sums**2, axis=0), dtype=float)
 
-    def skewness(self, groups: NDArray[np.int64] | None) -> Vector:
-        """(themes,) of the numbers; 0 where nothing moves them."""
-        sums = self.influence if groups is None else self._of_groups(groups)
-        square = np.sum(sums**2, axis=0)
-        return np.divide(np.sum(sums**3, axis=0), square**1.5, out=np.zeros(len(square)), where=square > 0)
-
     def _of_groups(self, groups: NDArray[np.int64]) -> Vector:
         """(groups, themes) what the documents of each group do together."""
         numbers, places = np.unique(groups, return_inverse=True)
