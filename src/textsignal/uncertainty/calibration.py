@@ -8,9 +8,9 @@ others from its own. Two halves of the documents that each learn tone by themsel
 is 1 where the formula is right. Variances are multiplied by it, one number for each kind of quantity.
 
 Halves also say what is missing. Tone that is not known well takes some bad talk for neutral and some neutral talk for
-bad: lift and worth come out too small, by what falls with the root of the number of documents (in simulations, as
-n^-.5). So what all documents have above their halves, over 2^.5 - 1, is still missing. In standard errors it is much
-the same for all themes, so that their mean is added; where gammas cannot be told from noise there is nothing to add to.
+bad: lift and worth come out too small, by what falls as n^(-2/3) in simulations. So what all documents have above their
+halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the same for all themes, so
+that the mean of all lifts and worths is added; where gammas cannot be told from noise there is nothing to add to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from textsignal.uncertainty.refits import Rows, halves
 #: Pairs of halves.
 CUTS = 8
 #: Quantities that tone which is not known well makes too small, and the power of n by which that falls.
-CORRECTED, RATE = ("lift", "worth"), 0.5
+CORRECTED, RATE = ("lift", "worth"), 2 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +113,13 @@ def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int,
     # Gammas that cannot be told from noise leave nothing that could be missing.
     strength = float(np.sqrt(np.mean(z**2)))
     trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
-    missing = trusted / (2**RATE - 1) * np.mean(_ratio(whole[:, 0] - mean_of(found[:, :, 0]), errors), axis=1)
-    added = [part if name in CORRECTED else 0.0 for name, part in zip(QUANTITIES, missing.tolist(), strict=True)]
-    return Calibration(dict(zip(QUANTITIES, times.tolist(), strict=True)), dict(zip(QUANTITIES, added, strict=True)))
+    places = [list(QUANTITIES).index(name) for name in CORRECTED]
+    lost = _ratio(whole[:, 0] - mean_of(found[:, :, 0]), errors)[places]
+    missing = trusted / (2**RATE - 1) * float(np.mean(lost))
+    return Calibration(
+        dict(zip(QUANTITIES, times.tolist(), strict=True)),
+        {name: missing if name in CORRECTED else 0.0 for name in QUANTITIES},
+    )
 
 
 def _measured(fit: LooseFit) -> Vector:
