@@ -35,10 +35,10 @@ class Range:
     clear: bool
 
     def written(self, naming: Naming, more: int = 0) -> str:
-        """Both ends, with a digit more where one would be rounded to 0: whether a range begins at 0 matters."""
+        """Both ends, with a digit more where one of what is clear would be rounded to 0."""
         ends = [naming.steps * end for end in (self.low, self.high)]
         digits = naming.digits + more
-        digits += any(end and not round(end, digits) for end in ends)
+        digits += self.clear and any(not round(end, digits) for end in ends)
         return " to ".join(f"{end:z.{digits}f}".replace("-", "−") for end in ends)
 
     @property

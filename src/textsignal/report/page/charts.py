@@ -35,8 +35,8 @@ from textsignal.topics.ranges import MEASURES, is_clear, range_of
 ROW = 34
 #: Pixels of a number at the end of a bar.
 NUMBER_WIDTH = 48
-#: How strong bars are of what is not clear.
-PALE = 0.4
+#: How strong bars are of what is not clear; pixels by which ranges are above and below the middle of their bars.
+PALE, APART = 0.4, 3
 #: Pixels of a line over time.
 TIME = 110
 #: Bars in the order that the page gives them.
@@ -72,11 +72,9 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
     is not clear are pale. The page sorts it by `place`.
     """
     rows = [
-        _about(topic) | {"place": place} | _driver(topic, measure, naming)
-        for place, topic in enumerate(topics)
-        for measure in MEASURES
+        _about(topic) | {"place": place} | bar for place, topic in enumerate(topics) for bar in _drivers(topic, naming)
     ]
-    ends = [row[name] for row in rows for name in ("value", "low", "high")]
+    ends = [row["end"] for row in rows]
     least, most = min(ends), max(ends)
     ranges = any(range_of(topic, measure) for topic in topics for measure in MEASURES)
 
@@ -100,29 +98,40 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
         for left, right in (("'right'", "'left'"), (-5, 5))
     )
     numbers = base.mark_text(color=INK, align=align, dx=dx).encode(x=x("end"), text="number:N")
-    spans = [base.mark_rule(color=INK, strokeWidth=1.5).encode(x=x("low"), x2="high:Q")] if ranges else []
+    apart = alt.expr(f"datum.side == 'costs' ? {-APART} : {APART}")
+    spans = [base.mark_rule(color=INK, strokeWidth=1.5, yOffset=apart).encode(x=x("low"), x2="high:Q")]
     zero = rule(MUTED).encode(x=alt.datum(0))
-    layers = alt.layer(bars, *spans, numbers, zero, data=_rows(rows))
+    layers = alt.layer(bars, *(spans if ranges else []), numbers, zero, data=_rows(rows))
     return layers.properties(height=alt.Step(ROW)).add_params(*lines())
 
 
-def _driver(topic: TopicCard, measure: str, naming: Naming) -> dict[str, Any]:
-    """A bar: what a topic costs or brings, its range, which is nothing where none is known, and where its number is."""
-    step = naming.better * naming.steps * (-1 if measure == "lift" else 1)
-    value, span = step * getattr(topic, measure), range_of(topic, measure)
-    low, high = (value, value) if span is None else sorted((step * span.low, step * span.high))
-    written = signed_number(value, naming.digits)
-    return {
-        "side": "costs" if measure == "lift" else "brings",
-        "value": value,
-        "low": low,
-        "high": high,
-        "end": max(value, high) if step > 0 else min(value, low),
-        "clear": is_clear(topic, measure),
-        "number": written if is_clear(topic, measure) else f"{written} ?",
-        "words": f"{written} {naming.unit}",
-        "range": "–" if span is None else f"{span.written(naming)}{'' if span.clear else ', not clear'}",
-    }
+def _drivers(topic: TopicCard, naming: Naming) -> list[dict[str, Any]]:
+    """Two bars, what a topic costs and brings: with ranges, which are nothing where none is known.
+
+    end : where the number stands, beyond the bar and all that crosses 0 towards it.
+    """
+    bars = []
+    for measure, side in zip(MEASURES, ("costs", "brings"), strict=True):
+        step = naming.better * naming.steps * (-1 if side == "costs" else 1)
+        value, span = step * getattr(topic, measure), range_of(topic, measure)
+        low, high = (value, value) if span is None else sorted((step * span.low, step * span.high))
+        clear, written = is_clear(topic, measure), signed_number(value, naming.digits)
+        bars.append(
+            {
+                "side": side,
+                "value": value,
+                "low": low,
+                "high": high,
+                "clear": clear,
+                "number": written if clear else f"{written} ?",
+                "words": f"{written} {naming.unit}",
+                "range": "–" if span is None else f"{span.written(naming)}{'' if clear else ', not clear'}",
+            }
+        )
+    least = min(0.0, *(bar[name] for bar in bars for name in ("value", "low")))
+    most = max(0.0, *(bar[name] for bar in bars for name in ("value", "high")))
+    ends = (least, most) if naming.better > 0 else (most, least)
+    return [bar | {"end": end} for bar, end in zip(bars, ends, strict=True)]
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.Chart:

@@ -63,8 +63,8 @@ def ranges_of(
         f"Ranges in brackets are {share} confidence intervals, each {noun} by itself: were such texts gathered again "
         f"and again, {share} of ranges made like this would hold the true value.",
         f"What a {noun} costs or brings is marked “not clear” where it cannot be told from nothing with all "
-        f"{len(cards)} {noun}s judged together, by Holm’s correction: the chance that any cost is called clear that is "
-        f"none is at most {chance}, and so it is for what {noun}s bring.",
+        f"{len(cards)} {noun}s judged together (Holm’s correction): the chance that any {noun} is wrongly said to cost "
+        f"something is at most {chance}, and the same holds for bringing something.",
     ]
     if settings.within:
         said.append(f"Texts of the same {settings.within} are taken to depend on each other.")
