@@ -82,7 +82,7 @@ def drivers(
         for one in tables().values():
             show_findings(one)
             title = f"What moves {one.naming.subject}" + (f", by {by}, the largest groups" if by else "")
-            out.print(driver_table(one, title, one.naming))
+            out.print(driver_table(one, title, one.naming, interval))
         return
     check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:

@@ -37,7 +37,7 @@ from textsignal.cli.screen import (
     what_was_read,
 )
 from textsignal.tables.write import check_not_input, whole_table
-from textsignal.topics.ranges import MEASURES
+from textsignal.topics.ranges import MEASURES, Range, percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -128,7 +128,7 @@ def interval_table(effects: EffectTable, by: str | None) -> Table:
     """Lift and worth with their intervals; with groups the first of the largest ones, and how they differ."""
     naming = effects.naming
     table = titled_table(
-        f"What moves {naming.subject}, {effects.level:.3g} intervals"
+        f"What moves {naming.subject}, {percent(effects.level)} intervals"
         + (f", by {by}, the largest groups" if by else ""),
         f"{what_if(naming)}. Not shrunk, so that they may be below 0. {NOT_CLEAR}",
     )
@@ -156,8 +156,8 @@ def _interval(row: Any, effects: EffectTable) -> Text:
     """An estimate and its interval: "+0.06 (+0.04 to +0.07)"."""
     if row is None or row.std_error != row.std_error:
         return Text("–")
-    naming = effects.naming
-    estimate, low, high = (f"{naming.steps * value:+z.{naming.digits}f}" for value in (row.estimate, row.low, row.high))
-    clear = row.p_holm < 1 - effects.level
+    naming, clear = effects.naming, bool(row.p_holm < 1 - effects.level)
+    estimate = f"{naming.steps * row.estimate:+z.{naming.digits}f}".replace("-", "−")
+    span = Range(row.low, row.high, clear).written(naming, sign="+")
     colour = "" if not clear else "red" if (row.estimate > 0) == (row.quantity != "worth") else "green"
-    return Text(f"{estimate} ({low} to {high}){'' if clear else f' {UNCLEAR}'}", style=colour)
+    return Text(f"{estimate} ({span}){'' if clear else f' {UNCLEAR}'}", style=colour)

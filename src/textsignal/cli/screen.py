@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.cli.console import count, out, say
-from textsignal.topics.ranges import is_clear, range_of
+from textsignal.topics.ranges import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,12 +85,12 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
     return driver_table(topics, f"What moves {model.naming_.subject}", model.naming_)
 
 
-def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
+def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
     """What to fix first and what to keep; with a column of groups the first drivers of the largest ones.
 
-    Ranges stand below the numbers where the table has some.
+    interval : level of the ranges, which stand below the numbers; None where the table has none.
     """
-    ranges = f". Below them: their ranges. {NOT_CLEAR}" if "lift_low" in drivers else ""
+    ranges = "" if interval is None else f". Below them: {percent(interval)} ranges, each by itself. {NOT_CLEAR}"
     table = titled_table(
         title,
         f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
@@ -204,11 +204,9 @@ def show_analysis(analysis: Analysis) -> None:
     if analysis.effects is None:
         out.print(topic_table(analysis.model, 8))
     else:
-        out.print(
-            driver_table(analysis.overall, f"What moves {analysis.model.naming_.subject}", analysis.model.naming_)
-        )
-        out.print(Text(analysis.effects.method))
-        out.print()
+        naming = analysis.model.naming_
+        out.print(driver_table(analysis.overall, f"What moves {naming.subject}", naming, analysis.effects.level))
+        out.print(Text(f"Ranges. {analysis.effects.method}\n"))
     if analysis.drivers is not None:
         out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
 

@@ -34,12 +34,12 @@ class Range:
     high: float
     clear: bool
 
-    def written(self, naming: Naming, more: int = 0) -> str:
-        """Both ends, with a digit more where one of what is clear would be rounded to 0."""
+    def written(self, naming: Naming, more: int = 0, sign: str = "") -> str:
+        """Both ends, with a digit more where one of what is clear would be rounded to 0; sign : "+" to write it too."""
         ends = [naming.steps * end for end in (self.low, self.high)]
         digits = naming.digits + more
         digits += self.clear and any(not round(end, digits) for end in ends)
-        return " to ".join(f"{end:z.{digits}f}".replace("-", "−") for end in ends)
+        return " to ".join(f"{end:{sign}z.{digits}f}".replace("-", "−") for end in ends)
 
     @property
     def doubt(self) -> str:
@@ -49,6 +49,17 @@ class Range:
         if self.low <= 0 <= self.high:
             return " Not clear: the range includes no change at all."
         return " Not clear when all are judged together."
+
+
+def percent(level: float) -> str:
+    """A level as people say it.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(1 - 0.975)
+    ('95%', '2.5%')
+    """
+    return f"{round(100 * level, 3):g}%"
 
 
 def range_of(topic: Any, measure: str) -> Range | None:

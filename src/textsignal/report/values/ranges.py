@@ -10,7 +10,7 @@ import pandas as pd
 
 from textsignal.report.values.data import ReportSettings, TopicCard
 from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import MEASURES, with_clear
+from textsignal.topics.ranges import MEASURES, percent, with_clear
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 
 #: Why numbers and the middles of their ranges are not the same.
@@ -58,7 +58,7 @@ def ranges_of(
     """What is said of ranges; None where none were asked for."""
     if effects is None:
         return None
-    share, chance = (f"{round(100 * part, 3):g}%" for part in (effects.level, 1 - effects.level))
+    share, chance = percent(effects.level), percent(1 - effects.level)
     said = [
         f"Ranges in brackets are {share} confidence intervals, each {noun} by itself: were such texts gathered again "
         f"and again, {share} of ranges made like this would hold the true value.",
