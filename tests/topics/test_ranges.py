@@ -28,8 +28,8 @@ class Topic:
     reach: float = 0.3
     well: float = 0.4
     badly: float = 0.6
-    mean_response: float | None = None
-    mean_elsewhere: float | None = None
+    mean_response: float = np.nan
+    mean_elsewhere: float = np.nan
 
 
 CLEAR = Topic("noise", 0.06, 0.01, 0.042, 0.068, True, -0.01, 0.02)
