@@ -16,8 +16,9 @@ from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 #: Why numbers and the middles of their ranges are not the same.
 SHRUNK = {
     "theme": (
-        "A number need not be in the middle of its range, and with few texts may be outside: numbers are drawn towards "
-        "what all themes have in common, so that chance moves them less; ranges are of each theme by itself."
+        "A number need not be in the middle of its range, and may even be outside: numbers are those of the model, drawn "
+        "towards what all themes have in common so that chance moves them less; ranges are of each theme by itself, "
+        "corrected for what tone misses."
     ),
     "topic": (
         "A number need not be in the middle of its range: numbers are those of this model, ranges those of models that "
