@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "checks evaluate kernels text figures.palette figures.canvas tables.files tables.lines",
         "tables.separator tables.rows tables.write stored_responses topics.naming",
         "figures.cloud figures.search kernels.reference kernels.lanes",
-        "topics.effects topics.table topics.documents topics.beside",
+        "topics.effects topics.table topics.documents topics.beside topics.ranges",
         "kernels.loops topics.findings",
         "tables.read kernels.compiled baselines engines",
         "datasets",
@@ -64,7 +64,8 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "studies",
         "cli.console cli.options cli.models",
         "cli.screen",
-        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.reproduce cli.search",
+        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.reproduce cli.search"
+        " cli.effects",
         "cli.compare",
         "cli",
         "__main__",

@@ -21,6 +21,7 @@ from textsignal.cli.compare import compare
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
 from textsignal.cli.drivers import drivers
+from textsignal.cli.effects import effects
 from textsignal.cli.explain import explain
 from textsignal.cli.fit import fit
 from textsignal.cli.predict import predict
@@ -43,6 +44,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
     topics: "textsignal topics out/model",
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
+    effects: "textsignal effects out/model reviews.csv --text Review --response Rating --groups Hotel",
     check: "textsignal check out/model reviews.csv --text Review --response Rating",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
@@ -54,7 +56,13 @@ for command, example in EXAMPLES.items():
     app.command(epilog=f"Example: {example}")(command)
 
 #: Arguments of Python whose flag has another name.
-OTHER_NAMES = {"n_topics": "topics", "n_jobs": "jobs", "random_state": "seed", "ngram_range": "ngrams"}
+OTHER_NAMES = {
+    "n_topics": "topics",
+    "n_jobs": "jobs",
+    "random_state": "seed",
+    "ngram_range": "ngrams",
+    "n_refits": "refits",
+}
 _VALUE = r"""("[^"]*"|'[^']*'|\(-?\d+, -?\d+\)|[\w.+-]*\w)"""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -72,8 +73,16 @@ def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[Re
 
 
 @contextmanager
-def study_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each study on a terminal, and a line for every tenth of its cells elsewhere."""
+def sample_progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal for so many samples, whatever their order, and a line for every tenth of them elsewhere."""
+    done = itertools.count(1)
+    with study_progress("samples") as progress:
+        yield lambda number: progress("Bootstrap", next(done), total)
+
+
+@contextmanager
+def study_progress(noun: str = "cells") -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each study on a terminal, and a line for every tenth of its cells, or what `noun` says, elsewhere."""
     tasks: dict[str, TaskID] = {}
     tenths: dict[str, int] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -86,6 +95,6 @@ def study_progress() -> Iterator[Callable[[str, int, int], None]]:
             tenth = 10 * done // max(total, 1)
             if not err.is_terminal and tenths.get(study) != tenth:
                 tenths[study] = tenth
-                say(f"{study}: {done:,} of {total:,} cells finished")
+                say(f"{study}: {done:,} of {total:,} {noun} finished")
 
         yield progress

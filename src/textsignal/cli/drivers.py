@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,8 +12,10 @@ from textsignal.cli.models import models_of, noun_of
 from textsignal.cli.options import (
     ByOption,
     ClassOption,
+    ClustersOption,
     EncodingOption,
     ForceOption,
+    IntervalOption,
     ModelArgument,
     OffsetOption,
     SepOption,
@@ -42,6 +44,8 @@ def drivers(
     by: ByOption = None,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
+    interval: IntervalOption = None,
+    groups: ClustersOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
     ] = None,
@@ -70,14 +74,15 @@ def drivers(
     def tables() -> dict[str, Drivers]:
         own = set(table.columns) if several and noun == "response" and table is not None else set()
         columns = {name: name if name in own else response for name in found}
-        beside = {"text": text, "by": by, "offset": offset, "weights": weights}
-        return {name: drivers_table(one, table, response=columns[name], **beside) for name, one in found.items()}
+        options: dict[str, Any] = {"text": text, "by": by, "offset": offset, "weights": weights}
+        options |= {"interval": interval, "groups": groups}
+        return {name: drivers_table(one, table, response=columns[name], **options) for name, one in found.items()}
 
     if output is None:
         for one in tables().values():
             show_findings(one)
             title = f"What moves {one.naming.subject}" + (f", by {by}, the largest groups" if by else "")
-            out.print(driver_table(one, title, one.naming))
+            out.print(driver_table(one, title, one.naming, interval))
         return
     check_not_input(output, [*model.glob("**/*"), *([] if file is None else [file])])
     with whole_table(output, force=force) as write:

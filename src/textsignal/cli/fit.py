@@ -13,6 +13,7 @@ from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
+    ClustersOption,
     CovariatesOption,
     DocumentsOption,
     EncodingOption,
@@ -20,6 +21,7 @@ from textsignal.cli.options import (
     FileArgument,
     ForceOption,
     FormulaOption,
+    IntervalOption,
     JobsOption,
     LevelsOption,
     LowerOption,
@@ -108,6 +110,8 @@ def fit(
         int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term; not with themes.")
     ] = 1,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
+    interval: IntervalOption = None,
+    groups: ClustersOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     unit: UnitOption = None,
     lower_is_better: LowerOption = False,
@@ -148,13 +152,15 @@ def fit(
     run: Callable[..., Any]
     if several:
         _check_shared({"--offset": offset, "--alpha": alpha, "--supervision": supervision}, "several responses")
+        _check_one({"--interval": interval, "--groups": groups}, "several responses", "--response NAME")
         together = TextResponsesModel(**options, **trained)
         model, run = together, partial(analyse_several, responses=response, model=together)
     else:
         words = {"ngram_range": (1, ngrams)}
         supervised = {"supervision": 0.5 if supervision is None else supervision}
         one = _model_of_one(options | words, trained | supervised, alpha)
-        model, run = one, partial(analyse, response=response[0], model=one, offset=offset)
+        ranges: dict[str, Any] = {"interval": interval, "groups": groups}
+        model, run = one, partial(analyse, response=response[0], model=one, offset=offset, **ranges)
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
@@ -169,6 +175,7 @@ def fit(
                 {"--offset": offset, "--unit": unit, "--lower-is-better": lower_is_better or None},
                 "three or more classes without an order",
             )
+            _check_one({"--interval": interval, "--groups": groups}, "classes without an order", "--class NAME")
             run = partial(analyse_classes, response=response[0], model=model)
         with progress(model):
             found: Any = run(
@@ -217,6 +224,16 @@ def _check_shared(options: dict[str, object], what: str) -> None:
     for flag, given in options.items():
         if given is not None:
             raise InputError(f"{flag} cannot be had with {what}; leave it out")
+
+
+def _check_one(options: dict[str, object], what: str, which: str) -> None:
+    """Raise where ranges are asked for of more than one response or class."""
+    for flag, given in options.items():
+        if given is not None:
+            raise InputError(
+                f"{flag} cannot be had with {what} at once; leave it out, then ask for one: textsignal report {which} "
+                "--interval 0.95"
+            )
 
 
 def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:

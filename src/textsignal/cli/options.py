@@ -84,6 +84,18 @@ FormulaOption = Annotated[
 OffsetOption = Annotated[
     str | None, typer.Option("--offset", help="Column of what is added to the linear predictor, such as log exposure.")
 ]
+IntervalOption = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        help="Level of ranges of what themes cost and bring, such as 0.95; takes as long as two or three fits.",
+        show_default="no ranges",
+    ),
+]
+ClustersOption = Annotated[
+    str | None,
+    typer.Option("--groups", help="Column within which texts depend on each other, such as a hotel: ranges are wider."),
+]
 WeightsOption = Annotated[str | None, typer.Option("--weights", help="Column of how often each row counts.")]
 OverOption = Annotated[
     str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.cli.console import count, out, say
+from textsignal.topics.ranges import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,9 @@ RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html
 GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 #: Words of a theme that are shown of either side.
 SHOWN_WORDS = 4
+#: What stands behind a number that is not clear, and what that means.
+UNCLEAR = "?"
+NOT_CLEAR = "?: cannot be told from nothing, all judged together (Holm)"
 #: Lifts and worths below this are not coloured.
 NOTHING = 0.005
 #: Responses that have room for a column each; themes that are shown of each where there are more.
@@ -81,12 +85,17 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
     return driver_table(topics, f"What moves {model.naming_.subject}", model.naming_)
 
 
-def driver_table(drivers: pd.DataFrame, title: str, naming: Naming) -> Table:
-    """What to fix first and what to keep; with a column of groups the first drivers of the largest ones."""
-    table = _table(
+def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
+    """What to fix first and what to keep; with a column of groups the first drivers of the largest ones.
+
+    interval : level of the ranges, which stand below the numbers; None where the table has none.
+    """
+    ranges = "" if interval is None else f". Below them: {percent(interval)} ranges, each by itself. {NOT_CLEAR}"
+    table = titled_table(
         title,
         f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
-        + what_if(naming),
+        + what_if(naming)
+        + ranges,
     )
     grouped = "group" in drivers
     if grouped:
@@ -115,9 +124,17 @@ def _driver_cells(row: Any, naming: Naming) -> list[str | Text]:
         f"{row.reach:.0%}",
         "–" if row.badly != row.badly else f"{row.badly:.0%}",
         "–" if row.mean_response != row.mean_response else naming.mean(row.mean_response),
-        Text(naming.points(row.lift), style="red" if row.lift >= NOTHING else ""),
-        Text(naming.points(row.worth), style="green" if row.worth >= NOTHING else ""),
+        _with_range(row, "lift", naming, "red"),
+        _with_range(row, "worth", naming, "green"),
     ]
+
+
+def _with_range(row: Any, measure: str, naming: Naming, colour: str) -> Text:
+    value, span = getattr(row, measure), range_of(row, measure)
+    clear = is_clear(row, measure)
+    number = Text(naming.points(value) + ("" if clear else f" {UNCLEAR}"))
+    number.stylize(colour if value >= NOTHING and clear else "")
+    return number if span is None else number + Text(f"\n{span.written(naming)}", style="dim")
 
 
 def _words(row: Any, naming: Naming) -> Text:
@@ -128,13 +145,14 @@ def _words(row: Any, naming: Naming) -> Text:
     return Text(lowers or "–", style=first) + Text(" / ") + Text(raises or "–", style=second)
 
 
-def _table(title: str, caption: str) -> Table:
+def titled_table(title: str, caption: str) -> Table:
+    """An empty table with a title above and a caption below."""
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
 
 
 def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
     """Topics with effects in green and red, strongest positive one first."""
-    table = _table(
+    table = titled_table(
         f"What moves {naming.subject}",
         "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
     )
@@ -157,7 +175,7 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
 
 def search_table(found: Search) -> Table:
     """Numbers of topics and what was measured with each; the recommended one stands out."""
-    table = _table(
+    table = titled_table(
         f"How many {found.noun}s",
         "deviance, r2: of held-out texts; coherence: NPMI; stability: cosine of those of two halves of the texts",
     )
@@ -183,7 +201,12 @@ def show_analysis(analysis: Analysis) -> None:
     if summary.warning:
         say(f"Warning: {summary.warning}.\n")
     show_findings(analysis.overall)
-    out.print(topic_table(analysis.model, 8))
+    if analysis.effects is None:
+        out.print(topic_table(analysis.model, 8))
+    else:
+        naming = analysis.model.naming_
+        out.print(driver_table(analysis.overall, f"What moves {naming.subject}", naming, analysis.effects.level))
+        out.print(Text(f"Ranges. {analysis.effects.method}\n"))
     if analysis.drivers is not None:
         out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
 
@@ -211,7 +234,7 @@ def show_classes(analyses: ClassAnalyses) -> None:
     classes = f"{len(analyses.classes)} classes without an order, each explained against all others: {listed}"
     _say_rows(next(iter(analyses.of_each.values())).summary, f"{classes}; if they have an order, give --levels")
     say("; ".join(f"{name}: {value}" for name, value in analyses.classifier.reader_.described.items()) + ".\n")
-    skill = _table(
+    skill = titled_table(
         "How well the text predicts the class",
         "accuracy: share predicted right; log loss: of the chances, less is better; of frequencies: those of classes "
         "in training, whatever the text. Training texts are predicted by tone that has not seen them",
@@ -267,7 +290,7 @@ def show_analyses(analyses: Analyses) -> None:
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
     """What each theme costs and brings each response; the most of each in colour."""
     classes = all(naming.is_class for naming in namings.values())
-    table = _table(*(OF_CLASSES if classes else OF_RESPONSES))
+    table = titled_table(*(OF_CLASSES if classes else OF_RESPONSES))
     names = list(compared["lift"].columns)
     if len(names) > MOST_COLUMNS:
         return _with_first_themes(table, compared, namings)
@@ -312,7 +335,7 @@ def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
 def show_findings(drivers: Drivers) -> None:
     """What to fix first and what to keep, in the words of the report."""
     found = drivers.findings()
-    for title, sentences in zip(drivers.naming.titles, found, strict=True):
+    for title, sentences in zip(drivers.titles, found, strict=True):
         if sentences:
             out.print(Text(title, style="bold"))
             for number, sentence in enumerate(sentences, 1):

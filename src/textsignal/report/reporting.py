@@ -5,48 +5,35 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.covariates.design import Design
-from textsignal.readers.base import Reader
+from textsignal.errors import InputError
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.topics.beside import name_of
-from textsignal.topics.naming import Naming
-from textsignal.topics.reading import Observed, Reading, Tokens
+from textsignal.topics.ranges import check_interval
+from textsignal.topics.reading import Reading, Tokens
 from textsignal.topics.revise import Labels
-from textsignal.uncertainty.refits import SeedWords
+from textsignal.topics.trusted import Trusted
 
 
-class Reporting:
+class Reporting(Trusted):
     """One page on a model."""
 
-    reader_: Reader
     labels_: Labels
     n_documents_: int
-    naming_: Naming
     design_: Design | None
-    seed_words: SeedWords
 
     @abstractmethod
     def read(
         self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Reading:
         """Everything the model says of texts."""
-
-    @abstractmethod
-    def _observed(
-        self,
-        texts: Iterable[str] | Tokens | None,
-        responses: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Observed:
-        """What was given, or else what the model was trained on."""
 
     def report(
         self,
@@ -59,6 +46,8 @@ class Reporting:
         held_out: ArrayLike | None = None,
         by: ArrayLike | pd.Series | None = None,
         over: ArrayLike | pd.Series | None = None,
+        interval: float | None = None,
+        groups: ArrayLike | pd.Series | None = None,
         with_texts: bool = True,
         n_documents: int = 1000,
         title: str = "",
@@ -77,6 +66,9 @@ class Reporting:
             for none of them.
         by : (documents,) the group of each document, such as its hotel, to compare groups.
         over : (documents,) the date of each document, to see what changes.
+        interval : a level such as .95 for ranges of what themes cost and bring, by `estimate_effects`; it takes as long
+            as two or three fits. None for none.
+        groups : (documents,) of the ranges: within which texts depend on each other, such as hotels.
         with_texts : whether documents are shown; if not, the file is checked to hold none.
         n_documents : documents to put into the file, to be looked through there; a sample where there are more.
         title : of the page.
@@ -98,7 +90,24 @@ class Reporting:
         from textsignal.report.page.render import write_report  # charts are slow to import
 
         check_is_fitted(self)
+        check_interval(interval)
+        if groups is not None and interval is None:
+            raise InputError("groups are those of ranges; give interval=0.95 too")
         observed = self._observed(texts, responses, None, covariates, offset)
+        effects = None
+        if interval is not None:
+            if (observed.weight != 1).any():
+                raise InputError(
+                    "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
+                )
+            tokens = None if texts is None else observed.tokens
+            beside: dict[str, Any] = {
+                "texts": tokens,
+                "responses": responses,
+                "covariates": covariates,
+                "offset": offset,
+            }
+            effects = self.estimate_effects(level=interval, groups=groups, **beside)
         settings = ReportSettings(
             title=title,
             response_name=self.naming_.response if response_name is None else response_name,
@@ -107,7 +116,19 @@ class Reporting:
             n_documents=n_documents,
             group_name=name_of(by, "group"),
             time_name=name_of(over, "date"),
+            within="" if groups is None else name_of(groups, "group"),
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({without_place(str(path))!r})",
         )
         reading = self.reader_.read(observed.tokens, observed.given)
-        write_report(self, path, reading, observed.responses, held_out, settings, groups=by, times=over, force=force)
+        write_report(
+            self,
+            path,
+            reading,
+            observed.responses,
+            held_out,
+            settings,
+            groups=by,
+            times=over,
+            effects=effects,
+            force=force,
+        )

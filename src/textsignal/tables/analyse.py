@@ -20,14 +20,20 @@ from textsignal.model import TextResponseModel
 from textsignal.readers.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.covariates import beside_texts
+from textsignal.tables.read import groups_of
 from textsignal.tables.rows import ParsedResponse
 from textsignal.tables.used import UsedRows, n_classes, range_of, response_in, use_rows
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, finding_of
 from textsignal.topics.naming import Naming
+from textsignal.topics.ranges import check_interval, with_clear
 from textsignal.topics.reading import Reading
 from textsignal.topics.table import with_lists_as_text
+from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+
+#: Groups of texts that depend on each other that ranges need at least.
+FEWEST_GROUPS = 4
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class Analysis:
     by, drivers : the column of groups and what moves the response in each; None where none was asked for.
     groups, times : (documents,) the group and the day of each; None where none was asked for.
     over : the column of dates.
+    effects : numbers about topics with their intervals; None where none were asked for. within : the column of what
+        texts that depend on each other have in common.
     """
 
     model: TextResponseModel
@@ -97,6 +105,8 @@ class Analysis:
     groups: pd.Series | None = None
     over: str | None = None
     times: Times | None = None
+    effects: EffectTable | None = None
+    within: str | None = None
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
@@ -113,17 +123,30 @@ class Analysis:
         """Write the page."""
         from textsignal.report.page.render import write_report  # charts are slow to import
 
-        settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over)
-        responses, held_out = self.documents["response"], self.documents["held_out"]
+        settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over, self.within)
         write_report(
-            self.model, file, self.reading, responses, held_out, settings, groups=self.groups, times=self.times
+            self.model,
+            file,
+            self.reading,
+            self.documents["response"],
+            self.documents["held_out"],
+            settings,
+            groups=self.groups,
+            times=self.times,
+            effects=self.effects,
         )
 
     def topics(self) -> pd.DataFrame:
-        """The table of topics, with a finding on each."""
+        """The table of topics, with a finding on each, and with ranges where these were asked for."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
         said = {row.topic: finding_of(row, self.model.naming_) for row in rows}
         table = with_lists_as_text(self.model.topics())
+        if self.effects is not None:
+            numbers = pd.DataFrame(self.overall).set_index("topic").filter(regex="^(lift|worth)").loc[table["topic"]]
+            place = table.columns.get_loc("lift") if "lift" in table else len(table.columns)
+            for step, name in enumerate(numbers.columns):
+                table = table.drop(columns=name, errors="ignore")
+                table.insert(place + step, name, numbers[name].to_numpy())
         return table.assign(finding=table["topic"].map(said))
 
 
@@ -144,6 +167,8 @@ def analyse(
     covariates: Sequence[str] = (),
     offset: str | None = None,
     weights: str | None = None,
+    interval: float | None = None,
+    groups: str | None = None,
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
@@ -163,6 +188,8 @@ def analyse(
     lower_is_better : whether less of the response is better.
     covariates : columns of covariates; those of the model's formula if it has one and none is named.
     offset, weights : columns of what is added to linear predictors, and of how often each row counts.
+    interval : a level such as .95 for ranges of what topics cost and bring; it takes as long as two or three fits.
+    groups : of the ranges: column of what texts that depend on each other have in common.
 
     A row with a level of a category that no training row has is not held out. The model then knows all rows that were
     used, held back or not: its `drivers` are those of all, by tone that has not seen their responses.
@@ -175,6 +202,7 @@ def analyse(
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """
+    check_ranges(interval, groups, weights)
     parsed = response_in(table, response, model.family, model.levels)
     if (found := n_classes(parsed, model.family, model.levels)) > 2:
         raise InputError(f"response {response!r} is of {found} classes without an order; analyse_classes takes these")
@@ -193,6 +221,7 @@ def analyse(
         over=over,
     )
     used.check(model, parsed)
+    clusters = clusters_of(table, groups, used.rows, parsed.values)
     training = used.beside.at(~used.held_out)
     model.fit(
         used.tokens.at(np.flatnonzero(~used.held_out)),
@@ -203,7 +232,19 @@ def analyse(
     )
     model.naming_ = Naming.of(model.family_, response, unit, model.naming_.given, lower_is_better)
     reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
-    return analysis_of(model, reading, used, parsed)
+    analysis = analysis_of(model, reading, used, parsed)
+    if interval is None:
+        return analysis
+    effects = model.estimate_effects(
+        level=interval,
+        groups=clusters,
+        texts=used.tokens,
+        responses=analysis.documents["response"],
+        covariates=used.beside.covariates,
+        offset=used.beside.added,
+    )
+    overall = with_clear(with_intervals(pd.DataFrame(analysis.overall), effects), effects.frame, interval)
+    return replace(analysis, effects=effects, within=groups, overall=Drivers.of(overall, model.naming_))
 
 
 def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:
@@ -251,11 +292,44 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
     )
 
 
+def check_ranges(interval: float | None, groups: str | None, weights: str | None = None) -> None:
+    """Raise where a level of ranges is none, or ranges cannot be had."""
+    check_interval(interval)
+    if groups is not None and interval is None:
+        raise InputError(f"groups={groups!r} are those of ranges; give interval=0.95 too")
+    if weights is not None and interval is not None:
+        raise InputError(
+            f"interval={interval} cannot be had with weights={weights!r}: a report counts every row once; leave one out"
+        )
+
+
+def clusters_of(
+    table: pd.DataFrame, name: str | None, rows: NDArray[np.int64], responses: NDArray[np.float64]
+) -> pd.Series | None:
+    """(rows,) what texts that depend on each other have in common; None for nothing.
+
+    responses : of all rows of the table.
+    """
+    if name is None:
+        return None
+    found = groups_of(table, name, "groups").iloc[rows]
+    answered = found[~np.isnan(responses[rows])]
+    if answered.nunique() + int(answered.isna().sum()) < FEWEST_GROUPS:
+        raise InputError(f"groups={name!r}: ranges need {FEWEST_GROUPS} or more groups of rows that have a response")
+    return found
+
+
 def filled_settings(
-    report: ReportSettings | None, naming: Naming, dropped: str, by: str | None, over: str | None
+    report: ReportSettings | None,
+    naming: Naming,
+    dropped: str,
+    by: str | None,
+    over: str | None,
+    within: str | None = None,
 ) -> ReportSettings:
     """A report's settings with what a table tells."""
     settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
+    settings = settings if within is None else replace(settings, within=within)
     settings = settings if by is None else replace(settings, group_name=by)
     return settings if over is None else replace(settings, time_name=over)
 

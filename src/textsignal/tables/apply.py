@@ -15,13 +15,16 @@ from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import as_column, in_numbers, missing
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.analyse import filled_settings
+from textsignal.tables.analyse import check_ranges, clusters_of, filled_settings
 from textsignal.tables.covariates import Beside, beside_texts, with_problems
 from textsignal.tables.read import column, groups_of, kept_columns, texts_of
 from textsignal.tables.rows import ParsedResponse, check_rows, parse_response
 from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
 from textsignal.topics.findings import Drivers
+from textsignal.uncertainty.bootstrap import Progress
+from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.estimating import LEVEL, REFITS
 
 
 def drivers_table(
@@ -33,11 +36,14 @@ def drivers_table(
     by: str | None = None,
     offset: str | None = None,
     weights: str | None = None,
+    interval: float | None = None,
+    groups: str | None = None,
 ) -> Drivers:
     """What moves the response in a table's texts, or in those of training where there is no table.
 
     text, response, by, offset, weights : names of the columns; without a response there are no means. Covariates are
-    found by the names that they had in training.
+    found by the names that they had in training. interval : a level such as .95 for ranges, which need responses;
+    groups : column of what texts that depend on each other have in common.
 
     Examples
     --------
@@ -47,21 +53,74 @@ def drivers_table(
     >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
     True
     """
+    check_ranges(interval, groups)
+    if interval is not None and (table is None or response is None):
+        raise InputError(f"interval={interval} needs a table of texts and responses; give it, with text and response")
     if table is None:
         return model.drivers()
     if text is None:
         raise InputError("a table was given, but not which column holds the texts; give text='...'")
     texts = texts_of(table, text)
     responses = None if response is None else parsed_response(model, table, response).values
-    groups = None if by is None else groups_of(table, by)
     beside = _beside(model, table, offset, weights)
     return model.drivers(
-        groups,
+        None if by is None else groups_of(table, by),
         texts=texts,
         responses=responses,
         sample_weight=beside.weight,
         covariates=beside.covariates,
         offset=beside.added,
+        interval=interval,
+        groups=None if responses is None else clusters_of(table, groups, np.arange(len(table)), responses),
+    )
+
+
+def effects_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    *,
+    text: str,
+    response: str,
+    by: str | None = None,
+    groups: str | None = None,
+    method: str | None = None,
+    level: float = LEVEL,
+    n_refits: int = REFITS,
+    seed: int = 0,
+    offset: str | None = None,
+    weights: str | None = None,
+    on_bad_rows: str = "error",
+    progress: Progress | None = None,
+) -> EffectTable:
+    """Numbers about themes with their intervals, by a table: `model.estimate_effects` with names of columns.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> effects = effects_table(model, reviews.to_frame(), text="review", response="rating", method="plugin")
+    >>> effects.quantities[:2]
+    ['lift', 'worth']
+    """
+    parsed = parsed_response(model, table, response)
+    beside = _beside(model, table, offset, weights)
+    texts = column(table, text, "text")
+    rows = usable_rows(with_problems(check_rows(texts, parsed, levels=whole_levels(model)), beside), on_bad_rows)
+    own = beside.at(rows)
+    return model.estimate_effects(
+        None if by is None else groups_of(table, by).iloc[rows],
+        groups=clusters_of(table, groups, rows, parsed.values),
+        method=method,
+        level=level,
+        n_refits=n_refits,
+        seed=seed,
+        texts=texts.to_numpy(dtype=object)[rows].tolist(),
+        responses=parsed.values[rows],
+        sample_weight=own.weight,
+        covariates=own.covariates,
+        offset=own.added,
+        progress=progress,
     )
 
 
@@ -133,6 +192,8 @@ def report_table(
     settings: ReportSettings | None = None,
     on_bad_rows: str = "error",
     offset: str | None = None,
+    interval: float | None = None,
+    groups: str | None = None,
     force: bool = False,
 ) -> int:
     """Write a model's report on a table, and give the number of rows that are known to be held out.
@@ -146,6 +207,7 @@ def report_table(
     unit : what one step of the response is called; None for what it was called when the model was fitted.
     settings : of the report; the response's name and what was left out are filled in.
     offset : column of the offset; covariates are found by the names that they had in training.
+    interval : a level such as .95 for ranges; groups : column of what texts that depend on each other have in common.
 
     Examples
     --------
@@ -161,6 +223,7 @@ def report_table(
     """
     from textsignal.report.page.render import write_report  # charts are slow to import
 
+    check_ranges(interval, groups)
     parsed = parsed_response(model, table, response)
     texts = column(table, text, "text")
     beside = _beside(model, table, offset)
@@ -174,10 +237,29 @@ def report_table(
         held_out = split["held_out"].to_numpy(dtype=bool)
     dropped = bad.describe() if len(bad) else ""
     naming = replace(model.naming_, response=response, unit=unit or model.naming_.unit)
-    filled = filled_settings(settings, naming, dropped, by, over)
-    groups = None if by is None else groups_of(table, by).iloc[rows]
-    times = None if over is None else as_times(column(table, over, "over"), len(table))[rows]
-    write_report(model, path, reading, responses, held_out, filled, groups=groups, times=times, force=force)
+    filled = filled_settings(settings, naming, dropped, by, over, groups)
+    effects = None
+    if interval is not None:
+        effects = model.estimate_effects(
+            level=interval,
+            groups=clusters_of(table, groups, rows, parsed.values),
+            texts=used,
+            responses=responses,
+            covariates=beside.covariates,
+            offset=beside.added,
+        )
+    write_report(
+        model,
+        path,
+        reading,
+        responses,
+        held_out,
+        filled,
+        groups=None if by is None else groups_of(table, by).iloc[rows],
+        times=None if over is None else as_times(column(table, over, "over"), len(table))[rows],
+        effects=effects,
+        force=force,
+    )
     return int(held_out.sum())
 
 

@@ -142,9 +142,9 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
 
 
-def groups_of(table: pd.DataFrame, by: str) -> pd.Series:
-    """The group of every row; an empty cell is none."""
-    cells = column(table, by, "by")
+def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
+    """The group of every row; an empty cell is none. role : what the column is for, as errors name it."""
+    cells = column(table, by, role)
     return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
 
 

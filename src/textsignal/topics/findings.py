@@ -12,6 +12,7 @@ import pandas as pd
 from textsignal.text.content import JUDGING
 from textsignal.text.features import NOT
 from textsignal.topics.naming import Naming
+from textsignal.topics.ranges import MEASURES, is_clear, range_of
 from textsignal.topics.table import with_lists_as_text
 
 #: Findings at most, and words that one names.
@@ -23,7 +24,8 @@ STEM = 4
 _JUDGING = frozenset[str]().union(*JUDGING.values())
 #: How people are shown the columns of tables.
 FORMATS = {
-    **dict.fromkeys(("effect", "lift", "worth"), "{:+.2f}"),
+    **dict.fromkeys(("effect", *MEASURES), "{:+.2f}"),
+    **dict.fromkeys((f"{name}_{end}" for name in MEASURES for end in ("low", "high")), "{:+.2f}"),
     **dict.fromkeys(("reach", "share", "well", "badly"), "{:.0%}"),
     **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
@@ -31,28 +33,44 @@ FORMATS = {
 
 
 #: A topic as findings see it: a row of a table of drivers, or what has its names: label, reach, well, badly, lift,
-#: worth, mean_response and mean_elsewhere (None or NaN without a response), and for themes raises and lowers.
+#: worth, mean_response and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and where
+#: ranges were asked for lift_low, lift_high, lift_clear and the same of worth.
 Topic = Any
 
 
 def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Topic]:
-    """Topics that cost most; those that bring more, and those that are only judged to be bad, come last."""
+    """Topics that cost most, clear ones first; those that bring more, or are only judged to be bad, come last."""
     costly = [topic for topic in topics if topic.lift >= NOTHING]
 
-    def rank(topic: Topic) -> tuple[bool, float]:
-        return topic.worth > topic.lift or _only_judged(topic, sides(naming)[0]), -topic.lift
+    def rank(topic: Topic) -> tuple[bool, bool, float]:
+        last = topic.worth > topic.lift or _only_judged(topic, sides(naming)[0])
+        return not is_clear(topic, "lift"), last, -topic.lift
 
     return sorted(costly, key=rank)[:n]
 
 
 def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: int = TO_KEEP) -> list[Topic]:
-    """Topics that bring most, but those to fix; those that are only judged to be good come last.
+    """Topics that bring most, clear ones first, but those to fix; those that are only judged to be good come last.
 
     What speaks against a class may also be what speaks for it most: nothing is fixed there.
     """
     left_out = [] if naming.is_class else fixed
     valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in left_out]
-    return sorted(valued, key=lambda topic: (_only_judged(topic, sides(naming)[1]), -topic.worth))[:n]
+
+    def rank(topic: Topic) -> tuple[bool, bool, float]:
+        return not is_clear(topic, "worth"), _only_judged(topic, sides(naming)[1]), -topic.worth
+
+    return sorted(valued, key=rank)[:n]
+
+
+def titles_of(fixed: Sequence[Topic], kept: Sequence[Topic], naming: Naming) -> tuple[str, str]:
+    """Above what to fix and what to keep: whether anything in it is clear."""
+    found = zip(naming.titles, (fixed, kept), MEASURES, strict=True)
+    first, second = (
+        f"{title}: none of these is clear" if topics and not any(is_clear(topic, name) for topic in topics) else title
+        for title, topics, name in found
+    )
+    return first, second
 
 
 def sides(naming: Naming) -> tuple[str, str]:
@@ -81,19 +99,21 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
 def cost_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be fixed."""
     words = getattr(topic, sides(naming)[0], ())
-    change = _what_if(naming.stances[0], topic.lift, naming.rise[0], naming)
+    change = _what_if(topic, "lift", naming.stances[0], naming.rise[0], naming)
     return f"{_said(topic, topic.badly, naming.ways[0], words, naming)} {change}"
 
 
 def worth_of(topic: Topic, naming: Naming) -> str:
     """What follows a topic's name where it is to be kept."""
     words = getattr(topic, sides(naming)[1], ())
-    change = _what_if(naming.stances[1], topic.worth, naming.rise[1], naming)
+    change = _what_if(topic, "worth", naming.stances[1], naming.rise[1], naming)
     return f"{_said(topic, topic.well, naming.ways[1], words, naming)} {change}"
 
 
-def _what_if(kind: str, change: float, way: str, naming: Naming) -> str:
-    return f"If nothing {kind} were said of it, {naming.short_average} would be {naming.amount(change)} {way}."
+def _what_if(topic: Topic, measure: str, kind: str, way: str, naming: Naming) -> str:
+    change, span = naming.amount(getattr(topic, measure)), range_of(topic, measure)
+    around, doubt = ("", "") if span is None else (f" ({span.written(naming)})", span.doubt)
+    return f"If nothing {kind} were said of it, {naming.short_average} would be {change} {way}{around}.{doubt}"
 
 
 def finding_of(topic: Topic, naming: Naming) -> str:
@@ -155,22 +175,30 @@ class Drivers(pd.DataFrame):
 
     def findings(self) -> Found:
         """What to fix first, and what to keep; nothing for a table by group or by class, or one without lifts."""
-        if {"group", "class"} & {*self.columns} or "lift" not in self.columns:
-            return Found((), ())
-        topics: list[Any] = list(self.itertuples(index=False))
-        fixed = to_fix(topics, self.naming)
-        kept = to_keep(topics, fixed, self.naming)
+        fixed, kept = self._found()
         return Found(
             tuple(f"“{topic.label}”{cost_of(topic, self.naming)}" for topic in fixed),
             tuple(f"“{topic.label}”{worth_of(topic, self.naming)}" for topic in kept),
         )
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Above what to fix and what to keep."""
+        return titles_of(*self._found(), self.naming)
+
+    def _found(self) -> tuple[list[Topic], list[Topic]]:
+        if {"group", "class"} & {*self.columns} or "lift" not in self.columns:
+            return [], []
+        topics: list[Any] = list(self.itertuples(index=False))
+        fixed = to_fix(topics, self.naming)
+        return fixed, to_keep(topics, fixed, self.naming)
 
     def _repr_html_(self) -> str:
         """Findings, and the table below them."""
         found = self.findings()
         lists = [
             f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(said)}</li>' for said in sentences)}</ul>"
-            for title, sentences in zip(self.naming.titles, found, strict=True)
+            for title, sentences in zip(self.titles, found, strict=True)
             if sentences
         ]
         condition = f"<p>{escape(self.naming.condition)}</p>" if self.naming.given else ""

@@ -23,6 +23,7 @@ from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.findings import Drivers
 from textsignal.topics.naming import PERCENTAGE_POINTS, Naming
+from textsignal.topics.ranges import check_interval, with_clear
 from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.revise import Labels, Topic, topic_number
 from textsignal.topics.table import unique_labels
@@ -81,7 +82,8 @@ class Speaking(Trusted):
         texts, responses, sample_weight, covariates, offset : the documents; those of training if not given.
         n_terms : terms to list.
         interval : a level such as .95 for columns with the ends of intervals: lift_low, lift_high, worth_low and
-            worth_high, by `estimate_effects`; it takes several times as long as a fit. None for none.
+            worth_high, by `estimate_effects`, and lift_clear and worth_clear: whether it can be told from nothing, all
+            topics judged together (Holm). It takes as long as two or three fits. None for none.
         groups : of the intervals: within which texts depend on each other, such as hotels.
 
         Examples
@@ -96,6 +98,7 @@ class Speaking(Trusted):
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
+        check_interval(interval)
         beside: dict[str, Any] = {
             "texts": texts,
             "responses": responses,
@@ -118,7 +121,8 @@ class Speaking(Trusted):
         if not isinstance(self.reader_, ClassReader):
             made = table(self.reader_, given)
             if interval is not None:
-                made = with_intervals(made, self.estimate_effects(by, level=interval, groups=groups, **beside))
+                effects = self.estimate_effects(by, level=interval, groups=groups, **beside)
+                made = with_clear(with_intervals(made, effects), effects.frame, interval)
             return Drivers.of(made, self.naming_)
         if interval is not None:
             raise self.reader_.of_one_class("intervals")

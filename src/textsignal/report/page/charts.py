@@ -29,11 +29,14 @@ from textsignal.report.values.formats import count, number, percent, signed_numb
 from textsignal.report.values.numbers import scale_ticks
 from textsignal.topics.groups import FEW
 from textsignal.topics.naming import Naming
+from textsignal.topics.ranges import MEASURES, is_clear, range_of
 
 #: Pixels of a topic's row, with two lines of a name.
 ROW = 34
 #: Pixels of a number at the end of a bar.
 NUMBER_WIDTH = 48
+#: How strong bars are of what is not clear; pixels by which ranges are above and below the middle of their bars.
+PALE, APART = 0.4, 3
 #: Pixels of a line over time.
 TIME = 110
 #: Bars in the order that the page gives them.
@@ -65,37 +68,70 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
     """What topics cost and what they bring, as they move the average; the numbers at the ends of the bars.
 
-    What they cost is to the left, unless less is better. The page sorts it by `place`.
+    What they cost is to the left, unless less is better. Where ranges are known, thin lines show them, and bars of what
+    is not clear are pale. The page sorts it by `place`.
     """
-    step = naming.better * naming.steps
     rows = [
-        _about(topic)
-        | {"place": place, "side": side, "value": value, "number": (written := signed_number(value, naming.digits))}
-        | {"words": f"{written} {naming.unit}"}
-        for place, topic in enumerate(topics)
-        for side, value in (("costs", -step * topic.lift), ("brings", step * topic.worth))
+        _about(topic) | {"place": place} | bar for place, topic in enumerate(topics) for bar in _drivers(topic, naming)
     ]
-    least, most = (end(row["value"] for row in rows) for end in (min, max))
-    base = alt.Chart().encode(
-        y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()),
-        x=alt.X(
-            "value:Q",
+    ends = [row["end"] for row in rows]
+    least, most = min(ends), max(ends)
+    ranges = any(range_of(topic, measure) for topic in topics for measure in MEASURES)
+
+    def x(field: str) -> alt.X:
+        return alt.X(
+            f"{field}:Q",
             stack=None,
             scale=alt.Scale(domain=[least, most] if least < most else [-1, 1], padding=NUMBER_WIDTH, nice=False),
             axis=axis(naming.unit if naming.event else f"{naming.unit} of the average", ticks=5) | {"labelBound": True},
-        ),
-    )
+        )
+
+    base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()), x=x("value"))
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
-        color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)), tooltip=_tooltip(naming)
+        color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)),
+        opacity=alt.condition("datum.clear", alt.value(1), alt.value(PALE)),
+        tooltip=_tooltip(naming, ranges=ranges),
     )
     to_the_left = "brings" if naming.lower_is_better else "costs"
     align, dx = (
         alt.expr(f"datum.side == '{to_the_left}' ? {left} : {right}")
         for left, right in (("'right'", "'left'"), (-5, 5))
     )
-    ends = base.mark_text(color=INK, align=align, dx=dx).encode(text="number:N")
+    numbers = base.mark_text(color=INK, align=align, dx=dx).encode(x=x("end"), text="number:N")
+    apart = alt.expr(f"datum.side == 'costs' ? {-APART} : {APART}")
+    spans = [base.mark_rule(color=INK, strokeWidth=1.5, yOffset=apart).encode(x=x("low"), x2="high:Q")]
     zero = rule(MUTED).encode(x=alt.datum(0))
-    return alt.layer(bars, ends, zero, data=_rows(rows)).properties(height=alt.Step(ROW)).add_params(*lines())
+    layers = alt.layer(bars, *(spans if ranges else []), numbers, zero, data=_rows(rows))
+    return layers.properties(height=alt.Step(ROW)).add_params(*lines())
+
+
+def _drivers(topic: TopicCard, naming: Naming) -> list[dict[str, Any]]:
+    """Two bars, what a topic costs and brings: with ranges, which are nothing where none is known.
+
+    end : where the number stands, beyond the bar and all that crosses 0 towards it.
+    """
+    bars = []
+    for measure, side in zip(MEASURES, ("costs", "brings"), strict=True):
+        step = naming.better * naming.steps * (-1 if side == "costs" else 1)
+        value, span = step * getattr(topic, measure), range_of(topic, measure)
+        low, high = (value, value) if span is None else sorted((step * span.low, step * span.high))
+        clear, written = is_clear(topic, measure), signed_number(value, naming.digits)
+        bars.append(
+            {
+                "side": side,
+                "value": value,
+                "low": low,
+                "high": high,
+                "clear": clear,
+                "number": written if clear else f"{written} ?",
+                "words": f"{written} {naming.unit}",
+                "range": "–" if span is None else f"{span.written(naming)}{'' if clear else ', not clear'}",
+            }
+        )
+    least = min(0.0, *(bar[name] for bar in bars for name in ("value", "low")))
+    most = max(0.0, *(bar[name] for bar in bars for name in ("value", "high")))
+    ends = (least, most) if naming.better > 0 else (most, least)
+    return [bar | {"end": end} for bar, end in zip(bars, ends, strict=True)]
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.Chart:
@@ -287,10 +323,11 @@ def _about(topic: TopicCard) -> dict[str, Any]:
     return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
 
 
-def _tooltip(naming: Naming) -> list[alt.Tooltip]:
+def _tooltip(naming: Naming, *, ranges: bool) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("label:N", title="about"),
         alt.Tooltip("words:N", title="what it does"),
+        *([alt.Tooltip("range:N", title="range")] if ranges else []),
         alt.Tooltip("reach:N", title="texts that speak of it"),
         alt.Tooltip("well:N", title=f"of these, {naming.ways[1]}"),
         alt.Tooltip("badly:N", title=f"of these, {naming.ways[0]}"),

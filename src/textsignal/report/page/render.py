@@ -30,7 +30,9 @@ from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
 from textsignal.topics.groups import FEW
 from textsignal.topics.naming import Naming
+from textsignal.topics.ranges import MEASURES, range_of
 from textsignal.topics.reading import Reading
+from textsignal.uncertainty.effect_table import EffectTable
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
@@ -69,11 +71,12 @@ def write_report(
     *,
     groups: ArrayLike | pd.Series | None = None,
     times: ArrayLike | pd.Series | None = None,
+    effects: EffectTable | None = None,
     force: bool = False,
 ) -> None:
     """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
     with whole_file(Path(path), force=force) as file:
-        report = prepare(model, reading, responses, held_out, settings, groups=groups, times=times)
+        report = prepare(model, reading, responses, held_out, settings, groups=groups, times=times, effects=effects)
         page = render(report)
         if not report.with_texts:
             check_no_texts(page, reading.texts)
@@ -112,6 +115,8 @@ def render(report: ReportData) -> str:
         times_words=_times_words(report),
         response_words=_bars_words(report.documents.responses, "of texts"),
         points=lambda value, more=0: number(naming.steps * value, naming.digits + more),
+        span=range_of,
+        written=lambda found, more=0: found.written(naming, more),
         signed_points=lambda value: signed_number(naming.steps * value, naming.digits),
         mean=lambda value, digits=2: naming.mean(value, digits).replace("-", "−"),
         colours=COLOURS[naming.better],
@@ -182,7 +187,9 @@ def _columns(naming: Naming) -> list[tuple[str, str, str]]:
 
 
 def _page_data(report: ReportData) -> dict[str, Any]:
-    names = ("number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth")
+    names = ["number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth"]
+    if report.ranges is not None:
+        names += [f"{measure}_{part}" for measure in MEASURES for part in ("low", "high", "clear")]
     topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
     data = {
         "response": report.naming.name,

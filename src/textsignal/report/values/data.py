@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textsignal.report.values.bins import Bins
     from textsignal.report.values.browse_data import Browse, Browser
     from textsignal.report.values.others import Others, Responses
+    from textsignal.report.values.ranges import Ranges
     from textsignal.uncertainty.checks import Finding
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,7 @@ class ReportSettings:
     dropped : what was left out before fitting, and why.
     command : how to make the report again; "" where nobody knows.
     responses : other responses to the same texts, and their pages; None where there are none.
+    within : what texts that depend on each other have in common, such as "hotel"; "" where none do.
     """
 
     title: str = ""
@@ -67,6 +69,7 @@ class ReportSettings:
     event: str = ""
     lower_is_better: bool = False
     is_class: bool = False
+    within: str = ""
 
     @property
     def naming(self) -> Naming:
@@ -148,6 +151,8 @@ class TopicCard:
     stability : share of refits to halves of the training texts in which it comes back; None where that is not known.
     evidence : quotes that show it; None where no text may be shown.
     trend, worst, best : how it changes, and the groups that it costs and brings most; empty where nothing is known.
+    lift_low, lift_high, lift_clear : range of the lift, and whether it can be told from nothing, all topics judged
+        together; the same of worth. None where nobody asked.
     """
 
     number: int
@@ -174,6 +179,12 @@ class TopicCard:
     trend: str = ""
     worst: tuple[str, ...] = ()
     best: tuple[str, ...] = ()
+    lift_low: float | None = None
+    lift_high: float | None = None
+    lift_clear: bool | None = None
+    worth_low: float | None = None
+    worth_high: float | None = None
+    worth_clear: bool | None = None
 
     @property
     def topic(self) -> int:
@@ -319,11 +330,13 @@ class Sentence:
 class Findings:
     """The report in a few sentences.
 
-    lead : what was read; to_fix, to_keep : a topic each; conclusion : what the chart of drivers shows.
+    lead : what was read; titles : above what to fix and to keep; to_fix, to_keep : a topic each.
+    conclusion : what the chart of drivers shows.
     trust : how far all this can be believed; warnings : what speaks against it.
     """
 
     lead: Sentence
+    titles: tuple[str, str]
     to_fix: tuple[Sentence, ...]
     to_keep: tuple[Sentence, ...]
     conclusion: Sentence
@@ -347,6 +360,7 @@ class ReportData:
     examples : texts to try.
     browse : documents to look through; None where none are shown.
     checks : what looks wrong, beyond warnings.
+    ranges : what is said of ranges; None where none were asked for.
     settings : name and value of what makes the model; versions : of what computed it.
     """
 
@@ -372,6 +386,7 @@ class ReportData:
     browse: Browse | None
     documents: DocumentsSummary
     checks: tuple[Finding, ...]
+    ranges: Ranges | None
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     command: str

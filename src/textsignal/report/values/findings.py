@@ -16,7 +16,8 @@ from textsignal.report.values.data import (
     TopicCard,
 )
 from textsignal.report.values.stability import unstable
-from textsignal.topics.findings import NOTHING, cost_of, to_fix, to_keep, worth_of
+from textsignal.topics.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
+from textsignal.topics.ranges import MEASURES, is_clear, range_of
 
 #: Fewer training texts than this are few; a share of copies above this is much.
 FEW_TEXTS, MANY_COPIES = 300, 0.05
@@ -38,6 +39,7 @@ def findings(
     kept = to_keep(topics, fixed, settings.naming)
     return Findings(
         lead=_lead(topics, documents, noun),
+        titles=titles_of(fixed, kept, settings.naming),
         to_fix=tuple(
             Sentence((_named(topic), cost_of(topic, settings.naming) + _where("Worst", topic.worst, settings)))
             for topic in fixed
@@ -68,15 +70,21 @@ def _named(topic: TopicCard) -> Named:
 
 
 def _conclusion(topics: Sequence[TopicCard], settings: ReportSettings, noun: str) -> Sentence:
-    """What the chart of drivers shows."""
-    costly, valued = max(topics, key=lambda topic: topic.lift), max(topics, key=lambda topic: topic.worth)
+    """What the chart of drivers shows, of what is clear."""
     parts: list[str | Named] = []
-    if costly.lift >= NOTHING:
-        parts += [_named(costly), f" costs most: {settings.naming.amount(costly.lift)}"]
-    if valued.worth >= NOTHING:
+    for measure, verb in zip(MEASURES, ("costs", "brings"), strict=True):
+        told = [topic for topic in topics if getattr(topic, measure) >= NOTHING and is_clear(topic, measure)]
+        if not told:
+            continue
+        most = max(told, key=lambda topic: getattr(topic, measure))
+        largest = max(getattr(topic, measure) for topic in topics)
+        of_clear = "" if getattr(most, measure) == largest else " of what is clear"
+        span = range_of(most, measure)
+        around = "" if span is None else f" ({span.written(settings.naming)})"
         parts += ["; "] if parts else []
-        parts += [_named(valued), f" brings most: {settings.naming.amount(valued.worth)}"]
-    return Sentence(tuple(parts) or (f"No {noun} moves {settings.naming.subject}.",))
+        parts += [_named(most), f" {verb} most{of_clear}: {settings.naming.amount(getattr(most, measure))}{around}"]
+    clearly = "" if all(is_clear(topic, name) for topic in topics for name in MEASURES) else "clearly "
+    return Sentence(tuple(parts) or (f"No {noun} {clearly}moves {settings.naming.subject}.",))
 
 
 def _trust(

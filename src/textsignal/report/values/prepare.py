@@ -24,6 +24,7 @@ from textsignal.report.values.findings import findings
 from textsignal.report.values.formats import short_numbers
 from textsignal.report.values.groups import group_table
 from textsignal.report.values.others import other_responses
+from textsignal.report.values.ranges import cards_with_ranges, ranges_of
 from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.summary import examples_of, summary_of
 from textsignal.report.values.times import timeline
@@ -31,6 +32,7 @@ from textsignal.report.values.wording import one_line, visible
 from textsignal.topics.beside import as_groups, as_times
 from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Reading
+from textsignal.uncertainty.effect_table import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
 
@@ -44,6 +46,7 @@ def prepare(
     *,
     groups: ArrayLike | pd.Series | None = None,
     times: ArrayLike | pd.Series | None = None,
+    effects: EffectTable | None = None,
 ) -> ReportData:
     """Compute all that a report says.
 
@@ -55,6 +58,7 @@ def prepare(
     held_out : (documents,) which of them training has not seen; None where it has seen all.
     settings : title, names and what to leave out.
     groups, times : (documents,) the group and the date of each.
+    effects : of the model on these documents, for ranges; None for none.
 
     Examples
     --------
@@ -77,12 +81,13 @@ def prepare(
         None if groups is None else as_groups(groups, len(answers)),
         None if times is None else as_times(times, len(answers)),
     )
-    cards = topic_cards(model, documents, settings)
+    cards = cards_with_ranges(topic_cards(model, documents, settings), effects)
     by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
     topics = cards_beside(cards, by_group, over_time)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
     noun = "topic" if reading.sentences is None else "theme"
+    ranges = ranges_of(topics, effects, settings, noun)
     return ReportData(
         title=settings.title or f"What moves {settings.naming.subject}",
         source=settings.source,
@@ -106,7 +111,8 @@ def prepare(
         browse=documents_to_browse(model.reader_, documents, settings, summary.responses),
         documents=summary,
         checks=to_look_at(model, documents, topics, settings),
-        settings=_model_settings(model, noun),
+        ranges=ranges,
+        settings=(*_model_settings(model, noun), *(() if ranges is None else (("Ranges", ranges.method),))),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
         command=settings.command,
     )
@@ -131,6 +137,7 @@ def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
         is_class=naming.is_class,
         group_name=one_line(settings.group_name),
         time_name=one_line(settings.time_name),
+        within=one_line(settings.within),
         source=one_line(settings.source),
         dropped=one_line(settings.dropped),
         command=visible(settings.command),

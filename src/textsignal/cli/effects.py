@@ -1,0 +1,163 @@
+"""`textsignal effects`: numbers about themes with intervals and tests that hold."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from textsignal.cli.console import busy, count, out, sample_progress, say
+from textsignal.cli.models import one_model
+from textsignal.cli.options import (
+    BadRowsOption,
+    ClassOption,
+    ClustersOption,
+    EncodingOption,
+    FileArgument,
+    ForceOption,
+    ModelArgument,
+    OffsetOption,
+    OnBadRows,
+    ResponseOption,
+    SepOption,
+    SheetOption,
+    TextOption,
+    WeightsOption,
+)
+from textsignal.cli.screen import (
+    NOT_CLEAR,
+    SHOWN_DRIVERS,
+    SHOWN_GROUPS,
+    UNCLEAR,
+    titled_table,
+    what_if,
+    what_was_read,
+)
+from textsignal.tables.write import check_not_input, whole_table
+from textsignal.topics.ranges import MEASURES, Range, percent
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from textsignal.uncertainty.effect_table import EffectTable
+
+
+class Method(enum.StrEnum):
+    """How intervals are got."""
+
+    crossfit = "crossfit"
+    bootstrap = "bootstrap"
+    plugin = "plugin"
+
+
+def effects(
+    model: ModelArgument,
+    file: FileArgument,
+    text: TextOption,
+    response: ResponseOption,
+    label: ClassOption = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Column of groups to compare, each against all others.")
+    ] = None,
+    groups: ClustersOption = None,
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            "--method",
+            help="plugin takes themes and tone as known beforehand, and is too narrow.",
+            show_default="crossfit for themes, else bootstrap",
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Of the intervals.")] = 0.95,
+    refits: Annotated[int, typer.Option("--refits", min=2, help="Samples of the bootstrap.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of samples and halves.")] = 0,
+    offset: OffsetOption = None,
+    weights: WeightsOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Every number, as CSV, TSV, JSON, Parquet or Excel.")
+    ] = None,
+    on_bad_rows: BadRowsOption = OnBadRows.error,
+    encoding: EncodingOption = None,
+    sep: SepOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
+    from textsignal.readers.matrix import MatrixReader
+    from textsignal.tables.apply import effects_table
+    from textsignal.tables.read import read_file
+
+    if output is not None:
+        check_not_input(output, [file, *model.glob("**/*")])
+    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
+    if read.choice:
+        say(what_was_read(file, read))
+    fitted = one_model(model, response, label, names_column=True)
+    resamples = method == Method.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
+    with sample_progress(refits) if resamples else busy("Intervals") as told:
+        found = effects_table(
+            fitted,
+            read.table,
+            text=text,
+            response=response,
+            by=by,
+            groups=groups,
+            method=None if method is None else method.value,
+            level=level,
+            n_refits=refits,
+            seed=seed,
+            offset=offset,
+            weights=weights,
+            on_bad_rows=on_bad_rows.value,
+            progress=told,
+        )
+    if output is None:
+        out.print(interval_table(found, by))
+        out.print(found.summary(), markup=False, highlight=False)
+        return
+    with whole_table(output, force=force) as write:
+        write(found.to_frame())
+    say(f"Written to {output}: {count(len(found.frame), 'row')}")
+    say(found.summary())
+
+
+def interval_table(effects: EffectTable, by: str | None) -> Table:
+    """Lift and worth with their intervals; with groups the first of the largest ones, and how they differ."""
+    naming = effects.naming
+    table = titled_table(
+        f"What moves {naming.subject}, {percent(effects.level)} intervals"
+        + (f", by {by}, the largest groups" if by else ""),
+        f"{what_if(naming)}. Not shrunk, so that they may be below 0. {NOT_CLEAR}",
+    )
+    grouped = "group" in effects.frame
+    if grouped:
+        table.add_column("group", overflow="fold")
+    table.add_column("theme", overflow="fold")
+    shown = [*MEASURES, *(["lift_difference"] if grouped else [])]
+    for name in shown:
+        table.add_column(name.replace("_difference", "\nagainst others"), justify="right", no_wrap=True)
+    frame = effects.frame if grouped else effects.frame.assign(group="")
+    rows = {(row.group, row.topic, row.quantity): row for row in frame.itertuples()}
+    lifts = frame[frame["quantity"] == "lift"].sort_values("estimate", ascending=False, kind="stable")
+    for group in frame["group"].unique()[:SHOWN_GROUPS]:
+        first = lifts[lifts["group"] == group].head(SHOWN_DRIVERS if grouped else len(lifts))
+        for place, row in enumerate(first.itertuples()):
+            numbers = [_interval(rows.get((group, row.topic, name)), effects) for name in shown]
+            table.add_row(*([Text(str(group) if place == 0 else "")] if grouped else []), Text(row.theme), *numbers)
+        if grouped:
+            table.add_section()
+    return table
+
+
+def _interval(row: Any, effects: EffectTable) -> Text:
+    """An estimate and its interval: "+0.06 (+0.04 to +0.07)"."""
+    if row is None or row.std_error != row.std_error:
+        return Text("–")
+    naming, clear = effects.naming, bool(row.p_holm < 1 - effects.level)
+    estimate = f"{naming.steps * row.estimate:+z.{naming.digits}f}".replace("-", "−")
+    span = Range(row.low, row.high, clear).written(naming, sign="+")
+    colour = "" if not clear else "red" if (row.estimate > 0) == (row.quantity != "worth") else "green"
+    return Text(f"{estimate} ({span}){'' if clear else f' {UNCLEAR}'}", style=colour)

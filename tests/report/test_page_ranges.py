@@ -1,0 +1,126 @@
+"""Ranges on the page: beside every number, with what they are, and only where they were asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+
+from textsignal.errors import InputError
+from textsignal.report.page.charts import chart_specs
+from textsignal.report.page.render import render
+from textsignal.report.values.findings import findings
+from textsignal.report.values.prepare import prepare
+
+HOTELS = np.arange(len(REVIEWS.texts)) % 40
+
+
+@pytest.fixture(scope="module")
+def effects(models):
+    return models["themes"].estimate_effects(texts=REVIEWS.texts, responses=REVIEWS.ratings, groups=HOTELS)
+
+
+@pytest.fixture(scope="module")
+def report(models, effects):
+    model, settings = models["themes"], replace(SETTINGS, within="hotel")
+    return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings, effects=effects)
+
+
+@pytest.fixture(scope="module")
+def file(report, tmp_path_factory):
+    """Its page: one theme's cost is not clear, and all others are."""
+    first, *others = report.topics
+    unsure = replace(first, lift_low=-0.4, lift_high=0.3, lift_clear=False)
+    sure = [replace(topic, lift_clear=True, worth_clear=True) for topic in others]
+    file = tmp_path_factory.mktemp("ranges") / "report.html"
+    file.write_text(render(replace(report, topics=(unsure, *sure))), encoding="utf-8")
+    return file
+
+
+def rows_of(report):
+    return chart_specs(report)["drivers"]["data"]["values"]
+
+
+def test_cards_have_the_ranges_of_their_own_themes(report, effects):
+    for measure in ("lift", "worth"):
+        table = effects.of(measure).set_index("topic")
+        for card in report.topics:
+            row = table.loc[card.number]
+            assert (getattr(card, f"{measure}_low"), getattr(card, f"{measure}_high")) == (row["low"], row["high"])
+            assert getattr(card, f"{measure}_clear") == (row["p_holm"] < 0.05 and row["estimate"] > 0)
+
+
+def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
+    said = " ".join(report.ranges.said)
+    for words in ("95% confidence intervals", "each theme by itself", "all 6 themes judged together", "Holm", "5%"):
+        assert words in said
+    assert "the same hotel are taken to depend on each other" in said
+    assert "themes as they are; “comes back” on the cards says" in said
+    assert "middle of its range" in report.ranges.note
+    assert ("Ranges", f"95%. {effects.method}") in report.settings
+
+
+def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, reports):
+    page = reports["themes"].read_text(encoding="utf-8")
+    assert 'class="range"' not in page
+    assert 'id="ranges"' not in page
+    assert "lift_low" not in page
+    bare = replace(report, ranges=None, topics=tuple(replace(card, **NO_RANGES) for card in report.topics))
+    assert all(row["low"] == row["value"] == row["high"] and row["clear"] for row in rows_of(bare))
+
+
+NO_RANGES = {f"{measure}_{part}": None for measure in ("lift", "worth") for part in ("low", "high", "clear")}
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_ranges_in_the_chart_lie_on_the_side_of_their_bars(report, lower):
+    naming = replace(report, naming=replace(report.naming, lower_is_better=lower))
+    cards = {card.number: card for card in report.topics}
+    for row in rows_of(naming):
+        card, sign = cards[row["topic"]], (-1 if row["side"] == "costs" else 1) * (-1 if lower else 1)
+        name = "lift" if row["side"] == "costs" else "worth"
+        ends = sorted(sign * getattr(card, f"{name}_{end}") for end in ("low", "high"))
+        assert [row["low"], row["high"]] == pytest.approx(ends)
+        assert sign * row["end"] >= max(sign * row[part] for part in ("value", "low", "high")) - 1e-12
+        assert row["number"].endswith(" ?") != getattr(card, f"{name}_clear")
+
+
+def test_the_conclusion_is_of_what_is_clear(report):
+    def said(**changed):
+        cards = [replace(card, lift=0.1 * place, worth=0.0, **changed) for place, card in enumerate(report.topics)]
+        cards[-1] = replace(cards[-1], lift_clear=False)
+        return cards, findings(cards, report.documents, report.prediction, SETTINGS, "theme")
+
+    cards, found = said(lift_clear=True, lift_low=0.1, lift_high=0.2)
+    assert str(found.conclusion) == f"“{cards[-2].label}” costs most of what is clear: 0.40 stars (0.10 to 0.20)"
+    _, found = said(lift_clear=False)
+    assert str(found.conclusion) == "No theme clearly moves the Rating."
+    assert found.titles[0] == "What to fix first: none of these is clear"
+
+
+def test_a_range_stands_beside_every_number_and_nothing_is_cut_off(file, report, visit):
+    first = report.topics[0].number
+    for width in (1280, 390):
+        page = visit(file, width=width).page
+        card = page.locator(f"#topic-{first} summary").first.inner_text()
+        assert "(−0.40 to 0.30)" in card
+        assert "not clear" in card
+        row = page.locator(f"#row-{first}")
+        assert "(−0.40 to 0.30)" in row.inner_text()
+        assert page.locator("#topic-rows .range").count() == 2 * len(report.topics)
+        cut_off = "part => part.scrollWidth > part.clientWidth + 1"
+        assert not page.locator(".ranged .scroll").evaluate(cut_off)
+        assert not page.locator("html").evaluate(cut_off)
+    with page.expect_download() as download:
+        page.click("#download")
+    assert "lift_low,lift_high,lift_clear,worth_low" in download.value.path().read_text().splitlines()[0]
+
+
+def test_what_cannot_be_had_is_named(models, tmp_path):
+    model = models["themes"]
+    with pytest.raises(InputError, match="interval=95 must be above 0 and below 1"):
+        model.report(tmp_path / "page.html", interval=95)
+    with pytest.raises(InputError, match=r"give interval=0\.95 too"):
+        model.report(tmp_path / "page.html", groups=HOTELS[:300])
+    with pytest.raises(InputError, match="interval=95 must be"):
+        model.drivers(interval=95)
