@@ -9,6 +9,8 @@ READY := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
 
+# Compiled Python is kept, also where the shell says not to: tests start many processes, and each would compile it anew.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
