@@ -11,6 +11,8 @@ demo: $(READY)
 
 # Compiled Python is kept, also where the shell says not to: tests start many processes, and each would compile it anew.
 test: export PYTHONDONTWRITEBYTECODE =
+# There is a worker for each core already: more threads of BLAS would only wait for each other, and burn time doing so.
+test: export OMP_NUM_THREADS = 1
 test: $(READY) chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
