@@ -9,6 +9,10 @@ READY := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
 
+# Compiled Python is kept, also where the shell says not to: tests start many processes, and each would compile it anew.
+test: export PYTHONDONTWRITEBYTECODE =
+# There is a worker for each core already: more threads of BLAS would only wait for each other, and burn time doing so.
+test: export OMP_NUM_THREADS = 1
 test: $(READY) chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 

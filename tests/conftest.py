@@ -1,5 +1,6 @@
 """What several test files share: small corpora, simulated and real."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from textsignal.datasets import SimulatedCorpus, simulate_corpus
 
@@ -19,6 +21,13 @@ DATA = Path(__file__).parents[1].parent / "shared" / "data"
 # New cases are looked for with `pytest --hypothesis-profile=default`.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def threaded_blas() -> Iterator[None]:
+    """BLAS of two threads, where a run of the suite gives it one: laws of threads hold beside it too."""
+    with threadpool_limits(2):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -144,6 +144,7 @@ class TestIndependence:
         assert alone.n_steps[0] == among.n_steps[row]
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 3])
+    @pytest.mark.usefixtures("threaded_blas")
     def test_blocks_and_threads_change_no_bits(self, n_jobs):
         X, topics = make_texts(5000), make_topics()
         whole = infer_weights(X, topics, n_jobs=n_jobs).weights

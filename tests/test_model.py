@@ -80,6 +80,7 @@ def test_a_missing_response_may_be_written_in_any_way(training):
         assert bits(TextResponseModel(2, training=training).fit(REVIEWS.texts, responses)) == expected
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_the_number_of_threads_changes_no_bit(model):
     one, two = (clone(model).set_params(n_jobs=n_jobs).fit(REVIEWS.texts, REVIEWS.ratings) for n_jobs in (1, 2))
     assert bits(one) == bits(two) == bits(model)

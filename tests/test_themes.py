@@ -203,6 +203,7 @@ class TestWhatNobodyMaySee:
 
 
 class TestUsers:
+    @pytest.mark.usefixtures("threaded_blas")
     def test_the_same_bits_for_any_number_of_threads(self, model):
         one = TextResponseModel(n_topics=12, n_jobs=1).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
         assert np.array_equal(one.predictions(REVIEWS.texts).eta, model.predictions(REVIEWS.texts).eta)

@@ -54,6 +54,7 @@ def test_planted_aspects_are_found_with_the_right_effects(seed):
             assert np.sign(row["effect"]) == np.sign(aspect.effect), aspect.name
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_threads_change_no_bit_where_there_are_many_blocks():
     reviews = synthetic_reviews(2500, seed=8)
     one, two = (

@@ -51,6 +51,7 @@ def test_differences_are_to_ours_and_paired_over_documents(stars):
     assert table["r2_std_error"]["textsignal"] == 0
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_the_same_bits_for_any_number_of_workers(stars):
     other = run(RATINGS, n_jobs=3, model=STARS)
     pd.testing.assert_frame_equal(other.table, stars.table, check_exact=True)

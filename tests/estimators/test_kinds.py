@@ -230,6 +230,7 @@ class TestCategorical:
             weighted.predict_proba(CORPUS.counts), repeated.predict_proba(CORPUS.counts), atol=1e-5
         )
 
+    @pytest.mark.usefixtures("threaded_blas")
     def test_threads_change_nothing(self, y, training):
         one = self.fitted(y, training)
         two = GLMNMF(5, family="categorical", training=training, max_epochs=8, n_jobs=2).fit(CORPUS.counts, y)

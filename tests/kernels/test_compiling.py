@@ -20,6 +20,15 @@ model = textsignal.GLMNMF(2, training="joint", max_iter=2, tol=0, n_jobs=1).fit(
 print(np.isfinite(model.predict(X)).all(), textsignal.__file__)
 """
 
+#: Loops say where they are kept when they are made, so that one that runs shows it.
+ONE_LOOP = """
+import numpy as np
+from textsignal.kernels import compiled
+from textsignal.training import draws
+weights = compiled.zeros((20, 2), np.float64)
+compiled.response_sums(weights, np.ones(20), np.ones(20))
+"""
+
 
 @pytest.fixture
 def installation(tmp_path) -> Path:
@@ -31,17 +40,17 @@ def installation(tmp_path) -> Path:
     return package.parent
 
 
-def run_fit(installation: Path, cache: Path) -> subprocess.CompletedProcess[str]:
-    """Fit in another process, with the home folder and numba's own folder at a place below `cache`."""
+def run(script: str, installation: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in another process, with the home folder and numba's own folder at a place below `cache`."""
     ours = {"HOME": str(cache / "home"), "NUMBA_CACHE_DIR": str(cache / "numba"), "PYTHONPATH": str(installation)}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")} | ours
-    command = [sys.executable, "-W", "always", "-c", FIT]
+    command = [sys.executable, "-W", "always", "-c", script]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_read_only_installation_without_a_home_works_and_says_so_once(installation, tmp_path):
     (tmp_path / "file").touch()
-    result = run_fit(installation, tmp_path / "file")
+    result = run(FIT, installation, tmp_path / "file")
     assert result.returncode == 0, result.stderr
     assert result.stdout.split()[0] == "True"
     assert str(installation) in result.stdout
@@ -49,7 +58,7 @@ def test_a_read_only_installation_without_a_home_works_and_says_so_once(installa
 
 
 def test_a_folder_that_can_be_written_to_is_used_in_silence(installation, tmp_path):
-    result = run_fit(installation, tmp_path / "cache")
+    result = run(ONE_LOOP, installation, tmp_path / "cache")
     assert result.returncode == 0, result.stderr
     assert NO_PLACE not in result.stderr
     assert list((tmp_path / "cache" / "numba").rglob("*.nbc"))

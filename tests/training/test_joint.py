@@ -264,6 +264,7 @@ class TestDocumentWeights:
 
 class TestRepeatability:
     @both_estimators
+    @pytest.mark.usefixtures("threaded_blas")
     def test_threads_change_no_bits(self, estimator):
         corpus = simulate_corpus(n_documents=5000, n_terms=120, random_state=4)
         fits = [

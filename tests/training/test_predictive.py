@@ -172,6 +172,7 @@ def test_training_weights_are_what_transform_gives(model, corpus):
     np.testing.assert_allclose(model.transform(corpus.counts[:900]), model.weights_, rtol=1e-6)
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(model, corpus):
     again = predictive(n_jobs=1).fit(corpus.counts[:900], corpus.ratings[:900])
     np.testing.assert_array_equal(again.components_, model.components_)

@@ -56,6 +56,7 @@ class TestEveryStart:
         mean = (begun.weights @ begun.topics).mean()
         assert 0.3 < mean / (unit * corpus.X.mean()) < 3
 
+    @pytest.mark.usefixtures("threaded_blas")
     def test_is_the_same_for_the_same_seed(self, corpus, start):
         one = start(corpus, 5, 7, ONE_THREAD)
         with local_compute(2) as two_threads:

@@ -131,6 +131,7 @@ def test_a_theme_of_noise_does_not_come_back(model):
     assert np.sum(shares >= STABLE) >= 8
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_any_number_of_threads_gives_the_same_bits(model):
     observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
     one, two = (stability(model.reader_, observed, 3, 0, n_jobs) for n_jobs in (1, 2))
