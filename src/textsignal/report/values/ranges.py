@@ -16,7 +16,7 @@ from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 #: Why numbers and the middles of their ranges are not the same.
 SHRUNK = {
     "theme": (
-        "A number need not be in the middle of its range, and may even be outside: numbers are those of the model, drawn "
+        "A number need not be in the middle of its range, and may even be outside: numbers are the model's, drawn "
         "towards what all themes have in common so that chance moves them less; ranges are of each theme by itself, "
         "corrected for what tone misses."
     ),
