@@ -191,7 +191,7 @@ SETTINGS = (
     ),
     Setting("truth 2000", truth(2000)),
     Setting("truth 400", truth(400)),
-    Setting("groups", groups, 100),
+    Setting("groups", groups, 60),
     Setting("halves", real.halves, 5),
     Setting("aspects", real.aspects, 1),
     Setting("time", real.time, 1, alone=True),

@@ -143,9 +143,15 @@ def mean_of(found: Vector) -> Vector:
 
 
 def _inflation(one: Vector, other: Vector) -> Vector:
-    """(quantities,) mean ratio over cuts and themes; one, other : (cuts, quantities, 2, themes) of the halves."""
+    """(quantities,) mean ratio over cuts and themes; one, other : (cuts, quantities, 2, themes) of the halves.
+
+    It is raised by the square of its own relative error, as it will be divided by: few cuts must not make z larger.
+    """
     squares = (one[:, :, 0] - other[:, :, 0]) ** 2
     expected = one[:, :, 1] + other[:, :, 1]
     known = np.isfinite(squares) & (expected > 0)
     ratios = np.divide(squares, expected, out=np.zeros_like(squares), where=known)
-    return np.maximum(1.0, ratios.sum(axis=(0, 2)) / np.maximum(known.sum(axis=(0, 2)), 1))
+    of_cuts = ratios.sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    mean = of_cuts.mean(axis=0)
+    error = of_cuts.std(axis=0, ddof=1) / len(of_cuts) ** 0.5
+    return np.maximum(1.0, mean + np.divide(error**2, mean, out=np.zeros_like(mean), where=mean > 0))
