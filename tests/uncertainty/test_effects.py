@@ -193,14 +193,8 @@ class TestDrivers:
     def test_ends_stand_beside_lift_and_worth(self, model: ts.TextResponseModel, effects: EffectTable) -> None:
         drivers = model.drivers(interval=0.95)
         place = list(drivers.columns).index("lift")
-        assert list(drivers.columns[place : place + 6]) == [
-            "lift",
-            "lift_low",
-            "lift_high",
-            "worth",
-            "worth_low",
-            "worth_high",
-        ]
+        ends_of = [f"{name}{end}" for name in ("lift", "worth") for end in ("", "_low", "_high", "_clear")]
+        assert list(drivers.columns[place : place + 8]) == ends_of
         ends = effects.of("worth").set_index("topic").loc[drivers["topic"]]
         assert_array_equal(drivers["worth_low"], ends["low"])
         assert_array_equal(drivers["lift"], model.drivers()["lift"])
