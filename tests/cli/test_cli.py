@@ -28,6 +28,8 @@ N = 200
 REVIEWS = synthetic_reviews(N, seed=9)
 TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating"})
 COLUMNS = ["--text", "Review", "--response", "Rating"]
+#: Where the fit itself does not matter: few topics, and no family is looked for.
+QUICK = ["-k", "2", "--family", "binomial"]
 PREDICTIVE = ["--training", "predictive"]
 RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
@@ -53,6 +55,15 @@ def results(tmp_path_factory):
     TABLE.to_csv(folder / "reviews.csv", index=False)
     done = shell(["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "4"], cwd=folder)
     return folder / "out", done
+
+
+@pytest.fixture(scope="module")
+def quick_results(call, tmp_path_factory):
+    """What a quick fit of the table writes."""
+    folder = tmp_path_factory.mktemp("quick")
+    TABLE.to_csv(folder / "reviews.csv", index=False)
+    assert call("fit", folder / "reviews.csv", *COLUMNS, "-o", folder / "out", *QUICK) == 0
+    return folder / "out"
 
 
 @pytest.fixture
@@ -121,10 +132,25 @@ def shell(arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(), **options)
 
 
-def on_terminal(*arguments, **settings):
-    """What the installed command shows on a terminal of 80 columns."""
+#: A process that runs commands one after the other: to start one takes longer than to run them.
+ONE_BY_ONE = """
+import json, sys
+from textsignal import cli
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["textsignal", *arguments]
+    try:
+        cli.main()
+    except SystemExit as left:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        print("left with", left.code or 0, flush=True)
+"""
+
+
+def on_terminal(*commands, **settings):
+    """What commands that succeed show on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
-    command = [COMMAND, *arguments]
+    command = [sys.executable, "-c", ONE_BY_ONE, json.dumps(commands)]
     env = environment(TERM="xterm-256color", **settings)
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
@@ -138,7 +164,9 @@ def on_terminal(*arguments, **settings):
         pass
     os.close(ours)
     assert process.wait(timeout=60) == 0
-    return shown.decode()
+    *parts, rest = shown.decode().split("left with 0\r\n")
+    assert (len(parts), rest) == (len(commands), "")
+    return parts
 
 
 def files():
@@ -292,13 +320,13 @@ def test_fit_is_one_public_call(ok):
 
 def test_the_seed_chooses_the_split(ok):
     for name, seed in {"one": 3, "two": 3, "three": 4}.items():
-        ok("fit", "reviews.csv", *COLUMNS, "-o", name, "-k", 2, "--seed", seed)
+        ok("fit", "reviews.csv", *COLUMNS, "-o", name, *QUICK, "--seed", seed)
     one, two, three = (Path(name, "documents.csv").read_bytes() for name in ("one", "two", "three"))
     assert one == two != three
 
 
 def test_the_scale_may_be_given(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--levels", "0-7")
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "--levels", "0-7")
     assert load("out/model").levels_.tolist() == list(range(8))
 
 
@@ -321,10 +349,10 @@ def test_alpha_fits_the_model_of_the_paper(ok):
 
 
 def test_ngrams_and_stop_words(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--ngrams", 2, "--stop-words", "none", *PREDICTIVE)
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "--ngrams", 2, "--stop-words", "none", *PREDICTIVE)
     terms = set(load("out/model").vectorizer_.terms_)
     assert {"the", "the staff"} <= terms
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", "-k", 2, "--stop-words", "german", *PREDICTIVE)
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", *QUICK, "--stop-words", "german", *PREDICTIVE)
     terms = set(load("german/model").vectorizer_.terms_)
     assert "the" in terms
     assert "was" not in terms  # a German stop word too
@@ -343,21 +371,21 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_every_format_gives_the_same_results(ok, results, name):
+def test_every_format_gives_the_same_results(ok, quick_results, name):
     WRITERS[name](name)
-    ok("fit", name, *COLUMNS, "-o", "out", "-k", 4)
+    ok("fit", name, *COLUMNS, "-o", "out", *QUICK)
     for written in ("topics.csv", "documents.csv", "summary.json"):
-        assert Path("out", written).read_bytes() == (results[0] / written).read_bytes()
+        assert Path("out", written).read_bytes() == (quick_results / written).read_bytes()
 
 
 def test_a_sheet_and_an_encoding_may_be_chosen(ok):
     with pd.ExcelWriter("book.xlsx") as book:
         TABLE.head(1).to_excel(book, sheet_name="Notes", index=False)
         TABLE.to_excel(book, sheet_name="Reviews", index=False)
-    assert "book.xlsx: 200 rows" in ok("fit", "book.xlsx", *COLUMNS, "-o", "a", "-k", 2, "--sheet", "Reviews")[1]
+    assert "book.xlsx: 200 rows" in ok("fit", "book.xlsx", *COLUMNS, "-o", "a", *QUICK, "--sheet", "Reviews")[1]
     french = TABLE.assign(Review=TABLE["Review"] + " très très cher")
     french.to_csv("french.csv", index=False, encoding="cp1252", errors="replace")
-    ok("fit", "french.csv", *COLUMNS, "-o", "b", "-k", 2, "--encoding", "cp1252")
+    ok("fit", "french.csv", *COLUMNS, "-o", "b", *QUICK, "--encoding", "cp1252")
     assert "cher" in load("b/model").terms_
 
 
@@ -367,16 +395,16 @@ def test_rows_without_response_and_without_known_term_are_told(ok):
     table.loc[[4, 5], "Review"] = "zxqv"
     table.loc[5, "Review"] = "???"
     table.to_csv("some.csv", index=False)
-    _, err = ok("fit", "some.csv", *COLUMNS, "-o", "out", "-k", 2)
+    _, err = ok("fit", "some.csv", *COLUMNS, "-o", "out", *QUICK)
     assert "Without response, text used all the same: 1 row.\n" in err
     assert "Without a word the model knows, taken as an average text: 2 texts.\n" in err
 
 
-def test_a_file_parted_by_semicolons_is_recognised(ok, results):
+def test_a_file_parted_by_semicolons_is_recognised(ok, quick_results):
     TABLE.to_csv("reviews.csv", index=False, sep=";")
-    _, err = ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 4)
-    assert "reviews.csv: 200 rows (separated by semicolons). Fitting 4 themes." in err
-    assert Path("out/documents.csv").read_bytes() == (results[0] / "documents.csv").read_bytes()
+    _, err = ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK)
+    assert "reviews.csv: 200 rows (separated by semicolons). Fitting 2 themes." in err
+    assert Path("out/documents.csv").read_bytes() == (quick_results / "documents.csv").read_bytes()
     TABLE.to_csv("odd.csv", index=False, sep="#")
     _, err = ok("predict", "out/model", "odd.csv", "--text", "Review", "--sep", "#", "-o", "p.csv")
     assert err == "Written to p.csv: 200 rows\n"
@@ -401,7 +429,7 @@ def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
 
 def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
     TABLE.assign(Review="The same clean room, again and again.").to_csv("same.csv", index=False)
-    _, err = ok("fit", "same.csv", *COLUMNS, "-o", "same", "-k", 2)
+    _, err = ok("fit", "same.csv", *COLUMNS, "-o", "same", *QUICK)
     assert "No row is held out, so nothing says how well new texts are predicted.\n" in err
 
 
@@ -434,7 +462,7 @@ def test_bad_rows_are_counted_and_named(error_of, bad):
 
 
 def test_bad_rows_are_left_out_on_request(ok, bad):
-    _, err = ok("fit", bad, *COLUMNS, "-o", "out", "-k", 2, "--levels", "1-5", "--on-bad-rows", "drop")
+    _, err = ok("fit", bad, *COLUMNS, "-o", "out", *QUICK, "--levels", "1-5", "--on-bad-rows", "drop")
     assert "Left out 4 bad rows: 1 empty text (row 4)" in err
     assert set(range(1, N + 1)) - set(pd.read_csv("out/documents.csv")["row"]) == {4, 11, 21, 22}
     assert json.loads(Path("out/summary.json").read_text())["dropped"].startswith("4 bad rows")
@@ -561,21 +589,21 @@ def test_a_model_that_is_none_is_named(error_of, model):
 # Outputs that are there, or cannot be
 
 
-def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, error_of):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2)
+def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, error_of, quick_results):
+    shutil.copytree(quick_results, "out")
     Path("out/notes.txt").write_text("mine")
     assert "out exists already; give another name, or --force to replace it" in error_of(
         "fit", "reviews.csv", *COLUMNS, "-o", "out"
     )
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, "--force")
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--force")
     assert len(pd.read_csv("out/topics.csv")) == 3
     assert load("out/model").transform(["bed"]).shape == (1, 3)
     assert Path("out/notes.txt").read_text() == "mine"
     assert {path.name for path in Path("out").iterdir()} == RESULTS | {"notes.txt"}
 
 
-def test_a_failure_under_force_leaves_the_old_results(ok, error_of):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2)
+def test_a_failure_under_force_leaves_the_old_results(error_of, quick_results):
+    shutil.copytree(quick_results, "out")
     error_of("fit", "reviews.csv", "--text", "Nothing", "--response", "Rating", "-o", "out", "--force")
 
 
@@ -736,7 +764,7 @@ def test_drivers_by_group(ok, model):
 
 def test_fit_writes_drivers_by_group(ok):
     TABLE.assign(Hotel=np.where(np.arange(N) % 3, "Alpha", "")).to_csv("hotels.csv", index=False)
-    out, err = ok("fit", "hotels.csv", *COLUMNS, "-o", "out", "-k", 3, "--by", "Hotel")
+    out, err = ok("fit", "hotels.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--by", "Hotel")
     assert "By Hotel" in out
     assert err.splitlines()[-2].endswith("report.html, drivers.csv")
     assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 3
@@ -818,11 +846,19 @@ def test_explain_gets_bad_input_in_one_line(error_of, model):
     assert error_of("explain", model, "--file", "latin.txt").startswith("latin.txt is not UTF-8 (byte 3)")
 
 
-def test_explain_colours_signs_on_a_terminal(model):
-    coloured = on_terminal("explain", model, PRAISE)
+@pytest.fixture(scope="module")
+def shown(results):
+    """What two commands show on a terminal, by their name: with colours, and where none are wanted."""
+    model = str(results[0] / "model")
+    commands = ["explain", model, PRAISE], ["topics", model]
+    coloured, plain = on_terminal(*commands), on_terminal(*commands, NO_COLOR="1")
+    return {name: (coloured[i], plain[i]) for i, (name, *_) in enumerate(commands)}
+
+
+def test_explain_colours_signs_on_a_terminal(shown):
+    coloured, plain = shown["explain"]
     assert "\x1b[32m" in coloured
     assert "\x1b[31m" in coloured
-    plain = on_terminal("explain", model, PRAISE, NO_COLOR="1")
     assert uncoloured(plain) == uncoloured(coloured)
 
 
@@ -862,7 +898,7 @@ def test_a_report_does_not_take_other_rows_for_held_out(ok, results):
 @pytest.mark.parametrize("command", ["fit", "report"])
 def test_a_report_without_texts(ok, results, command):
     if command == "fit":
-        ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--no-texts")
+        ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "--no-texts")
     else:
         ok("report", results[0] / "model", "reviews.csv", *COLUMNS, "-o", "out/report.html", "--no-texts")
     page = Path("out/report.html").read_text(encoding="utf-8")
@@ -922,21 +958,6 @@ def test_a_reader_that_stops_early_gets_no_traceback(model):
     assert done.stderr == ""
 
 
-#: A process that runs commands one after the other: to start one takes longer than to run them.
-ONE_BY_ONE = """
-import json, sys
-from textsignal import cli
-for arguments in json.loads(sys.argv[1]):
-    sys.argv = ["textsignal", *arguments]
-    try:
-        cli.main()
-    except SystemExit as left:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        print("left with", left.code or 0, flush=True)
-"""
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_what_a_terminal_cannot_show_is_escaped(model, encoding):
     Path("emoji.csv").write_text("Review,id\nLovely staff,☹\n")
@@ -955,10 +976,9 @@ def test_what_a_terminal_cannot_show_is_escaped(model, encoding):
     assert [rb"\u2639" in part for part in shown[:3]] == [True] * 3
 
 
-def test_a_terminal_shows_colours_unless_told_not_to(model):
-    coloured = on_terminal("topics", model)
+def test_a_terminal_shows_colours_unless_told_not_to(shown):
+    coloured, plain = shown["topics"]
     assert "\x1b[32m" in coloured or "\x1b[31m" in coloured
-    plain = on_terminal("topics", model, NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
     visible = uncoloured(plain)
     assert visible == uncoloured(coloured)
@@ -966,10 +986,11 @@ def test_a_terminal_shows_colours_unless_told_not_to(model):
 
 
 def test_a_terminal_shows_a_progress_bar():
-    assert "Themes and tone" in on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "themes", "-k", "2")
-    shown = on_terminal("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "2", *PREDICTIVE)
-    assert "━" in shown
-    assert "100%" in shown
+    fit = ["fit", "reviews.csv", *COLUMNS, *QUICK]
+    themes, topics = on_terminal([*fit, "-o", "themes"], [*fit, "-o", "out", *PREDICTIVE])
+    assert "Themes and tone" in themes
+    assert "━" in topics
+    assert "100%" in topics
     assert {path.name for path in Path("out").iterdir()} == RESULTS
 
 
