@@ -3,7 +3,7 @@
 import pickle
 import re
 from contextlib import nullcontext
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import add
 
 import numpy as np
@@ -56,6 +56,12 @@ def small(estimator, **options):
     return estimator(**{"n_topics": 3, "max_iter": 10, "random_state": 0} | options)
 
 
+@pytest.fixture(scope="module")
+def fitted(X, y):
+    """Fits that several tests look at and none changes: fitted(estimator, **options)."""
+    return cache(lambda estimator, **options: small(estimator, **options).fit(X, y))
+
+
 def name_of(estimator):
     return type(small(estimator)).__name__.lower()
 
@@ -90,8 +96,8 @@ class TestConventions:
         for name in (*FITTED, "fitted_"):
             assert not hasattr(model, name), name
 
-    def test_after_fit_everything_is_read_from_one_value(self, estimator, X, y):
-        model = small(estimator).fit(X, y)
+    def test_after_fit_everything_is_read_from_one_value(self, estimator, fitted):
+        model = fitted(estimator)
         assert [name for name in vars(model) if name.endswith("_")] == ["n_features_in_", "fitted_"]
         for name in FITTED:
             assert getattr(model, name) is not None, name
@@ -121,8 +127,8 @@ class TestConventions:
         assert search.best_params_ == {"n_topics": 5}
         assert search.best_score_ > 0.2
 
-    def test_a_pickle_predicts_the_same_bits(self, estimator, X, y):
-        model = small(estimator).fit(X, y)
+    def test_a_pickle_predicts_the_same_bits(self, estimator, fitted, X):
+        model = fitted(estimator)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
         np.testing.assert_array_equal(again.transform(X), model.transform(X))
@@ -139,15 +145,15 @@ class TestConventions:
         with pytest.raises(ValueError, match="feature names should match"):
             model.predict(table.iloc[:, ::-1])
 
-    def test_sparse_and_dense_text_give_the_same_bits(self, estimator, X, y):
-        one, other = small(estimator).fit(X, y), small(estimator).fit(X.toarray(), y)
+    def test_sparse_and_dense_text_give_the_same_bits(self, estimator, fitted, X, y):
+        one, other = fitted(estimator), small(estimator).fit(X.toarray(), y)
         np.testing.assert_array_equal(one.components_, other.components_)
         np.testing.assert_array_equal(one.predict(X), other.predict(X.toarray()))
 
-    def test_other_sparse_formats_and_index_types_give_the_same_bits(self, estimator, X, y):
+    def test_other_sparse_formats_and_index_types_give_the_same_bits(self, estimator, fitted, X, y):
         wide = X.copy()
         wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        expected = small(estimator).fit(X, y).components_
+        expected = fitted(estimator).components_
         for other in (sp.csc_array(X), sp.coo_array(X), sp.csr_matrix(X), wide):
             np.testing.assert_array_equal(small(estimator).fit(other, y).components_, expected)
 
@@ -189,9 +195,9 @@ class TestCallbacks:
         assert len(model.objective_) == 3
         assert np.all(np.isfinite(model.predict(X)))
 
-    def test_change_no_bits(self, estimator, X, y):
+    def test_change_no_bits(self, estimator, fitted, X, y):
         watched = small(estimator).set_callbacks(Counter()).fit(X, y)
-        np.testing.assert_array_equal(watched.components_, small(estimator).fit(X, y).components_)
+        np.testing.assert_array_equal(watched.components_, fitted(estimator).components_)
 
     def test_a_watched_fit_can_be_pickled(self, estimator, X, y):
         model = small(estimator).set_callbacks(Counter()).fit(X, y)
@@ -205,8 +211,8 @@ class TestCallbacks:
 @every_way
 class TestPrediction:
     @pytest.fixture
-    def model(self, estimator, X, y):
-        return small(estimator, max_iter=50).fit(X, y)
+    def model(self, estimator, fitted):
+        return fitted(estimator, max_iter=50)
 
     def test_probabilities_sum_to_one_and_their_mean_is_the_prediction(self, model, X):
         probabilities = model.predict_proba(X)
@@ -290,9 +296,9 @@ class TestOddInputThatWorks:
         assert np.all(np.isfinite(model.predict(unit * X)))
         assert np.all(np.isfinite(model.objective_))
 
-    def test_whole_numbers_as_text_and_response(self, estimator, X, y):
+    def test_whole_numbers_as_text_and_response(self, estimator, fitted, X, y):
         one = small(estimator).fit(X.astype(np.int64), y.astype(int))
-        np.testing.assert_array_equal(one.components_, small(estimator).fit(X, y).components_)
+        np.testing.assert_array_equal(one.components_, fitted(estimator).components_)
 
     @pytest.mark.parametrize(("lowest", "highest"), [(0, 10), (1, 7), (-3, 3)])
     def test_other_scales(self, estimator, X, y, lowest, highest):
@@ -306,17 +312,16 @@ class TestOddInputThatWorks:
         model = small(estimator, levels=(1, 9)).fit(X, y)
         assert model.predict_proba(X).shape == (X.shape[0], 9)
 
-    def test_a_response_in_one_column(self, estimator, X, y):
+    def test_a_response_in_one_column(self, estimator, fitted, X, y):
         with pytest.warns(UserWarning, match="column-vector"):
             model = small(estimator).fit(X, y[:, None])
-        np.testing.assert_array_equal(model.components_, small(estimator).fit(X, y).components_)
+        np.testing.assert_array_equal(model.components_, fitted(estimator).components_)
 
-    def test_single_precision_stays_single(self, estimator, X, y):
+    def test_single_precision_stays_single(self, estimator, fitted, X, y):
         model = small(estimator).fit(X.astype(np.float32), y)
         assert model.components_.dtype == model.weights_.dtype == np.float32
         assert model.transform(X.astype(np.float32)).dtype == np.float32
-        double = small(estimator).fit(X, y)
-        np.testing.assert_allclose(model.predict(X.astype(np.float32)), double.predict(X), atol=0.05)
+        np.testing.assert_allclose(model.predict(X.astype(np.float32)), fitted(estimator).predict(X), atol=0.05)
 
 
 @every_way
@@ -560,8 +565,8 @@ def test_a_family_gives_the_scale(X, y):
     assert model.family_ == Binomial(n=6, lowest=0)
 
 
-def test_the_papers_model_has_no_intercept(X, y):
-    assert small(JBNMF).fit(X, y).intercept_ == 0
+def test_the_papers_model_has_no_intercept(fitted):
+    assert fitted(JBNMF).intercept_ == 0
 
 
 def test_the_intercept_can_be_left_out(X, y):
