@@ -35,6 +35,12 @@ def model():
     return TextResponseModel(10, levels=(1, 5), n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
+@pytest.fixture(scope="module")
+def table(model):
+    """Two refits of the model."""
+    return model.stability(2)
+
+
 def reading_of(model, texts=None):
     return model.read(REVIEWS.texts if texts is None else texts).sentences
 
@@ -142,31 +148,30 @@ def test_any_number_of_threads_gives_the_same_bits(model):
     np.testing.assert_array_equal(*quick)
 
 
-def test_the_order_of_documents_does_not_matter(model):
+def test_the_order_of_documents_does_not_matter(model, table):
     order = np.random.default_rng(1).permutation(600)
     texts, ratings = [REVIEWS.texts[i] for i in order], REVIEWS.ratings[order]
-    pd.testing.assert_frame_equal(model.stability(2), model.stability(2, texts=texts, responses=ratings), atol=1e-3)
+    pd.testing.assert_frame_equal(table, model.stability(2, texts=texts, responses=ratings), atol=1e-3)
     one, other = (quick_stability(model.reader_, reading_of(model, given)) for given in (None, texts))
     np.testing.assert_array_equal(one, other)
 
 
-def test_another_seed_gives_other_halves(model):
-    assert not model.stability(2).equals(model.stability(2, seed=1))
+def test_another_seed_gives_other_halves(model, table):
+    assert not table.equals(model.stability(2, seed=1))
 
 
-def test_a_loaded_model_needs_its_texts(model, tmp_path):
+def test_a_loaded_model_needs_its_texts(model, table, tmp_path):
     model.save(tmp_path / "model")
     again = load(tmp_path / "model", n_jobs=1)
     with pytest.raises(InputError, match="does not hold the texts it was trained on; give them: texts="):
         again.stability(2)
-    given = again.stability(2, texts=REVIEWS.texts, responses=REVIEWS.ratings)
-    pd.testing.assert_frame_equal(given, model.stability(2))
+    pd.testing.assert_frame_equal(again.stability(2, texts=REVIEWS.texts, responses=REVIEWS.ratings), table)
 
 
-def test_without_responses_themes_have_no_lifts(model):
-    table = model.stability(2, texts=REVIEWS.texts)
-    assert table["lift_sd"].isna().all()
-    pd.testing.assert_series_equal(table["cosine"], model.stability(2)["cosine"])
+def test_without_responses_themes_have_no_lifts(model, table):
+    without = model.stability(2, texts=REVIEWS.texts)
+    assert without["lift_sd"].isna().all()
+    pd.testing.assert_series_equal(without["cosine"], table["cosine"])
 
 
 @pytest.mark.parametrize("training", ["predictive", "joint"])
