@@ -68,7 +68,7 @@ def ranges_of(
         f"something is at most {chance}, and the same holds for bringing something.",
     ]
     if settings.within:
-        said.append(f"Texts of the same {settings.within} are taken to depend on each other.")
+        said.append(f"Texts of the same {settings.within.replace('_', ' ')} are taken to depend on each other.")
     if noun == "theme":
         known = any(card.stability is not None for card in cards)
         firm = "“comes back” on the cards says" if known else "model.stability() says"
