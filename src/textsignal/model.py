@@ -36,11 +36,10 @@ from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
 from textsignal.topics.speaking import Speaking
 from textsignal.topics.table import unique_labels
-from textsignal.uncertainty.checking import Checking
 
 
 class TextResponseModel(
-    Predicting, OfMatrix, Conditional, Revisable, Speaking, Checking, Reporting, TransformerMixin, BaseEstimator
+    Predicting, OfMatrix, Conditional, Revisable, Speaking, Reporting, TransformerMixin, BaseEstimator
 ):
     """Themes, or topics, that explain texts and the number beside each of them.
 
