@@ -21,13 +21,14 @@ DRAWS, BLOCKS = 200_000, 20
 INTRO = """# Intervals that hold
 
 ```python
-effects = model.estimate_effects()          # or textsignal effects MODEL reviews.csv --text Review --response Rating
-effects.to_frame()                          # theme, quantity, estimate, std_error, low, high, p_value, p_holm
-effects.summary();  effects.plot("lift")
-model.estimate_effects(by=hotels)           # of each group, and its difference to the others
-model.estimate_effects(groups=hotels)       # reviews of one hotel depend on each other: cluster-robust
+effects = model.estimate_effects()  # or textsignal effects MODEL reviews.csv --text Review --response Rating
+effects.to_frame()  # theme, quantity, estimate, std_error, low, high, p_value, p_holm
+effects.summary()
+effects.plot("lift")
+model.estimate_effects(by=hotels)  # of each group, and its difference to the others
+model.estimate_effects(groups=hotels)  # reviews of one hotel depend on each other: cluster-robust
 model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the topics, and too narrow
-model.drivers(interval=0.95)                # ranges beside lift and worth
+model.drivers(interval=0.95)  # ranges beside lift and worth
 ```
 
 ## How
