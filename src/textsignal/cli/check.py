@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.models import one_model
+from textsignal.cli.models import one_model, rows_of_fit
 from textsignal.cli.options import (
     BadRowsOption,
     ClassOption,
@@ -54,28 +54,21 @@ def check(
     force: ForceOption = False,
 ) -> None:
     """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
-    import pandas as pd
-
     from textsignal.tables.checks import check_table
-    from textsignal.tables.classes import split_of_class
     from textsignal.tables.read import read_file
-    from textsignal.tables.several import split_of
 
     if output is not None:
         check_not_input(output, [file, *model.glob("**/*")])
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     if read.choice:
         say(what_was_read(file, read))
-    fitted, split, known = one_model(model, response, label, names_column=True), model.parent / "documents.csv", None
-    if split.is_file():
-        naming, rows = fitted.naming_, pd.read_csv(split)
-        known = split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
+    fitted = one_model(model, response, label, names_column=True)
     found = check_table(
         fitted,
         read.table,
         text=text,
         response=response,
-        split=known,
+        split=rows_of_fit(model, fitted, response),
         new=new,
         by=by,
         over=over,

@@ -9,6 +9,8 @@ from textsignal.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
     from textsignal.model import TextResponseModel
     from textsignal.several import TextResponsesModel
 
@@ -73,6 +75,20 @@ def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel
         noun = noun_of(found)
         raise InputError(f"{folder} is of several {NOUNS[noun]}; say --{noun} with one of {', '.join(found)}")
     return next(iter(found.values()))
+
+
+def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.DataFrame | None:
+    """The documents.csv beside a stored model, of the response or class that the model is of; None where none is."""
+    import pandas as pd
+
+    from textsignal.tables.classes import split_of_class
+    from textsignal.tables.several import split_of
+
+    split = folder.parent / "documents.csv"
+    if not split.is_file():
+        return None
+    naming, rows = model.naming_, pd.read_csv(split)
+    return split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
 
 
 def predicted_class(found: TextResponseModel | TextResponsesModel, text: str) -> tuple[str, float] | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import report_settings, say
-from textsignal.cli.models import one_model
+from textsignal.cli.models import one_model, rows_of_fit
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
@@ -58,23 +58,15 @@ def report(
     force: ForceOption = False,
 ) -> None:
     """Write a report on a model: one HTML file that needs nothing else."""
-    import pandas as pd
-
     from textsignal.tables.apply import report_table
-    from textsignal.tables.classes import split_of_class
     from textsignal.tables.read import read_file
-    from textsignal.tables.several import split_of
 
     check_not_input(output, [file, *model.glob("**/*")])
-    split = model.parent / "documents.csv"
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     if read.choice:
         say(what_was_read(file, read))
     options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
-    fitted, known = one_model(model, response, label, names_column=True), None
-    if split.is_file():
-        naming, rows = fitted.naming_, pd.read_csv(split)
-        known = split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
+    fitted = one_model(model, response, label, names_column=True)
     with report_settings(file=file, **options) as settings:
         held_out = report_table(
             fitted,
@@ -82,7 +74,7 @@ def report(
             output,
             text=text,
             response=response,
-            split=known,
+            split=rows_of_fit(model, fitted, response),
             new=new,
             by=by,
             over=over,

@@ -75,6 +75,11 @@ def is_clear(topic: Any, measure: str) -> bool:
     return bool(getattr(topic, f"{measure}_clear", None) in (None, True))
 
 
+def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
+    """Whether each lift or worth is there, all topics judged together; rows : of an `EffectTable`."""
+    return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
+
+
 def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
     """A table of drivers that has ranges, with lift_clear and worth_clear behind these.
 
@@ -84,7 +89,7 @@ def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd
     order = pd.MultiIndex.from_frame(drivers[keys])
     for name in MEASURES:
         rows = effects[effects["quantity"] == name]
-        clear = (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
+        clear = told_from_nothing(rows, level)
         found = clear.set_axis(pd.MultiIndex.from_frame(rows[keys])).loc[order]
         drivers.insert(drivers.columns.get_loc(f"{name}_high") + 1, f"{name}_clear", found.to_numpy())
     return drivers

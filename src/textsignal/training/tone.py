@@ -79,7 +79,7 @@ def fit_tone(
     y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
     offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
     """
-    folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
+    folds = tone_folds(counts)
     observed = ~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0)
     effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
     if observed.any() and np.ptp(y[observed]) > 0:
@@ -89,6 +89,11 @@ def fit_tone(
         left_out[distinct.places] = folds[counted]
         effects = _fits(distinct.corpus, left_out, sizes, family, kernels)[:-1, : TONE_FOLDS + 1]
     return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
+
+
+def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
+    """(documents,) the fit that leaves each out, by what it says: copies of a text are left out together."""
+    return (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
 def _fits(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels) -> Vector:

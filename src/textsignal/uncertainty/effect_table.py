@@ -12,6 +12,7 @@ from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
 from textsignal.topics.naming import Naming
+from textsignal.topics.ranges import MEASURES, told_from_nothing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
 DIFFERENCE = "_difference"
 #: Quantities of which 0 is no hypothesis.
 SHARES = ("reach",)
-#: What quantities are, for people.
-MEANINGS = {
-    "lift": "by how much the mean response would be better if nothing bad were said of it",
-    "worth": "by how much the mean response would be worse if nothing good were said of it",
-    "reach": "share of texts that speak of it",
-    "tone": "what is said of it adds to the response, where it is spoken of",
-    "speaking": "what speaking of it at all adds to the response, whatever is said, where it is spoken of",
-    "gamma": "how much its tone counts: 1 at face value, 0 not at all",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +66,12 @@ class EffectTable:
     def summary(self) -> str:
         """What can be told from nothing and what cannot, and how it was got, in plain words."""
         lines = []
-        for name in ("lift", "worth"):
+        for name in MEASURES:
             rows = self.of(name)
             if "group" in rows or not len(rows):
                 continue
-            clear = rows[rows["p_holm"] < 1 - self.level]
-            said = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples() if row.estimate > 0]
+            clear = rows[told_from_nothing(rows, self.level)]
+            said = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples()]
             verb = "costs" if name == "lift" else "brings"
             what = "; ".join(said) or "none can be told from nothing"
             lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
@@ -126,18 +118,16 @@ def effect_rows(
     level: float,
     degrees: float = np.inf,
     interval: tuple[Vector, Vector] | None = None,
-    p_values: Vector | None = None,
 ) -> pd.DataFrame:
     """One row per theme.
 
-    degrees : of freedom, of the t distribution; interval, p_values : where they are not those of that distribution.
+    degrees : of freedom, of the t distribution; interval : low and high ends, where they are not of that distribution.
     """
     law = t(degrees) if np.isfinite(degrees) else norm()
     reach = law.ppf(0.5 + level / 2) * errors
     low, high = (estimates - reach, estimates + reach) if interval is None else interval
-    if p_values is None:
-        z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
-        p_values = 2 * law.sf(np.abs(z))
+    z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
+    p_values = 2 * law.sf(np.abs(z))
     if quantity in SHARES:
         low, high, p_values = np.maximum(low, 0.0), np.minimum(high, 1.0), np.full(len(errors), np.nan)
     return pd.DataFrame(
@@ -157,7 +147,7 @@ def effect_rows(
 def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
     """A table of drivers with the ends of intervals behind lift and worth: lift_low, lift_high and so on."""
     keys = [name for name in ("group", "topic") if name in drivers]
-    for name in ("lift", "worth"):
+    for name in MEASURES:
         ends = effects.of(name).set_index(keys)[["low", "high"]]
         found = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["topic"])]
         place = drivers.columns.get_loc(name)

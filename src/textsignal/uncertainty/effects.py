@@ -15,9 +15,9 @@ from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.reading import Observed
-from textsignal.training.draws import Keys, document_keys, drawn
+from textsignal.training.draws import Keys
 from textsignal.training.theme_reading import read_features, text_keys
-from textsignal.training.tone import TONE_FOLDS
+from textsignal.training.tone import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
@@ -64,9 +64,8 @@ def gather(
     y = fitted.family.encode(observed.responses)
     check_enough(y, observed.weight, fitted.n_themes)
     read = read_features(reading.texts, fitted.features)
-    keys, counts = text_keys(observed.texts), read.weighed.counts
+    keys = text_keys(observed.texts)
     known = np.isin(keys, fitted.training.keys[~fitted.training.later])
-    folds = (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
     given = Given.nothing(len(y)) if observed.given is None else observed.given
     given = given if groups is None else replace(given, groups=groups)
     tone = fitted.training.unseen_tone(reading) if unseen else reading.sentence_tone
@@ -78,7 +77,7 @@ def gather(
         prevalence=fitted.themes.prevalence,
         y=y,
         weight=observed.weight,
-        folds=np.where(known & unseen, folds, TONE_FOLDS),
+        folds=np.where(known & unseen, tone_folds(read.weighed.counts), TONE_FOLDS),
         given=given,
         better=better,
     )
