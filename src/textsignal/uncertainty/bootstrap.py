@@ -79,7 +79,11 @@ def bootstrap_themes(
     known: Calibration,
     draws: Resampling,
 ) -> pd.DataFrame:
-    """Percentile intervals around the estimates of the GLM on themes without shrinkage."""
+    """Percentile intervals around the estimates of the GLM on themes without shrinkage.
+
+    They are symmetric: refits spread more on the side away from 0, so that an end on either side would come too close
+    to 0 too rarely (with 20 themes and no effect such intervals cover 92%, symmetric ones 95%).
+    """
     talk = evidence.talk
 
     def refit(number: int) -> Vector:
@@ -212,7 +216,7 @@ def _table(
 
 def _rows(name: str, labels: Sequence[str], whole: Vector, found: Vector, level: float, size: float) -> pd.DataFrame:
     """found : (refits, themes), brought `size` times as far from the estimates."""
-    spread = whole + size * (found - whole)
-    # These quantiles are right on average for any number of refits; the usual ones are too narrow for few.
-    low, high = (np.nanquantile(spread, 0.5 + side * level / 2, axis=0, method="weibull") for side in (-1, 1))
-    return effect_rows(name, labels, whole, np.nanstd(spread, axis=0, ddof=1), level, interval=(low, high))
+    away = size * (found - whole)
+    # This quantile is right on average for any number of refits; the usual one is too narrow for few.
+    reach = np.nanquantile(np.abs(away), level, axis=0, method="weibull")
+    return effect_rows(name, labels, whole, np.nanstd(away, axis=0, ddof=1), level, reach=reach)
