@@ -104,7 +104,7 @@ def test_what_each_sentence_and_word_adds_is_its_formula(themes):
     text = f"The staff were {negated}. Lovely breakfast, lovely eggs!"
     explanation, reading = themes.explain(text), themes.read([text]).sentences
     gamma = themes.reader_.fitted.effects.gamma
-    added = (reading.places[reading.sentence_of_occurrence] @ gamma) * reading.values
+    added = (reading.places[reading.occurrences.sentences] @ gamma) * reading.values
     texts = reading.texts
     expected = np.zeros(len(texts.codes))
     for word, j, value in zip(reading.occurrences.words, reading.occurrences.features, added, strict=True):

@@ -95,3 +95,9 @@ def test_no_thread_outlives_the_engine():
         engine.map(abs, range(10))
         assert threading.active_count() > before
     assert threading.active_count() == before
+
+
+def test_a_block_may_map_over_blocks_of_its_own():
+    with LocalEngine(2) as engine:
+        found = engine.map(lambda block: sum(engine.map(lambda item: 2 * item, block)), [(1, 2), (3, 4), (5, 6)])
+    assert found == [6, 14, 22]

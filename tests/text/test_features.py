@@ -1,11 +1,14 @@
 """Words, negated words and phrases, and what each occurrence carries."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textsignal.engines.local import LocalEngine
 from textsignal.text.content import content_terms
-from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, learn_features, unit_roots, weigh
+from textsignal.text.counts import count_texts
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, learn_features
 from textsignal.text.tokenise import stop_words
 from textsignal.text.units import read_sentences
 
@@ -16,22 +19,61 @@ TEXTS = st.lists(
 )
 
 
-def weighed(texts, read=None):
-    read = read_sentences(texts) if read is None else read
-    features = learn_features(read, 1, phrases=True)
-    found = features.find(read)
-    return read, features, found, weigh(found, features, read.documents[read.sentence_of_word], len(read))
+ENGINE = LocalEngine()
+
+
+def learnt(read, least, *, phrases=True):
+    return learn_features(read.words, count_texts(read, ENGINE), least, phrases=phrases)
+
+
+def weighed(texts):
+    read = read_sentences(texts)
+    features = learnt(read, 1)
+    return read, features, *features.read(read, ENGINE)
 
 
 @given(TEXTS)
-def test_rows_have_norm_one_and_occurrences_add_up_to_them(texts):
-    read, _, found, result = weighed(texts)
-    norms = np.sqrt(np.asarray(result.matrix.multiply(result.matrix).sum(axis=1)))
-    assert np.allclose(norms[np.diff(result.matrix.indptr) > 0], 1)
-    dense = np.zeros(result.matrix.shape)
-    np.add.at(dense, (read.documents[read.sentence_of_word][found.words], found.features), result.values)
-    np.testing.assert_allclose(dense, result.matrix.toarray(), atol=1e-12)
-    assert result.counts.sum() == len(found.words)
+def test_occurrences_carry_equal_parts_of_rows_that_have_norm_one(texts):
+    read, features, found, counts = weighed(texts)
+    roots = features.sizes * np.sqrt(counts.toarray())
+    norm = np.linalg.norm(roots, axis=1, keepdims=True)
+    rows = read.documents[found.sentences]
+    dense = np.zeros(roots.shape)
+    np.add.at(dense, (rows, found.features), found.values)
+    np.testing.assert_allclose(dense, roots / np.where(norm > 0, norm, 1), atol=1e-12)
+    np.testing.assert_allclose(found.values * counts.toarray()[rows, found.features], dense[rows, found.features])
+    np.testing.assert_array_equal(read.sentence_of_word[found.words], found.sentences)
+    assert counts.sum() == len(found.words)
+    assert counts.has_sorted_indices
+
+
+@given(TEXTS)
+def test_blocks_add_up_to_the_whole(texts):
+    _, features, found, counts = weighed(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textsignal.text.counts.BLOCK_WORDS", 2)
+        _, other, in_blocks, counts_of_blocks = weighed(texts)
+    assert list(features.names) == list(other.names)
+    for name in ("words", "sentences", "features", "values"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(in_blocks, name))
+    assert abs(counts - counts_of_blocks).nnz == 0
+
+
+def test_tone_of_sentences_is_that_of_their_occurrences():
+    read, features, found, _ = weighed(["Not clean. Front desk.", "clean room", ""])
+    effects, fits = np.random.default_rng(0).normal(size=(2, len(features))), np.array([1, -1, 0])
+    expected = np.zeros(3)
+    for sentence, feature, value in zip(found.sentences, found.features, found.values, strict=True):
+        expected[sentence] += value * effects[fits[sentence], feature] * (fits[sentence] >= 0)
+    np.testing.assert_allclose(found.tone_of_sentences(effects, fits), expected)
+    assert expected[0] != 0 != expected[2]
+    assert len(read.documents) == 3
+
+
+def test_of_too_many_features_those_in_most_documents_stay(monkeypatch):
+    monkeypatch.setattr("textsignal.text.features.MOST_FEATURES", 3)
+    texts = ["front desk", "front desk", "front desk", "clean room", "clean", "room"]
+    assert list(learnt(read_sentences(texts), 1).names) == ["desk", "front", "front desk"]
 
 
 def test_a_negated_word_counts_as_that_alone_and_its_negation_as_itself():
@@ -59,34 +101,39 @@ def test_a_phrase_under_a_negation_is_one_of_its_own_and_function_words_are_not_
 
 def test_phrases_stay_within_a_sentence_and_rare_features_are_left_out():
     read = read_sentences(["Front desk. Room clean.", "Front desk.", "Lobby"])
-    features = learn_features(read, 2, phrases=True)
+    features = learnt(read, 2)
     assert list(features.names) == ["desk", "front", "front desk"]
-    assert PHRASE not in learn_features(read, 1, phrases=False).kinds
+    assert PHRASE not in learnt(read, 1, phrases=False).kinds
 
 
 def test_features_of_new_texts_are_those_that_were_learnt():
     _, features, _, _ = weighed(["not clean", "front desk"])
-    found = features.find(read_sentences(["The front desk was not clean", "unknown words", ""]))
+    found, _ = features.read(read_sentences(["The front desk was not clean", "unknown words", ""]), ENGINE)
     assert {features.names[j] for j in found.features} == {"desk", "front", "front desk", "not", "not clean"}
 
 
 def test_an_empty_row_stays_empty():
-    _, features, _, result = weighed(["clean", ""])
-    assert unit_roots(result.counts, features.sizes)[[1]].nnz == 0
+    _, _, _, counts = weighed(["clean", ""])
+    assert counts[[1]].nnz == 0
+
+
+def content(read, limit, least):
+    counts = count_texts(read, ENGINE)
+    return content_terms(read.words, counts, "english", stop_words("english"), limit, least)
 
 
 def test_content_says_what_a_text_is_about():
     read = read_sentences(["I really don't like 10 dirty rooms, not at all! The staff said very little."] * 3)
-    assert content_terms(read, "english", stop_words("english"), 100, 1) == ["dirty", "rooms", "staff"]
-    assert content_terms(read, "english", stop_words("english"), 1, 1) == ["dirty"]
-    assert content_terms(read, "english", stop_words("english"), 100, 4) == []
+    assert content(read, 100, 1) == ["dirty", "rooms", "staff"]
+    assert content(read, 1, 1) == ["dirty"]
+    assert content(read, 100, 4) == []
 
 
 @given(TEXTS, TEXTS)
-def test_features_are_found_by_their_names_whatever_the_numbers_of_words(learnt, texts):
-    features = learn_features(read_sentences(learnt), 1, phrases=True)
+def test_features_are_found_by_their_names_whatever_the_numbers_of_words(known, texts):
+    features = learnt(read_sentences(known), 1)
     read = read_sentences(texts)
-    found = features.find(read)
+    found, _ = features.read(read, ENGINE)
     numbers = {(name, int(kind)): j for j, (name, kind) in enumerate(zip(features.names, features.kinds, strict=True))}
     word = [read.words[code] for code in read.codes]
     expected = set()

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from textsignal.engines import Compute
+from textsignal.engines.local import LocalEngine
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,
@@ -19,6 +21,8 @@ from textsignal.kernels import compiled, reference
 from textsignal.training.tone import TONE_FOLDS, _expected, fit_tone
 
 FAMILY = Binomial(4, 1)
+ENGINE = LocalEngine()
+COMPUTE = Compute(ENGINE, compiled)
 N, V = 600, 40
 FAMILIES = {
     family.name: family
@@ -47,7 +51,7 @@ def documents(n=N, seed=0):
 def tone_of(counts, y, weight=None, sizes=None, kernels=compiled):
     weight = np.ones(len(y)) if weight is None else weight
     sizes = np.ones(counts.shape[1]) if sizes is None else sizes
-    return fit_tone(counts, sizes, y, weight, FAMILY, kernels)
+    return fit_tone(counts, sizes, y, weight, FAMILY, Compute(ENGINE, kernels))
 
 
 def assert_same(one, other):
@@ -76,13 +80,13 @@ class TestWhatIsFound:
         y = np.random.default_rng(1).permutation(y)
         tone = tone_of(counts, y)
         rows, features = counts.nonzero()
-        found = np.bincount(rows, weights=tone.out_of_fold(rows, features), minlength=N)
+        found = np.bincount(rows, weights=tone.fold_effects[tone.folds[rows], features], minlength=N)
         assert abs(np.corrcoef(found, y)[0, 1]) < 0.15
 
     def test_the_unit_of_the_response_does_not_matter(self):
         """Twice the steps on the scale, all responses doubled: the same linear predictor."""
         counts, y = documents()
-        twice = fit_tone(counts, np.ones(V), 2 * y, np.ones(N), Binomial(8, 1), compiled)
+        twice = fit_tone(counts, np.ones(V), 2 * y, np.ones(N), Binomial(8, 1), COMPUTE)
         np.testing.assert_allclose(twice.effects, tone_of(counts, y).effects, atol=1e-6)
 
 
@@ -90,7 +94,7 @@ class TestOffset:
     def test_tone_does_not_learn_what_is_known(self):
         counts, y = documents()
         offset = 2.5 * (counts[:, [0]].toarray()[:, 0] > 0)
-        known = fit_tone(counts, np.ones(V), y, np.ones(N), FAMILY, compiled, offset)
+        known = fit_tone(counts, np.ones(V), y, np.ones(N), FAMILY, COMPUTE, offset)
         assert abs(known.effects[0]) < 0.2 * tone_of(counts, y).effects[0]
         assert known.effects[1] < -1
 
@@ -98,8 +102,8 @@ class TestOffset:
         counts, y = documents()
         offset, weight = np.sin(np.arange(N)), np.arange(N) % 3
         rows = np.repeat(np.arange(N), weight)
-        one = fit_tone(counts, np.ones(V), y, weight.astype(float), FAMILY, compiled, offset)
-        other = fit_tone(counts[rows], np.ones(V), y[rows], np.ones(len(rows)), FAMILY, compiled, offset[rows])
+        one = fit_tone(counts, np.ones(V), y, weight.astype(float), FAMILY, COMPUTE, offset)
+        other = fit_tone(counts[rows], np.ones(V), y[rows], np.ones(len(rows)), FAMILY, COMPUTE, offset[rows])
         np.testing.assert_allclose(one.effects, other.effects, atol=1e-9)
 
     def test_copies_with_other_offsets_are_other_documents(self):
@@ -107,7 +111,7 @@ class TestOffset:
         counts, y = documents(200)
         both, twice = sp.csr_array(sp.vstack([counts, counts])), np.concatenate([y, y])
         offset = np.concatenate([np.ones(200), -np.ones(200)])
-        moved = fit_tone(both, np.ones(V), twice, np.ones(400), FAMILY, compiled, offset).effects
+        moved = fit_tone(both, np.ones(V), twice, np.ones(400), FAMILY, COMPUTE, offset).effects
         assert np.abs(moved - tone_of(both, twice).effects).max() > 1e-3
 
 
@@ -129,12 +133,6 @@ class TestFolds:
         folds = tone_of(twice, np.concatenate([y, 4 - y])).folds
         np.testing.assert_array_equal(folds[:N], folds[N:])
         assert set(folds.tolist()) == set(range(TONE_FOLDS))
-
-    def test_out_of_fold_looks_up_the_fit_that_left_a_document_out(self):
-        tone = tone_of(*documents())
-        found = tone.out_of_fold(np.array([4, 4, 9]), np.array([0, 7, 7]))
-        expected = [tone.fold_effects[tone.folds[i], f] for i, f in ((4, 0), (4, 7), (9, 7))]
-        np.testing.assert_array_equal(found, expected)
 
 
 class TestDocuments:

@@ -29,8 +29,8 @@ class Engine(Protocol):
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
         """`step` of every block, in order."""
 
-    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item]) -> Sum:
-        """The sum of `step` over all blocks, added in their order."""
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = ...) -> Sum:
+        """The sum of `step` over all blocks, added in their order; `groups` sums are held at once, at most."""
 
 
 @dataclass(frozen=True)

@@ -82,17 +82,19 @@ class LocalEngine:
         try:
             work()
         finally:
-            wait(others)
-        for other in others:
+            # What has not begun has nothing left to do, and never begins where a block maps over blocks of its own.
+            begun = [other for other in others if not other.cancel()]
+            wait(begun)
+        for other in begun:
             other.result()
         return cast("list[Result]", results)
 
-    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item]) -> Sum:
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
-        count = min(GROUPS, len(blocks))
+        count = min(groups, len(blocks))
         edges = np.linspace(0, len(blocks), count + 1).astype(int)
-        groups = [blocks[start:stop] for start, stop in pairwise(edges)]
-        return functools.reduce(operator.add, self.map(lambda group: _add_up(map(step, group)), groups))
+        parts = [blocks[start:stop] for start, stop in pairwise(edges)]
+        return functools.reduce(operator.add, self.map(lambda part: _add_up(map(step, part)), parts))
 
 
 def _add_up(values: Iterable[Sum]) -> Sum:

@@ -45,14 +45,21 @@ def spell_out(pieces, ends, tokens, indptr, negates, scope):  # type: ignore[no-
 
 
 @compile_loop
-def count_documents(numbers, documents, n_numbers):  # type: ignore[no-untyped-def]
-    """(n_numbers,) how many documents hold each number; documents : (occurrences,) of each, ascending."""
-    counts, last = np.zeros(n_numbers, np.int64), np.full(n_numbers, -1, np.int64)
-    for p in range(len(numbers)):
-        number = numbers[p]
-        if last[number] != documents[p]:
-            last[number] = documents[p]
-            counts[number] += 1
+def count_words(codes, negated, indptr, documents, n_words):  # type: ignore[no-untyped-def]
+    """(4, n_words) in how many documents each word stands, stands plain and stands negated; and how often it stands.
+
+    codes, negated : (all words,); indptr : (sentences + 1,) where each begins; documents : (sentences,), ascending.
+    """
+    counts, last = np.zeros((4, n_words), np.int64), np.full((3, n_words), -1, np.int64)
+    for sentence in range(len(documents)):
+        document = documents[sentence]
+        for p in range(indptr[sentence], indptr[sentence + 1]):
+            code = codes[p]
+            counts[3, code] += 1
+            for kind in (0, 2 if negated[p] else 1):
+                if last[kind, code] != document:
+                    last[kind, code] = document
+                    counts[kind, code] += 1
     return counts
 
 
@@ -92,48 +99,123 @@ def number_keys(keys):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def find_keys(known, keys):  # type: ignore[no-untyped-def]
-    """(keys,) the place of each among `known`, which are distinct; -1 where it is not there."""
-    table = _empty_table(len(known))
-    for p in range(len(known)):
-        table[_slot(table, known, known[p])] = p
-    places = np.empty(len(keys), np.int64)
+def key_table(keys, values):  # type: ignore[no-untyped-def]
+    """A hash table of keys, which are distinct and none of them negative: keys (-1 where empty) and values by slot."""
+    size = len(_empty_table(len(keys)))
+    slots, found = np.full(size, -1, np.int64), np.full(size, -1, np.int32)
     for p in range(len(keys)):
-        places[p] = table[_slot(table, known, keys[p])]
-    return places
+        slot = _slot_of(slots, keys[p])
+        slots[slot], found[slot] = keys[p], values[p]
+    return slots, found
 
 
 @compile_loop
-def _ordered(numbers, n_numbers, given):  # type: ignore[no-untyped-def]
-    """Places `given` brought into the order of their numbers; those of one number stay as they are."""
-    starts = np.zeros(n_numbers + 1, np.int64)
-    for p in range(len(numbers)):
-        starts[numbers[p] + 1] += 1
-    starts = np.cumsum(starts)
-    order = np.empty(len(given), np.int64)
-    for p in given:
-        order[starts[numbers[p]]] = p
-        starts[numbers[p]] += 1
-    return order
+def _slot_of(slots, key):  # type: ignore[no-untyped-def]
+    """The slot of a key, or the empty one where it belongs."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(slots) - 1))
+    while slots[slot] >= 0 and slots[slot] != key:
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
 
 
 @compile_loop
-def count_cells(rows, columns, n_rows, n_columns):  # type: ignore[no-untyped-def]
-    """How often each pair of row and column occurs: a matrix in compressed rows with ascending columns.
+def count_pairs(codes, indptr, documents, under, n_words):  # type: ignore[no-untyped-def]
+    """Pairs of neighbouring words within sentences, as they first occur, and how many documents hold each.
 
-    Returns indptr (rows + 1,), indices and counts (cells,), and (pairs,) the cell of each pair.
+    A pair is 2 (first * n_words + second), plus 1 where both words stand under a negation.
+
+    codes, under : (all words,); indptr : (sentences + 1,) where each begins; documents : (sentences,), ascending.
     """
-    order = _ordered(rows, n_rows, _ordered(columns, n_columns, np.arange(len(rows))))
-    indptr, cells = np.zeros(n_rows + 1, np.int64), np.empty(len(rows), np.int64)
-    indices, counts = np.empty(len(rows), np.int32), np.empty(len(rows), np.float64)
-    n_cells, row, column = 0, -1, -1
-    for p in order:
-        if rows[p] != row or columns[p] != column:
-            row, column = rows[p], columns[p]
-            indices[n_cells] = column
-            counts[n_cells] = 0
-            indptr[row + 1] += 1
-            n_cells += 1
-        counts[n_cells - 1] += 1
-        cells[p] = n_cells - 1
-    return np.cumsum(indptr), indices[:n_cells].copy(), counts[:n_cells].copy(), cells
+    most = len(codes)
+    table = _empty_table(most)
+    pairs, counts, last = np.empty(most, np.int64), np.zeros(most, np.int64), np.full(most, -1, np.int64)
+    n_pairs = 0
+    for sentence in range(len(documents)):
+        document = documents[sentence]
+        for p in range(indptr[sentence] + 1, indptr[sentence + 1]):
+            pair = 2 * (np.int64(codes[p - 1]) * n_words + codes[p]) + (under[p - 1] & under[p])
+            slot = _slot(table, pairs, pair)
+            number = table[slot]
+            if number < 0:
+                table[slot] = number = n_pairs
+                pairs[n_pairs] = pair
+                n_pairs += 1
+            if last[number] != document:
+                last[number] = document
+                counts[number] += 1
+    return pairs[:n_pairs].copy(), counts[:n_pairs].copy()
+
+
+@compile_loop
+def find_features(texts, known, sizes):  # type: ignore[no-untyped-def]
+    """Every occurrence of a feature, document by document, and what each carries of its document.
+
+    texts : codes, under, negated (all words,), indptr (sentences + 1,), ends (documents + 1,) of its sentences.
+    known : features of words and of negated words (words,), numbers of words in phrases (words,), how many of these
+        there are, and the hash table from pairs of such numbers to features; -1 for what is none.
+    sizes : (features,) what each counts.
+
+    Returns words, sentences, features and values (occurrences,), and counts of features in documents: indptr
+    (documents + 1,), indices ascending in each, and data.
+    """
+    codes, under, negated, indptr, ends = texts
+    of_word, of_negated, parts, n_parts, slots, phrases = known
+    most = 2 * len(codes)
+    words, sentences = np.empty(most, np.int32), np.empty(most, np.int32)
+    features, values = np.empty(most, np.int32), np.empty(most, np.float64)
+    indices, data = np.empty(most, np.int32), np.empty(most, np.float64)
+    rows = np.zeros(len(ends), np.int64)
+    held, place = np.full(len(sizes), -1, np.int64), np.empty(len(sizes), np.int64)
+    n_found, n_cells = 0, 0
+    for document in range(len(ends) - 1):
+        first, row = n_found, n_cells
+        for sentence in range(ends[document], ends[document + 1]):
+            start = indptr[sentence]
+            for p in range(start, indptr[sentence + 1]):
+                code = codes[p]
+                feature = of_negated[code] if negated[p] else of_word[code]
+                if feature >= 0:
+                    words[n_found], sentences[n_found], features[n_found] = p, sentence, feature
+                    n_found += 1
+                if p == start or parts[code] < 0 or parts[codes[p - 1]] < 0:
+                    continue
+                pair = 2 * (np.int64(parts[codes[p - 1]]) * n_parts + parts[code]) + (under[p - 1] & under[p])
+                feature = phrases[_slot_of(slots, pair)]
+                if feature >= 0:
+                    words[n_found], sentences[n_found], features[n_found] = p, sentence, feature
+                    n_found += 1
+        for q in range(first, n_found):
+            if held[features[q]] != document:
+                held[features[q]] = document
+                indices[n_cells] = features[q]
+                n_cells += 1
+        indices[row:n_cells].sort()
+        for cell in range(row, n_cells):
+            place[indices[cell]] = cell
+            data[cell] = 0.0
+        for q in range(first, n_found):
+            data[place[features[q]]] += 1.0
+        squares = 0.0
+        for cell in range(row, n_cells):
+            squares += sizes[indices[cell]] ** 2 * data[cell]
+        scale = 1 / np.sqrt(squares) if squares > 0 else 0.0
+        for q in range(first, n_found):
+            values[q] = scale * sizes[features[q]] / np.sqrt(data[place[features[q]]])
+        rows[document + 1] = n_cells
+    found = words[:n_found].copy(), sentences[:n_found].copy(), features[:n_found].copy(), values[:n_found].copy()
+    return found, (rows, indices[:n_cells].copy(), data[:n_cells].copy())
+
+
+@compile_loop
+def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[no-untyped-def]
+    """(sentences,) sum over its occurrences of value times effect, by the fit of each; 0 where that is -1.
+
+    sentences, features, values : (occurrences,); effects : (fits, features); fits : (sentences,).
+    """
+    sums = np.zeros(len(fits))
+    for q in range(len(sentences)):
+        fit = fits[sentences[q]]
+        if fit >= 0:
+            sums[sentences[q]] += values[q] * effects[fit, features[q]]
+    return sums

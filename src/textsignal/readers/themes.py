@@ -107,7 +107,7 @@ class ThemeReader:
         beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
         eta = effects.linear_predictor(sentences.tone, shares) + beside
         known = np.zeros(len(shares), dtype=bool)
-        known[sentences.texts.documents[sentences.sentence_of_occurrence]] = True
+        known[sentences.texts.documents[sentences.occurrences.sentences]] = True
         known[sentences.texts.documents[sentences.has_terms]] = True
         return Reading(
             texts=sentences.texts.texts,

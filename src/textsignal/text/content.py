@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from textsignal.kernels.counting import count_documents
+from textsignal.text.counts import TextCounts
 from textsignal.text.negations import OPINION, negates
-from textsignal.text.units import SentenceTexts
 
 # Words that are about nothing, beyond the stop list: they stand in sentences on every theme.
 _GENERAL = {
@@ -64,27 +61,35 @@ DESCRIBING: Mapping[str, frozenset[str]] = {name: JUDGING[name] | words for name
 
 
 def content_terms(
-    texts: SentenceTexts, language: str | None, stop_words: frozenset[str], limit: int, least_documents: int
+    words: Sequence[str],
+    counts: TextCounts,
+    language: str | None,
+    stop_words: frozenset[str],
+    limit: int,
+    least_documents: int,
 ) -> list[str]:
     """The most frequent words that are content, in the order of the alphabet.
 
     Left out are stop words, negations, small words of opinion, general words, numbers, contractions, and what is in
     fewer documents than `least_documents`.
 
+    words : the distinct words of the texts, which were counted.
+
     Examples
     --------
+    >>> from textsignal.engines.local import LocalEngine
+    >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.units import read_sentences
     >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])
-    >>> content_terms(texts, "english", frozenset(["the", "was"]), 100, 1)
+    >>> content_terms(texts.words, count_texts(texts, LocalEngine()), "english", frozenset(["the", "was"]), 100, 1)
     ['clean', 'room', 'rooms']
     """
     name = language or ""
     left_out = stop_words | OPINION.get(name, frozenset()) | frozenset(_GENERAL.get(name, "").split())
-    n_documents = count_documents(texts.codes, texts.document_of_word, len(texts.words))
-    counts = np.bincount(texts.codes, minlength=len(texts.words))
+    often, n_documents = counts.occurrences.tolist(), counts.documents.tolist()
     candidates = [
-        (-int(counts[j]), word)
-        for j, word in enumerate(texts.words)
+        (-often[j], word)
+        for j, word in enumerate(words)
         if n_documents[j] >= least_documents and word not in left_out and _is_content(word, name)
     ]
     return sorted(word for _, word in sorted(candidates)[:limit])

@@ -11,7 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import count_cells, count_documents, find_keys, number_keys
+from textsignal.arrays import Vector
+from textsignal.engines import Engine
+from textsignal.kernels.counting import find_features, key_table, sentence_sums
+from textsignal.text.counts import TextBlock, TextCounts, blocks_of
 from textsignal.text.units import SentenceTexts
 
 #: How a negated word is written, among features and for people.
@@ -19,18 +22,33 @@ NOT = "not "
 #: What a phrase counts beside a word: most phrases say little that their words do not.
 PHRASE_SIZE = 0.5
 WORD, NEGATED, PHRASE, NEGATED_PHRASE = range(4)
+#: At most so many features: of more, those in the most documents.
+MOST_FEATURES = 250_000
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Every occurrence of a feature in texts.
+    """Every occurrence of a feature in texts, document by document.
 
-    words : (occurrences,) the word of the texts it belongs to; a phrase belongs to its second word.
+    words, sentences : (occurrences,) the word of the texts it belongs to, and its sentence; a phrase belongs to its
+        second word.
     features : (occurrences,) its number in the names.
+    values : (occurrences,) what it carries of its document: an equal part, for every occurrence of feature f in
+        document i, of z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
     """
 
-    words: NDArray[np.int64]
-    features: NDArray[np.int64]
+    words: NDArray[np.int32]
+    sentences: NDArray[np.int32]
+    features: NDArray[np.int32]
+    values: Vector
+
+    def tone_of_sentences(self, effects: Vector, fits: NDArray[np.int64]) -> Vector:
+        """(sentences,) sum over its occurrences of what each carries, times its effect.
+
+        effects : (fits, features); fits : (sentences,) the fit by which each is read, -1 for none: 0.
+        """
+        found: Vector = sentence_sums(self.sentences, self.features, self.values, effects, fits)
+        return found
 
 
 @dataclass(frozen=True)
@@ -39,15 +57,14 @@ class _Known:
 
     words, negated : word -> the feature of it, and of it under a negation.
     parts : word of a phrase -> its number.
-    pairs : (phrases,) twice (number of the first word times len(parts), plus that of the second), plus 1 where it
-        stands under a negation; phrases : their features.
+    table : from pairs, twice (number of the first word times len(parts), plus that of the second), plus 1 where it
+        stands under a negation, to the features of phrases: keys and values by slot.
     """
 
     words: Mapping[str, int]
     negated: Mapping[str, int]
     parts: Mapping[str, int]
-    pairs: NDArray[np.int64]
-    phrases: NDArray[np.int64]
+    table: tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +91,24 @@ class Features:
         """(features,) whether it is of two words."""
         return self.kinds >= PHRASE
 
-    def find(self, texts: SentenceTexts) -> Occurrences:
-        """Every occurrence of these features."""
-        known, places = self._known, _places(texts)
+    def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
+        """Every occurrence of these features, and (documents, features) how often documents hold them."""
+        known, sizes = self._known, self.sizes
 
-        def numbered(numbers: Mapping[str, int], at: NDArray[np.int64]) -> NDArray[np.int64]:
-            return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int64)[texts.codes[at]]
+        def numbered(numbers: Mapping[str, int]) -> NDArray[np.int64]:
+            return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int32)
 
-        first, second = numbered(known.parts, places.second - 1), numbered(known.parts, places.second)
-        pairs = np.where((first >= 0) & (second >= 0), 2 * (first * len(known.parts) + second) + places.under, -1)
-        phrase = np.append(known.phrases, -1)[find_keys(known.pairs, pairs)]
-        words = np.concatenate([places.plain, places.negated, places.second])
-        features = np.concatenate(
-            [numbered(known.words, places.plain), numbered(known.negated, places.negated), phrase]
-        )
-        return Occurrences(words[features >= 0], features[features >= 0])
+        of_words = numbered(known.words), numbered(known.negated), numbered(known.parts)
+        given = (*of_words, len(known.parts), *known.table)
+
+        def found(block: TextBlock) -> tuple[Sequence[NDArray], Sequence[NDArray]]:
+            texts_of = (block.codes, block.under, block.negated, block.indptr, block.ends)
+            (words, sentences, *others), counts = find_features(texts_of, given, sizes)
+            words += block.word
+            sentences += block.sentence
+            return (words, sentences, *others), counts
+
+        return _joined(engine.map(found, blocks_of(texts)), len(self))
 
     @cached_property
     def _known(self) -> _Known:
@@ -98,61 +118,48 @@ class Features:
         parts: defaultdict[str, int] = defaultdict()
         parts.default_factory = parts.__len__
         numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")[-2:]]
-        pairs = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        of_parts = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        pairs = 2 * (of_parts[:, 0] * len(parts) + of_parts[:, 1]) + under
         return _Known(
             {self.names[j]: j for j in words.tolist()},
             {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
             dict(parts),
-            2 * (pairs[:, 0] * len(parts) + pairs[:, 1]) + under,
-            phrases,
+            key_table(pairs, phrases),
         )
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where features may stand among all words: plain words, negated words, second words of phrases.
-
-    under : (phrases,) whether both words stand under a negation.
-    """
-
-    plain: NDArray[np.int64]
-    negated: NDArray[np.int64]
-    second: NDArray[np.int64]
-    under: NDArray[np.bool_]
-
-
-def _places(texts: SentenceTexts) -> _Places:
-    """A negated word counts as that alone, and a phrase under a negation too. Phrases stay within a sentence."""
-    later = np.ones(len(texts.codes) + 1, dtype=bool)
-    later[texts.indptr] = False
-    second = np.flatnonzero(later[:-1])
-    under = texts.under[second] & texts.under[second - 1]
-    return _Places(np.flatnonzero(~texts.negated), np.flatnonzero(texts.negated), second, under)
+def _joined(
+    parts: Sequence[tuple[Sequence[NDArray], Sequence[NDArray]]], n_features: int
+) -> tuple[Occurrences, sp.csr_array]:
+    """Occurrences and counts of blocks, one after the other."""
+    found = Occurrences(*(np.concatenate(arrays) for arrays in zip(*(part[0] for part in parts), strict=True)))
+    rows, indices, data = zip(*(part[1] for part in parts), strict=True)
+    sizes = np.concatenate([np.diff(indptr) for indptr in rows])
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    shape = (len(sizes), n_features)
+    return found, sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=shape)
 
 
-def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool) -> Features:
-    """All features in at least so many documents.
+def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:
+    """All features in at least so many documents, or in more where these are more than `MOST_FEATURES`.
+
+    words : the distinct words of the texts, which were counted.
 
     Examples
     --------
+    >>> from textsignal.engines.local import LocalEngine
+    >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.units import read_sentences
     >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])
-    >>> learn_features(texts, 2, phrases=True).names
+    >>> learn_features(texts.words, count_texts(texts, LocalEngine()), 2, phrases=True).names
     ['desk', 'front', 'not', 'not clean', 'front desk', 'not clean']
     """
-    words, places = texts.words, _places(texts)
-
-    def frequent(numbers: NDArray[np.integer], at: NDArray[np.int64], n_numbers: int) -> NDArray[np.int64]:
-        return np.flatnonzero(count_documents(numbers, texts.document_of_word[at], n_numbers) >= least_documents)
-
-    plain = frequent(texts.codes[places.plain], places.plain, len(words))
-    negated = frequent(texts.codes[places.negated], places.negated, len(words))
-    kept = [sorted(words[k] for k in plain.tolist()), sorted(NOT + words[k] for k in negated.tolist())]
+    counted = [counts.plain, counts.negated] + ([counts.in_documents] if phrases else [])
+    least = _least(np.concatenate(counted), least_documents)
+    plain, negated = (np.flatnonzero(in_documents >= least).tolist() for in_documents in counted[:2])
+    kept = [sorted(words[k] for k in plain), sorted(NOT + words[k] for k in negated)]
     if phrases:
-        codes = texts.codes.astype(np.int64)
-        together = codes[places.second - 1] * len(words) + codes[places.second]
-        pairs, numbers = number_keys(2 * together + places.under)
-        often = pairs[frequent(numbers, places.second, len(pairs))].tolist()
+        often = counts.pairs[counts.in_documents >= least].tolist()
         named = [(pair % 2, f"{words[pair // 2 // len(words)]} {words[pair // 2 % len(words)]}") for pair in often]
         kept += [
             sorted(name for under, name in named if not under),
@@ -162,36 +169,8 @@ def learn_features(texts: SentenceTexts, least_documents: int, *, phrases: bool)
     return Features([name for names in kept for name in names], kinds)
 
 
-@dataclass(frozen=True, eq=False)
-class Weighed:
-    """Occurrences with what each carries of its document.
-
-    counts : (documents, features) n.
-    matrix : (documents, features) z, rows of l2 norm 1: z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
-    values : (occurrences,) an equal part of z_if for every occurrence of f in i.
-    """
-
-    counts: sp.csr_array
-    matrix: sp.csr_array
-    values: NDArray[np.float64]
-
-
-def weigh(occurrences: Occurrences, features: Features, documents: NDArray[np.int64], n_documents: int) -> Weighed:
-    """Features of documents, and what every occurrence carries.
-
-    documents : (all words,) the document of each word.
-    """
-    shape = (n_documents, len(features))
-    indptr, indices, data, cells = count_cells(documents[occurrences.words], occurrences.features, *shape)
-    counts = sp.csr_array((data, indices, indptr), shape=shape)
-    matrix = unit_roots(counts, features.sizes)
-    return Weighed(counts, matrix, (matrix.data / data)[cells])
-
-
-def unit_roots(counts: sp.csr_array, sizes: NDArray[np.float64]) -> sp.csr_array:
-    """Roots of counts times sizes (features,), every row brought to l2 norm 1; an empty one stays empty."""
-    data = sizes[counts.indices] * np.sqrt(counts.data)
-    squares = np.add.reduceat(np.append(data**2, 0.0), counts.indptr[:-1]) * (np.diff(counts.indptr) > 0)
-    norm = np.sqrt(np.where(squares > 0, squares, 1.0))
-    data /= np.repeat(norm, np.diff(counts.indptr))
-    return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+def _least(in_documents: NDArray[np.int64], least: int) -> int:
+    """The number of documents that at most `MOST_FEATURES` features reach; at least `least`."""
+    if np.count_nonzero(in_documents >= least) <= MOST_FEATURES:
+        return least
+    return int(np.partition(in_documents, -MOST_FEATURES - 1)[-MOST_FEATURES - 1]) + 1

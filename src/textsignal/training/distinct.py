@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Array
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import content_keys
+from textsignal.training.draws import content_keys, mixed_with
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,11 @@ def distinct_documents(corpus: Corpus) -> Distinct:
     # Keys of 64 bits: among a million documents two different ones are taken for equal once in 30 million corpora.
     given = () if corpus.given is None else (corpus.given.offset, *corpus.given.columns.T)
     offset = () if corpus.offset is None else (corpus.offset,)
-    keys = content_keys(corpus.X, corpus.y, *given, *offset)[counts]
+    by_text = content_keys(corpus.X, corpus.y)[counts]
+    keys = mixed_with(by_text, *(column[counts] for column in (*given, *offset)))
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     # In the order of text and response, so that what is given beside them changes none.
-    order = np.argsort(content_keys(corpus.X, corpus.y)[counts][first], kind="stable")
+    order = np.argsort(by_text[first], kind="stable")
     first, place = first[order], np.argsort(order)[place]
     places = np.full(len(corpus.y), -1)
     places[counts] = place

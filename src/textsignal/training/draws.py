@@ -22,23 +22,22 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 def document_keys(X: sp.csr_array) -> Keys:
     """(documents,) a number for each document's terms, however often it has them: no rounding changes it."""
-    return _row_keys(X, _term_keys(X))
+    keys: Keys = _keys_of_terms(X.indptr, X.indices)
+    return keys
 
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
     """(documents,) a number for each document's terms, their values and columns such as its response, NaN or not."""
-    keys = _row_keys(X, _mixed(_term_keys(X) ^ _mixed(X.data.astype(np.float64).view(np.uint64))))
+    return mixed_with(_keys_of_values(X.indptr, X.indices, X.data.astype(np.float64).view(np.uint64)), *columns)
+
+
+def mixed_with(keys: Keys, *columns: Vector) -> Keys:
+    """(documents,) other numbers from keys and columns."""
     for column in columns:
         # One NaN for all, and one zero.
         numbers = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
         keys = _mixed(keys ^ _mixed(numbers))
     return keys
-
-
-def _row_keys(X: sp.csr_array, keys: Keys) -> Keys:
-    """(documents,) from keys of the nonzeros, in whatever order they stand."""
-    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keys, dtype=np.uint64)])
-    return _mixed(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
 
 
 def drawn(keys: Keys, *draw: int) -> Keys:
@@ -122,10 +121,6 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
         kept_indptr[place + 1] = kept
 
 
-def _term_keys(X: sp.csr_array) -> Keys:
-    return _mixed(X.indices.astype(np.uint64) + np.uint64(1))
-
-
 def _mixed(numbers: Keys) -> Keys:
     """Every bit of the result depends on every bit of the number."""
     mixed: Keys = _mix(numbers)
@@ -138,3 +133,27 @@ def _mix(number):  # type: ignore[no-untyped-def]
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))
+
+
+@compiling()
+def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
+    """From keys of the nonzeros, in whatever order they stand."""
+    keys = np.empty(len(indptr) - 1, np.uint64)
+    for i in range(len(keys)):
+        total = np.uint64(0)
+        for p in range(indptr[i], indptr[i + 1]):
+            total += _mix(np.uint64(indices[p]) + np.uint64(1))
+        keys[i] = _mix(total)
+    return keys
+
+
+@compiling()
+def _keys_of_values(indptr, indices, bits):  # type: ignore[no-untyped-def]
+    """The same from terms and the bits of their values."""
+    keys = np.empty(len(indptr) - 1, np.uint64)
+    for i in range(len(keys)):
+        total = np.uint64(0)
+        for p in range(indptr[i], indptr[i + 1]):
+            total += _mix(_mix(np.uint64(indices[p]) + np.uint64(1)) ^ _mix(bits[p]))
+        keys[i] = _mix(total)
+    return keys

@@ -17,6 +17,7 @@ from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
 from textsignal.text.content import content_terms
+from textsignal.text.counts import count_texts
 from textsignal.text.features import Features, learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
@@ -119,11 +120,12 @@ def prepare_themes(
     weight : (documents,) how often each counts; language : whose general words and negations are no content terms;
     stop_words : nor are these.
     """
-    features = learn_features(texts, LEAST_FEATURE if len(texts) > 50 else 1, phrases=True)
-    terms = content_terms(texts, language, stop_words, max_terms, LEAST_TERM if len(texts) > 50 else 1)
+    words, counts = texts.words, count_texts(texts, compute.engine)
+    features = learn_features(words, counts, LEAST_FEATURE if len(texts) > 50 else 1, phrases=True)
+    terms = content_terms(words, counts, language, stop_words, max_terms, LEAST_TERM if len(texts) > 50 else 1)
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
-    read = read_features(texts, features)
+    read = read_features(texts, features, compute.engine)
     units = count_units(texts, terms)
     # None needs another.
     tasks: list[Callable[[], Any]] = [lambda: word_vectors(units)]
@@ -194,7 +196,7 @@ def _tone_of(
     y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
     if response.given is not None:
         offset, words = fit_alone(response.given, y, weight, words, compute)
-    return fit_tone(read.weighed.counts, features.sizes, y, weight, words, compute.kernels, offset), offset
+    return fit_tone(read.counts, features.sizes, y, weight, words, compute, offset), offset
 
 
 def _with_family(
@@ -202,7 +204,7 @@ def _with_family(
 ) -> ToneOf:
     """Tone with the family that suits it; offset : (documents,) what covariates and offset add by themselves."""
     texts = read.texts
-    unseen = read.tone_of_sentences(tone.out_of_fold(texts.documents[read.sentences], read.occurrences.features))
+    unseen = read.unseen_tone(tone)
     whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
     choice = choose_family(response.candidates, whole, tone.folds, response.values, weight, compute)
     return ToneOf(response, tone.effects, unseen, choice)

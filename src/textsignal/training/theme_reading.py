@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -16,13 +15,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.engines import Compute, Engine
 from textsignal.families import Family
-from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences, Weighed, weigh
+from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
 from textsignal.training.themes import Themes, shares_of
+from textsignal.training.tone import Tone
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,15 +189,10 @@ class ThemeReading:
     units: sp.csr_array = field(repr=False)
 
     @property
-    def sentence_of_occurrence(self) -> NDArray[np.int64]:
-        """(occurrences,) the sentence of each."""
-        return self.texts.sentence_of_word[self.occurrences.words]
-
-    @property
     def sentence_tone(self) -> Vector:
         """(sentences,) sum of the values of its occurrences."""
         n_sentences = len(self.texts.documents)
-        return np.asarray(np.bincount(self.sentence_of_occurrence, weights=self.values, minlength=n_sentences), float)
+        return np.asarray(np.bincount(self.occurrences.sentences, weights=self.values, minlength=n_sentences), float)
 
     def word_tone(self, features: Features) -> Vector:
         """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
@@ -243,27 +238,24 @@ def knowing(
 
 @dataclass(frozen=True, eq=False)
 class PartlyRead:
-    """Texts as far as they can be read without tone."""
+    """Texts as far as they can be read without tone; counts : (documents, features)."""
 
     texts: SentenceTexts
     occurrences: Occurrences
-    weighed: Weighed
+    counts: sp.csr_array
 
     def tone_of_sentences(self, effects: Vector) -> Vector:
-        """(sentences,) sum over the occurrences of what each carries, times its effect (occurrences,)."""
-        values = self.weighed.values * effects
-        return np.asarray(np.bincount(self.sentences, weights=values, minlength=len(self.texts.documents)), dtype=float)
+        """(sentences,) tone by effects (features,)."""
+        return self.occurrences.tone_of_sentences(effects[None], np.zeros(len(self.texts.documents), np.int64))
 
-    @cached_property
-    def sentences(self) -> NDArray[np.int64]:
-        """(occurrences,) the sentence of each."""
-        return self.texts.sentence_of_word[self.occurrences.words]
+    def unseen_tone(self, tone: Tone) -> Vector:
+        """(sentences,) tone by fits that have not seen the responses; 0 for documents that no fit knows, fold -1."""
+        return self.occurrences.tone_of_sentences(tone.fold_effects, tone.folds[self.texts.documents])
 
 
-def read_features(texts: SentenceTexts, features: Features) -> PartlyRead:
+def read_features(texts: SentenceTexts, features: Features, engine: Engine) -> PartlyRead:
     """Find features and weigh them."""
-    occurrences = features.find(texts)
-    return PartlyRead(texts, occurrences, weigh(occurrences, features, texts.document_of_word, len(texts)))
+    return PartlyRead(texts, *features.read(texts, engine))
 
 
 def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
@@ -302,7 +294,7 @@ def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vec
 def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute: Compute) -> list[ThemeReading]:
     """What models with the same features, terms and themes read in texts."""
     first = models[0]
-    read, units = read_features(texts, first.features), count_units(texts, first.terms)
+    read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms)
     return readings_of(read, units, [model.tone for model in models], first.themes, compute)
 
 
@@ -315,12 +307,11 @@ def readings_of(
     has_terms, shares = np.diff(units.indptr) > 0, text_shares(texts, places, themes.prevalence)
 
     def reading(effects: Vector) -> ThemeReading:
-        of_occurrences = effects[read.occurrences.features]
-        sentence_tone = read.tone_of_sentences(of_occurrences)
+        sentence_tone = read.tone_of_sentences(effects)
         return ThemeReading(
             texts=texts,
             occurrences=read.occurrences,
-            values=read.weighed.values * of_occurrences,
+            values=read.occurrences.values * effects[read.occurrences.features],
             places=places,
             has_terms=has_terms,
             tone=by_document(places * sentence_tone[:, None], texts),

@@ -15,14 +15,16 @@ all of them, and a fit that leaves it out takes a step of 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Array, Vector
+from textsignal.engines import Compute
 from textsignal.families import Family, best_constant
 from textsignal.inference import unit_rows
 from textsignal.kernels import Kernels, Rows
@@ -42,6 +44,8 @@ MOST_RUNS = 4
 LEAST_SILENT = 0.5
 #: Documents whose slopes are taken together.
 BATCH = 100
+#: Documents of a block, at most, and sums over blocks that are held at once.
+BLOCK, SUMS = 50_000, 8
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,6 @@ class Tone:
     folds: NDArray[np.int64]
     fold_effects: Vector
 
-    def out_of_fold(self, documents: NDArray[np.int64], features: NDArray[np.int64]) -> Vector:
-        """(occurrences,) effects of features in training documents, by fits that have not seen their responses."""
-        return self.fold_effects[self.folds[documents], features]
-
 
 def fit_tone(
     counts: sp.csr_array,
@@ -67,7 +67,7 @@ def fit_tone(
     y: Vector,
     weight: Vector,
     family: Family,
-    kernels: Kernels,
+    compute: Compute,
     offset: Vector | None = None,
 ) -> Tone:
     """Effects of features on the response.
@@ -84,10 +84,13 @@ def fit_tone(
     effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
     if observed.any() and np.ptp(y[observed]) > 0:
         counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
-        distinct = distinct_documents(Corpus(counts, y, weight, offset=offset).at(counted))
-        left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
-        left_out[distinct.places] = folds[counted]
-        effects = _fits(distinct.corpus, left_out, sizes, family, kernels)[:-1, : TONE_FOLDS + 1]
+        corpus = Corpus(counts, y, weight, offset=offset)
+        edges = np.linspace(0, len(counted), _n_blocks(len(counted)) + 1).astype(int)
+        blocks = compute.engine.map(
+            lambda rows: _block(corpus.at(rows), folds[rows], sizes),
+            [counted[start:stop] for start, stop in pairwise(edges.tolist())],
+        )
+        effects = _fits(blocks, family, compute)[:-1, : TONE_FOLDS + 1]
     return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
 
 
@@ -96,20 +99,59 @@ def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
     return (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
-def _fits(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector, family: Family, kernels: Kernels) -> Vector:
-    """(features + 1, fits) effects and constant of every fit, to documents with and without a response."""
-    known = ~np.isnan(corpus.y)
-    roots = sp.csr_array(corpus.X, dtype=float)
+def _n_blocks(n_documents: int) -> int:
+    """Blocks whose steps are taken side by side: one, or an even number of them."""
+    return 1 if n_documents <= BLOCK else 2 * -(-n_documents // (2 * BLOCK))
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Distinct documents whose steps are taken one after the other.
+
+    corpus : counts, weights and offsets; roots : (documents, features) of the counts, times sizes.
+    y : (documents, fits) responses, all there, or (documents, 1) the same for all; folds : (documents,).
+    """
+
+    corpus: Corpus
+    roots: sp.csr_array
+    y: Vector
+    folds: NDArray[np.int64]
+
+    def at(self, rows: NDArray[np.bool_]) -> _Block:
+        """Some of the documents."""
+        if rows.all():
+            return self
+        return _Block(self.corpus.at(rows), self.roots[rows], self.y[rows], self.folds[rows])
+
+
+def _block(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector) -> _Block:
+    distinct = distinct_documents(corpus)
+    left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
+    left_out[distinct.places] = folds
+    roots = sp.csr_array(distinct.corpus.X, dtype=float, copy=True)
     roots.data = sizes[roots.indices] * np.sqrt(roots.data)
-    answered = corpus.at(known)
-    scale = _scale(answered, family)
-    effects = _mean_of_runs(answered, roots[known], answered.y[:, None], folds[known], scale, family, kernels)
-    if corpus.weight[~known].sum() < LEAST_SILENT * corpus.weight[known].sum():
+    return _Block(distinct.corpus, roots, distinct.corpus.y[:, None], left_out)
+
+
+def _fits(blocks: Sequence[_Block], family: Family, compute: Compute) -> Vector:
+    """(features + 1, fits) effects and constant of every fit, to documents with and without a response."""
+    known = [~np.isnan(block.corpus.y) for block in blocks]
+    answered = [block.at(rows) for block, rows in zip(blocks, known, strict=True) if rows.any()]
+    scale = _scale([block.corpus for block in answered], family)
+    effects = _mean_of_runs(answered, scale, family, compute)
+    with_response = sum(block.corpus.weight[rows].sum() for block, rows in zip(blocks, known, strict=True))
+    without = sum(block.corpus.weight[~rows].sum() for block, rows in zip(blocks, known, strict=True))
+    if without < LEAST_SILENT * with_response:
         return effects
-    eta = kernels.predictors(Rows.of(unit_rows(roots), 0, len(known)), effects) + corpus.offsets[:, None]
-    y = np.where(known[:, None], corpus.y[:, None], _expected(family, np.asarray(eta, dtype=float)))
-    # A document without a response is left out by no fit.
-    return _mean_of_runs(corpus, roots, y, np.where(known, folds, -1), scale, family, kernels)
+
+    def completed(block: _Block) -> _Block:
+        rows = ~np.isnan(block.corpus.y)
+        eta = compute.kernels.predictors(Rows.of(unit_rows(block.roots), 0, len(rows)), effects)
+        expected = _expected(family, np.asarray(eta, dtype=float) + block.corpus.offsets[:, None])
+        # A document without a response is left out by no fit.
+        return replace(block, y=np.where(rows[:, None], block.y, expected), folds=np.where(rows, block.folds, -1))
+
+    return _mean_of_runs(compute.engine.map(completed, blocks), scale, family, compute)
 
 
 def _expected(family: Family, eta: Vector) -> Vector:
@@ -118,18 +160,10 @@ def _expected(family: Family, eta: Vector) -> Vector:
     return at_zero / (at_zero - at_one)
 
 
-def _mean_of_runs(
-    corpus: Corpus,
-    roots: sp.csr_array,
-    y: Vector,
-    folds: NDArray[np.int64],
-    scale: _Scale,
-    family: Family,
-    kernels: Kernels,
-) -> Vector:
+def _mean_of_runs(blocks: Sequence[_Block], scale: _Scale, family: Family, compute: Compute) -> Vector:
     """(features + 1, fits) of `_descend`, the mean of more runs where documents are few."""
-    n_runs = max(1, min(MOST_RUNS, MANY // len(folds)))
-    return np.mean([_descend(corpus, roots, y, folds, scale, family, kernels, run) for run in range(n_runs)], axis=0)
+    n_runs = max(1, min(MOST_RUNS, MANY // sum(len(block.folds) for block in blocks)))
+    return np.mean([_descend(blocks, scale, family, compute, run) for run in range(n_runs)], axis=0)
 
 
 @dataclass(frozen=True)
@@ -144,9 +178,9 @@ class _Visits:
     part: Vector
 
 
-def _visits(corpus: Corpus, run: int) -> _Visits:
+def _visits(corpus: Corpus, mean: float, run: int) -> _Visits:
     """A document of w times the mean weight is visited w times, rounded up: no step is longer than others."""
-    times = corpus.weight / corpus.weight.mean()
+    times = corpus.weight / mean
     often = np.ceil(times).astype(np.int64)
     rows = np.repeat(np.arange(len(often)), often)
     turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
@@ -171,16 +205,18 @@ class _Scale:
     eta: float
 
 
-def _scale(corpus: Corpus, family: Family) -> _Scale:
+def _scale(parts: Sequence[Corpus], family: Family) -> _Scale:
     """The linear predictor's scale is a Newton step from a typical slope, halved while the loss rises too much by it.
 
     It rises more than a quadratic one where responses are rare events: the constant has little curvature there.
     """
-    offset = corpus.offsets
-    constant = best_constant(family, corpus.y, corpus.weight, offset)
+    responses, weight, offset = (
+        np.concatenate(values) for values in zip(*((part.y, part.weight, part.offsets) for part in parts), strict=True)
+    )
+    constant = best_constant(family, responses, weight, offset)
 
     def mean(function: Callable[[Vector, Vector], Vector], eta: float) -> float:
-        return float(np.average(function(corpus.y, eta + offset), weights=corpus.weight))
+        return float(np.average(function(responses, eta + offset), weights=weight))
 
     square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
     most = mean(family.loss, constant) + square / curvature
@@ -190,37 +226,83 @@ def _scale(corpus: Corpus, family: Family) -> _Scale:
     return _Scale(constant, square**0.5, eta)
 
 
-def _descend(
-    corpus: Corpus,
-    roots: sp.csr_array,
-    y: Vector,
-    folds: NDArray[np.int64],
-    scale: _Scale,
-    family: Family,
-    kernels: Kernels,
-    run: int,
-) -> Vector:
+@dataclass(frozen=True, eq=False)
+class _Effects:
+    """Where steps have come to: effects and constant, and Adagrad's sums of squares, each (features + 1, fits)."""
+
+    effects: Array
+    squares: Array
+
+    def copy(self, kernels: Kernels) -> _Effects:
+        """The same in other memory, which suits the kernels."""
+        own = _Effects(*(kernels.zeros(self.effects.shape, np.float64) for _ in range(2)))
+        own.effects[:], own.squares[:] = self.effects, self.squares
+        return own
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """What blocks did, each from the same effects: sums over them of squares, and of squares times moves."""
+
+    squares: Array
+    moves: Array
+
+    def __add__(self, other: _Moved) -> _Moved:
+        return _Moved(self.squares + other.squares, self.moves + other.moves)
+
+    def after(self, before: _Effects, n_blocks: int) -> _Effects:
+        """The mean of the blocks' effects, of a feature by how much each block has to say of it."""
+        moves = np.divide(self.moves, self.squares, out=np.zeros_like(self.moves), where=self.squares > 0)
+        return _Effects(before.effects + moves, before.squares + self.squares / n_blocks)
+
+
+def _descend(blocks: Sequence[_Block], scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
     """(features + 1, fits) effects and constant: without the documents of each fold, and of all documents.
 
-    corpus : counts, weights and offsets; roots : (documents, features) of the counts, times sizes.
-    y : (documents, fits) responses, all there, or (documents, 1) the same for all; folds : (documents,).
-    run : draws are others in each.
+    Blocks take their steps side by side, and after every pass go on from their mean. Draws are others in each `run`.
     """
-    visits = _visits(corpus, run)
-    offset = corpus.offsets[visits.rows]
-    n_fits = -(-(TONE_FOLDS + 1) // kernels.lanes(np.float64)) * kernels.lanes(np.float64)
-    effects, squares = (kernels.zeros((roots.shape[1] + 1, n_fits), np.float64) for _ in range(2))
-    effects[-1], squares[:] = scale.constant, 1.0
-    sees = np.arange(n_fits) != folds[visits.rows, None]
-    counting = sees * visits.part[:, None] / scale.slope
-    for number in range(_n_passes(len(visits.rows))):
+    kernels, lanes = compute.kernels, compute.kernels.lanes(np.float64)
+    shape = (blocks[0].roots.shape[1] + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
+    found = _Effects(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
+    found.effects[-1], found.squares[:] = scale.constant, 1.0
+    mean = sum(block.corpus.weight.sum() for block in blocks) / sum(len(block.folds) for block in blocks)
+    walks = [_Walk(block, _visits(block.corpus, mean, run), scale, family, kernels) for block in blocks]
+
+    def moved(walk: _Walk) -> _Moved:
+        own = found.copy(kernels)
+        walk.go(own, number)
+        squares = own.squares - found.squares
+        return _Moved(squares, squares * (own.effects - found.effects))
+
+    for number in range(_n_passes(max(len(walk.visits.rows) for walk in walks))):
+        if len(walks) == 1:
+            walks[0].go(found, number)
+        else:
+            found = compute.engine.sweep(moved, walks, SUMS).after(found, len(walks))
+    return np.asarray(found.effects, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """Passes over one block."""
+
+    block: _Block
+    visits: _Visits
+    scale: _Scale
+    family: Family
+    kernels: Kernels
+
+    def go(self, at: _Effects, number: int) -> None:
+        """Move effects and squares by one pass, in place."""
+        visits, block = self.visits, self.block
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
-        half = unit_halves(roots, visits.rows[order], visits.keys[order], number)
+        half = unit_halves(block.roots, visits.rows[order], visits.keys[order], number)
+        offset, fits = block.corpus.offsets, np.arange(at.effects.shape[1])
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
+            rows = visits.rows[batch]
             X = Rows.of(half, start, start + len(batch))
-            eta = np.asarray(kernels.predictors(X, effects), dtype=float) + offset[batch, None]
-            observed = np.broadcast_to(y[visits.rows[batch]], eta.shape)
-            slopes = counting[batch] * family.gradient(observed, eta)
-            kernels.adagrad_step(X, slopes, effects, squares, STEP * scale.eta)
-    return np.asarray(effects, dtype=float)
+            eta = np.asarray(self.kernels.predictors(X, at.effects), dtype=float) + offset[rows, None]
+            slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
+            counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
+            self.kernels.adagrad_step(X, counting * slopes, at.effects, at.squares, STEP * self.scale.eta)

@@ -55,18 +55,14 @@ class ToneText:
         words, offset = talk.family.of_words, None
         if part.given.n_columns or part.given.offset.any():
             offset, words = fit_alone(part.given, part.y, part.weight, words, compute)
-        counts = self.read.weighed.counts[rows]
-        tone = fit_tone(counts, self.sizes, part.y, part.weight, words, compute.kernels, offset)
+        tone = fit_tone(self.read.counts[rows], self.sizes, part.y, part.weight, words, compute, offset)
         return replace(part, tone=self._by_theme(tone, rows), folds=tone.folds)
 
     def _by_theme(self, tone: Tone, rows: Rows) -> Vector:
         """(rows, themes) tone about each theme."""
-        texts = self.read.texts
-        place = np.full(len(texts), -1)
-        place[rows] = np.arange(len(rows))
-        documents = place[texts.documents[self.read.sentences]]
-        effects = np.where(documents >= 0, tone.out_of_fold(documents, self.read.occurrences.features), 0.0)
-        found: Vector = self.reading.tone_by_theme(self.read.tone_of_sentences(effects))[rows]
+        folds = np.full(len(self.read.texts), -1)
+        folds[rows] = tone.folds
+        found: Vector = self.reading.tone_by_theme(self.read.unseen_tone(replace(tone, folds=folds)))[rows]
         return found
 
 

@@ -52,6 +52,6 @@ def features_of(reader: Reader, reading: Reading) -> tuple[Sequence[str], sp.csr
     if not isinstance(reader, ThemeReader) or reading.sentences is None:
         return reader.terms, reading.X
     features, occurrences = reader.fitted.features, reading.sentences.occurrences
-    documents = reading.sentences.texts.documents[reading.sentences.sentence_of_occurrence]
+    documents = reading.sentences.texts.documents[occurrences.sentences]
     ones, shape = np.ones(len(documents)), (len(reading.texts), len(features))
     return features.names, sp.csr_array(sp.coo_array((ones, (documents, occurrences.features)), shape=shape))

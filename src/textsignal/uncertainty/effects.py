@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.covariates.given import Given
-from textsignal.engines.local import local_compute
+from textsignal.engines.local import LocalEngine, local_compute
 from textsignal.errors import InputError
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.reading import Observed
@@ -63,7 +63,8 @@ def gather(
     assert reading is not None
     y = fitted.family.encode(observed.responses)
     check_enough(y, observed.weight, fitted.n_themes)
-    read = read_features(reading.texts, fitted.features)
+    with LocalEngine(reader.n_jobs) as engine:
+        read = read_features(reading.texts, fitted.features, engine)
     keys = text_keys(observed.texts)
     known = np.isin(keys, fitted.training.keys[~fitted.training.later])
     given = Given.nothing(len(y)) if observed.given is None else observed.given
@@ -77,7 +78,7 @@ def gather(
         prevalence=fitted.themes.prevalence,
         y=y,
         weight=observed.weight,
-        folds=np.where(known & unseen, tone_folds(read.weighed.counts), TONE_FOLDS),
+        folds=np.where(known & unseen, tone_folds(read.counts), TONE_FOLDS),
         given=given,
         better=better,
     )

@@ -23,7 +23,7 @@ from sklearn.model_selection import GroupKFold
 from textsignal import evaluate, parts
 from textsignal.arrays import Array, Vector
 from textsignal.engines import Engine
-from textsignal.engines.local import local_compute
+from textsignal.engines.local import LocalEngine, local_compute
 from textsignal.estimators import GLMNMF
 from textsignal.families import Family, log_scores
 from textsignal.model import TextResponseModel
@@ -181,7 +181,8 @@ class ThemeCells:
         train, test = (self.observed.at(np.flatnonzero(side)) for side in (self.folds != number, self.folds == number))
         prepared = self._prepare(train)
         assert isinstance(test.tokens, SentenceTexts)
-        read = read_features(test.tokens, prepared.features)
+        with LocalEngine() as engine:
+            read = read_features(test.tokens, prepared.features, engine)
         return _ThemeFold(prepared, read, count_units(test.tokens, prepared.terms), test.responses)
 
     def _prepare(self, observed: Observed) -> Prepared:
