@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,17 +82,14 @@ def fit_tone(
     offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
     """
     folds = tone_folds(counts)
-    observed = ~np.isnan(y) & (weight > 0) & (np.diff(counts.indptr) > 0)
-    effects = np.zeros((counts.shape[1], TONE_FOLDS + 1))
-    if observed.any() and np.ptp(y[observed]) > 0:
-        counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
-        corpus = Corpus(counts, y, weight, offset=offset)
-        edges = np.linspace(0, len(counted), _n_blocks(len(counted)) + 1).astype(int)
-        blocks = compute.engine.map(
-            lambda rows: _block(corpus.at(rows), folds[rows], sizes),
-            [counted[start:stop] for start, stop in pairwise(edges.tolist())],
-        )
-        effects = _fits(blocks, family, compute)[:-1, : TONE_FOLDS + 1]
+    counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
+    corpus = Corpus(counts, y, weight, offset=offset)
+    edges = np.linspace(0, len(counted), _n_blocks(len(counted)) + 1).astype(int)
+    blocks = compute.engine.map(
+        lambda rows: tone_block(corpus.at(rows), sizes),
+        [counted[start:stop] for start, stop in pairwise(edges.tolist())],
+    )
+    effects = tone_effects(blocks, family, compute)
     return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
 
 
@@ -104,54 +103,130 @@ def _n_blocks(n_documents: int) -> int:
     return 1 if n_documents <= BLOCK else 2 * -(-n_documents // (2 * BLOCK))
 
 
+class Blocks(Protocol):
+    """Documents of a block, wherever they are."""
+
+    def load(self) -> ToneBlock:
+        """The documents."""
+
+    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> Blocks:
+        """What a step makes of them."""
+
+
 @dataclass(frozen=True, eq=False)
-class _Block:
+class ToneBlock:
     """Distinct documents whose steps are taken one after the other.
 
-    corpus : counts, weights and offsets; roots : (documents, features) of the counts, times sizes.
-    y : (documents, fits) responses, all there, or (documents, 1) the same for all; folds : (documents,).
+    roots : (documents, features) of the counts, times sizes; keys : (documents,) what each draws from.
+    y : (documents, fits) responses, or (documents, 1) the same for all, NaN where there is none.
+    weight, offset, folds : (documents,).
     """
 
-    corpus: Corpus
     roots: sp.csr_array
+    keys: Keys
     y: Vector
+    weight: Vector
+    offset: Vector
     folds: NDArray[np.int64]
 
-    def at(self, rows: NDArray[np.bool_]) -> _Block:
-        """Some of the documents."""
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(documents,) whether it has a response."""
+        return ~np.isnan(self.y[:, 0])
+
+    def load(self) -> ToneBlock:
+        """Itself: it is in memory."""
+        return self
+
+    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> ToneBlock:
+        """What a step makes of it."""
+        return step(self)
+
+    def answered(self) -> ToneBlock:
+        """The documents that have a response."""
+        rows = self.known
         if rows.all():
             return self
-        return _Block(self.corpus.at(rows), self.roots[rows], self.y[rows], self.folds[rows])
+        return ToneBlock(
+            self.roots[rows], self.keys[rows], self.y[rows], self.weight[rows], self.offset[rows], self.folds[rows]
+        )
 
 
-def _block(corpus: Corpus, folds: NDArray[np.int64], sizes: Vector) -> _Block:
-    distinct = distinct_documents(corpus)
-    left_out = np.empty(len(distinct.corpus.y), dtype=np.int64)
-    left_out[distinct.places] = folds
-    roots = sp.csr_array(distinct.corpus.X, dtype=float, copy=True)
+def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
+    """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
+    found = distinct_documents(corpus).corpus
+    roots = sp.csr_array(found.X, dtype=float, copy=True)
     roots.data = sizes[roots.indices] * np.sqrt(roots.data)
-    return _Block(distinct.corpus, roots, distinct.corpus.y[:, None], left_out)
+    keys, folds = document_keys(found.X), tone_folds(found.X)
+    return ToneBlock(roots, keys, found.y[:, None], found.weight, np.broadcast_to(found.offsets, len(keys)), folds)
 
 
-def _fits(blocks: Sequence[_Block], family: Family, compute: Compute) -> Vector:
-    """(features + 1, fits) effects and constant of every fit, to documents with and without a response."""
-    known = [~np.isnan(block.corpus.y) for block in blocks]
-    answered = [block.at(rows) for block, rows in zip(blocks, known, strict=True) if rows.any()]
-    scale = _scale([block.corpus for block in answered], family)
-    effects = _mean_of_runs(answered, scale, family, compute)
-    with_response = sum(block.corpus.weight[rows].sum() for block, rows in zip(blocks, known, strict=True))
-    without = sum(block.corpus.weight[~rows].sum() for block, rows in zip(blocks, known, strict=True))
-    if without < LEAST_SILENT * with_response:
-        return effects
+@dataclass(frozen=True)
+class _Size:
+    """How many distinct documents there are, in all and in the largest block, and the sum of their weights."""
 
-    def completed(block: _Block) -> _Block:
-        rows = ~np.isnan(block.corpus.y)
-        eta = compute.kernels.predictors(Rows.of(unit_rows(block.roots), 0, len(rows)), effects)
-        expected = _expected(family, np.asarray(eta, dtype=float) + block.corpus.offsets[:, None])
-        # A document without a response is left out by no fit.
-        return replace(block, y=np.where(rows[:, None], block.y, expected), folds=np.where(rows, block.folds, -1))
+    n_documents: int
+    largest: int
+    weight: float
 
-    return _mean_of_runs(compute.engine.map(completed, blocks), scale, family, compute)
+    @classmethod
+    def of(cls, weight: Vector) -> _Size:
+        return cls(len(weight), len(weight), float(weight.sum()))
+
+    def __add__(self, other: _Size) -> _Size:
+        return _Size(self.n_documents + other.n_documents, max(self.largest, other.largest), self.weight + other.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Responses:
+    """Distinct responses and offsets with the sums of their weights; the size of what is answered, and of all."""
+
+    y: Vector
+    offset: Vector
+    weight: Vector
+    answered: _Size
+    all: _Size
+
+    @classmethod
+    def of(cls, block: ToneBlock) -> _Responses:
+        rows, weight = block.known, block.weight
+        sizes = _Size.of(weight[rows]), _Size.of(weight)
+        return cls._counted(block.y[rows, 0], block.offset[rows], weight[rows], *sizes)
+
+    @classmethod
+    def _counted(cls, y: Vector, offset: Vector, weight: Vector, answered: _Size, size: _Size) -> _Responses:
+        pairs, place = np.unique(np.column_stack([y, offset]), axis=0, return_inverse=True)
+        total = np.asarray(np.bincount(place.ravel(), weight, len(pairs)), dtype=float)
+        return cls(pairs[:, 0], pairs[:, 1], total, answered, size)
+
+    def __add__(self, other: _Responses) -> _Responses:
+        y, offset, weight = (
+            np.concatenate(pair)
+            for pair in ((self.y, other.y), (self.offset, other.offset), (self.weight, other.weight))
+        )
+        return self._counted(y, offset, weight, self.answered + other.answered, self.all + other.all)
+
+
+def tone_effects(blocks: Sequence[Blocks], family: Family, compute: Compute) -> Vector:
+    """(features, TONE_FOLDS + 1) effects of every fit, to documents with and without a response; that of all last."""
+    responses = compute.engine.sweep(lambda block: _Responses.of(block.load()), blocks)
+    if not len(responses.y) or np.ptp(responses.y) == 0:
+        return np.zeros((blocks[0].load().roots.shape[1], TONE_FOLDS + 1))
+    scale = _scale(responses, family)
+    answered = [block.then(ToneBlock.answered) for block in blocks]
+    effects = _mean_of_runs(answered, responses.answered, scale, family, compute)
+    if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:
+        complete = partial(_completed, effects=effects, family=family, kernels=compute.kernels)
+        effects = _mean_of_runs([block.then(complete) for block in blocks], responses.all, scale, family, compute)
+    return effects[:-1, : TONE_FOLDS + 1]
+
+
+def _completed(block: ToneBlock, effects: Vector, family: Family, kernels: Kernels) -> ToneBlock:
+    """The block with expected responses where there is none; a document without a response is left out by no fit."""
+    rows = block.known
+    eta = kernels.predictors(Rows.of(unit_rows(block.roots), 0, len(rows)), effects)
+    expected = _expected(family, np.asarray(eta, dtype=float) + block.offset[:, None])
+    return replace(block, y=np.where(rows[:, None], block.y, expected), folds=np.where(rows, block.folds, -1))
 
 
 def _expected(family: Family, eta: Vector) -> Vector:
@@ -160,10 +235,10 @@ def _expected(family: Family, eta: Vector) -> Vector:
     return at_zero / (at_zero - at_one)
 
 
-def _mean_of_runs(blocks: Sequence[_Block], scale: _Scale, family: Family, compute: Compute) -> Vector:
+def _mean_of_runs(blocks: Sequence[Blocks], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:
     """(features + 1, fits) of `_descend`, the mean of more runs where documents are few."""
-    n_runs = max(1, min(MOST_RUNS, MANY // sum(len(block.folds) for block in blocks)))
-    return np.mean([_descend(blocks, scale, family, compute, run) for run in range(n_runs)], axis=0)
+    n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
+    return np.mean([_descend(blocks, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
 
 
 @dataclass(frozen=True)
@@ -178,22 +253,22 @@ class _Visits:
     part: Vector
 
 
-def _visits(corpus: Corpus, mean: float, run: int) -> _Visits:
+def _visits(block: ToneBlock, mean: float, run: int) -> _Visits:
     """A document of w times the mean weight is visited w times, rounded up: no step is longer than others."""
-    times = corpus.weight / mean
+    times = block.weight / mean
     often = np.ceil(times).astype(np.int64)
     rows = np.repeat(np.arange(len(often)), often)
     turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
-    keys = drawn(document_keys(corpus.X)[rows] + turn.astype(np.uint64), PASSES, run)
+    keys = drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, run)
     return _Visits(rows, keys, (times / often)[rows])
 
 
-def _n_passes(n_visits: int) -> int:
-    """Passes over so many documents: visits in all grow by the cube root of what is more than `MANY`.
+def _n_passes(n_documents: int) -> int:
+    """Passes over so many documents of a block: visits in all grow by the cube root of what is more than `MANY`.
 
     With 18,000 reviews 15 passes predicted as well as 25.
     """
-    return max(LEAST_PASSES, round(PASSES * min(1.0, MANY / n_visits) ** (2 / 3)))
+    return max(LEAST_PASSES, round(PASSES * min(1.0, MANY / n_documents) ** (2 / 3)))
 
 
 @dataclass(frozen=True)
@@ -205,18 +280,16 @@ class _Scale:
     eta: float
 
 
-def _scale(parts: Sequence[Corpus], family: Family) -> _Scale:
+def _scale(responses: _Responses, family: Family) -> _Scale:
     """The linear predictor's scale is a Newton step from a typical slope, halved while the loss rises too much by it.
 
     It rises more than a quadratic one where responses are rare events: the constant has little curvature there.
     """
-    responses, weight, offset = (
-        np.concatenate(values) for values in zip(*((part.y, part.weight, part.offsets) for part in parts), strict=True)
-    )
-    constant = best_constant(family, responses, weight, offset)
+    observed, weight, offset = responses.y, responses.weight, responses.offset
+    constant = best_constant(family, observed, weight, offset)
 
     def mean(function: Callable[[Vector, Vector], Vector], eta: float) -> float:
-        return float(np.average(function(responses, eta + offset), weights=weight))
+        return float(np.average(function(observed, eta + offset), weights=weight))
 
     square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
     most = mean(family.loss, constant) + square / curvature
@@ -256,53 +329,53 @@ class _Moved:
         return _Effects(before.effects + moves, before.squares + self.squares / n_blocks)
 
 
-def _descend(blocks: Sequence[_Block], scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
+def _descend(
+    blocks: Sequence[Blocks], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int
+) -> Vector:
     """(features + 1, fits) effects and constant: without the documents of each fold, and of all documents.
 
     Blocks take their steps side by side, and after every pass go on from their mean. Draws are others in each `run`.
     """
     kernels, lanes = compute.kernels, compute.kernels.lanes(np.float64)
-    shape = (blocks[0].roots.shape[1] + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
+    shape = (blocks[0].load().roots.shape[1] + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
     found = _Effects(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
     found.effects[-1], found.squares[:] = scale.constant, 1.0
-    mean = sum(block.corpus.weight.sum() for block in blocks) / sum(len(block.folds) for block in blocks)
-    walks = [_Walk(block, _visits(block.corpus, mean, run), scale, family, kernels) for block in blocks]
+    walk = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
 
-    def moved(walk: _Walk) -> _Moved:
+    def moved(block: Blocks) -> _Moved:
         own = found.copy(kernels)
-        walk.go(own, number)
+        walk.go(block.load(), own, number)
         squares = own.squares - found.squares
         return _Moved(squares, squares * (own.effects - found.effects))
 
-    for number in range(_n_passes(max(len(walk.visits.rows) for walk in walks))):
-        if len(walks) == 1:
-            walks[0].go(found, number)
+    for number in range(_n_passes(size.largest)):
+        if len(blocks) == 1:
+            walk.go(blocks[0].load(), found, number)
         else:
-            found = compute.engine.sweep(moved, walks, SUMS).after(found, len(walks))
+            found = compute.engine.sweep(moved, blocks, SUMS).after(found, len(blocks))
     return np.asarray(found.effects, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Passes over one block."""
+    """Passes over blocks; mean : weight of a document."""
 
-    block: _Block
-    visits: _Visits
+    mean: float
     scale: _Scale
     family: Family
     kernels: Kernels
+    run: int
 
-    def go(self, at: _Effects, number: int) -> None:
+    def go(self, block: ToneBlock, at: _Effects, number: int) -> None:
         """Move effects and squares by one pass, in place."""
-        visits, block = self.visits, self.block
+        visits, fits = _visits(block, self.mean, self.run), np.arange(at.effects.shape[1])
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
         half = unit_halves(block.roots, visits.rows[order], visits.keys[order], number)
-        offset, fits = block.corpus.offsets, np.arange(at.effects.shape[1])
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             rows = visits.rows[batch]
             X = Rows.of(half, start, start + len(batch))
-            eta = np.asarray(self.kernels.predictors(X, at.effects), dtype=float) + offset[rows, None]
+            eta = np.asarray(self.kernels.predictors(X, at.effects), dtype=float) + block.offset[rows, None]
             slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
             counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
             self.kernels.adagrad_step(X, counting * slopes, at.effects, at.squares, STEP * self.scale.eta)
