@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.errors import InputError
+from textsignal.text.encoded import checked_texts
 from textsignal.text.tokenise import words
 
 Tokenizer = Callable[[str], Iterable[str]]
@@ -159,19 +158,3 @@ def _counted(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[i
     counts.sum_duplicates()
     counts.sort_indices()
     return counts
-
-
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    """Give the texts as a list; raise where one is not a string, naming it."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
-    if getattr(texts, "ndim", 1) != 1:
-        raise InputError("a list of texts is needed, not a table; give one column of it")
-    documents = list(texts)
-    for position, text in enumerate(documents):
-        if not isinstance(text, str):
-            raise InputError(
-                f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
-                'every text must be a string, "" where there is none'
-            )
-    return documents
