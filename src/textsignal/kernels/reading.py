@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.compiling import compiling
-from textsignal.kernels.splitting import FLAG, MARK, PAUSE, PICTURE, SPACE, WORD
+from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD
 
 compile_loop = compiling()
 
@@ -29,7 +29,7 @@ class Lexicon(NamedTuple):
     table: NDArray[np.int32]
     hashes: NDArray[np.uint64]
     ends: NDArray[np.int64]
-    letters: NDArray[np.int32]
+    letters: NDArray[np.uint32]
 
 
 @compile_loop
@@ -63,9 +63,8 @@ def _with_room(lexicon, n_words, more):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _number(text, start, end, lexicon, n_words):  # type: ignore[no-untyped-def]
-    """The number of a word; `n_words` where it is new, and is put there."""
-    table, hashes, ends, letters = lexicon
+def _number(text, start, end, table, hashes, ends, letters, n_words):  # type: ignore[no-untyped-def]
+    """The number of a word in a lexicon; `n_words` where it is new, and is put there."""
     mixed, size = np.uint64(end - start), end - start
     for p in range(start, end):
         mixed = (mixed ^ np.uint64(text[p])) * np.uint64(0x9E3779B97F4A7C15)
@@ -91,57 +90,58 @@ def _number(text, start, end, lexicon, n_words):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _holds_on(text, p, n, kinds):  # type: ignore[no-untyped-def]
+def _holds_on(text, looks, p, n):  # type: ignore[no-untyped-def]
     """Whether an apostrophe at `p` belongs to the word before it: a letter follows, and not the possessive s alone."""
-    if p + 1 >= n or text[p] != _APOSTROPHE or not kinds[text[p + 1]] & WORD:
+    if p + 1 >= n or text[p] != _APOSTROPHE or not looks[p + 1] & WORD:
         return False
-    return text[p + 1] != _S or (p + 2 < n and kinds[text[p + 2]] & WORD > 0)
+    return text[p + 1] != _S or (p + 2 < n and looks[p + 2] & WORD > 0)
 
 
 @compile_loop
-def _word_end(text, p, n, kinds):  # type: ignore[no-untyped-def]
+def _word_end(text, looks, p, n):  # type: ignore[no-untyped-def]
     """Where the word or picture that begins at `p` ends; `p` itself where none does."""
-    kind = kinds[text[p]]
+    kind = looks[p]
     if kind & WORD:
         q = p + 1
-        if q < n and kinds[text[q]] & _IN_WORD:
+        if q < n and looks[q] & _IN_WORD:
             q += 1
-        elif _holds_on(text, q, n, kinds):
+        elif _holds_on(text, looks, q, n):
             q += 2
         if q > p + 1:
             while True:
-                while q < n and kinds[text[q]] & _IN_WORD:
+                while q < n and looks[q] & _IN_WORD:
                     q += 1
-                if not _holds_on(text, q, n, kinds):
+                if not _holds_on(text, looks, q, n):
                     return q
                 q += 2
     if kind & PICTURE:
         q = p + 1
-        while q + 1 < n and text[q] == _JOINER and kinds[text[q + 1]] & PICTURE:
+        while q + 1 < n and text[q] == _JOINER and looks[q + 1] & PICTURE:
             q += 2
         return q
-    return p + 2 if kind & FLAG and p + 1 < n and kinds[text[p + 1]] & FLAG else p
+    return p + 2 if kind & FLAG and p + 1 < n and looks[p + 1] & FLAG else p
 
 
 @compile_loop
-def _read(text, n, kinds, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
+def _read(text, looks, n, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
     """Numbers of the words of one normalised sentence into `codes` from `place` on, ~ of it behind a pause."""
+    table, hashes, ends, letters = lexicon
     p, paused = 0, False
     while p < n:
-        kind = kinds[text[p]]
+        kind = looks[p]
         if not kind & _TOKEN and text[p] != _HYPHEN:
             p += 1
             continue
-        end = _word_end(text, p, n, kinds)
+        end = _word_end(text, looks, p, n)
         if end > p:
-            word = _number(text, p, end, lexicon, n_words)
+            word = _number(text, p, end, table, hashes, ends, letters, n_words)
             n_words = max(n_words, word + 1)
             codes[place], paused = ~word if paused else word, False
             place += 1
             p = end
             continue
         if text[p] == _HYPHEN:
-            apart = (p == 0 or kinds[text[p - 1]] & SPACE) and (p + 1 == n or kinds[text[p + 1]] & SPACE)
+            apart = (p == 0 or looks[p - 1] & SPACE) and (p + 1 == n or looks[p + 1] & SPACE)
             paused |= apart > 0
         paused |= kind & PAUSE > 0
         p += 1
@@ -175,16 +175,18 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     kinds, normal = characters.kinds, characters.normal
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
     lexicon = Lexicon(np.full(1 << 12, -1, np.int32), np.empty(16, np.uint64), np.zeros(17, np.int64), text[:0].copy())
-    plain = np.empty(16, np.int32)
+    plain, looks = np.empty(16, np.uint32), np.empty(16, np.uint32)
     place, n_words = 0, 0
     for i in range(len(starts)):
-        plain, n = _grown(plain, 0, ends[i] - starts[i]), 0
+        size, n = ends[i] - starts[i], 0
+        plain, looks = _grown(plain, 0, size), _grown(looks, 0, size)
         for p in range(starts[i], ends[i]):
             letter = text[p] if ready[i] else normal[text[p]]
-            plain[n] = letter
-            n += letter >= 0
+            if letter != NOTHING:
+                plain[n], looks[n] = letter, kinds[letter]
+                n += 1
         codes, lexicon = _grown(codes, place, place + n), _with_room(lexicon, n_words, n)
-        place, n_words = _read(plain, n, kinds, lexicon, n_words, codes, place)
+        place, n_words = _read(plain, looks, n, lexicon, n_words, codes, place)
         indptr[i + 1] = place
     spelt, data = _spelt(lexicon.letters[: lexicon.ends[n_words]])
     return codes[:place].copy(), indptr, data, spelt[lexicon.ends[: n_words + 1]]

@@ -22,6 +22,8 @@ UPPER, LOWER, INITIAL, CAPITAL, SMALL, COMMA, DASH, QUOTE, ITEM = (1 << bit for 
 WORD, MARK, PICTURE, FLAG, PAUSE, ODD = (1 << bit for bit in range(19, 25))
 #: Code points are looked up in pages of so many.
 PAGE = 256
+#: No code point.
+NOTHING = 0x110000
 
 _BREAKS = STOP | OTHER_STOP | LINE | BULLET
 _TAB, _RETURN, _BLANK, _COMMA, _DOT, _ELLIPSIS = (ord(character) for character in "\t\r ,.…")
@@ -39,12 +41,12 @@ class Bytes(NamedTuple):
 class Characters(NamedTuple):
     """What is known of characters, by code point.
 
-    kinds : (code points,) bits as above; normal : what it is in normalised text, -1 where nothing is left of it.
+    kinds : (code points,) bits as above; normal : what it is in normalised text, `NOTHING` where it is left out.
     titles, short_forms : words whose full stop ends no sentence, as `pack` writes them.
     """
 
     kinds: NDArray[np.uint32]
-    normal: NDArray[np.int32]
+    normal: NDArray[np.uint32]
     titles: NDArray[np.uint64]
     short_forms: NDArray[np.uint64]
 
@@ -74,17 +76,17 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
     """Code points of UTF-8 into `text`; their number. Surrogates may be among them."""
     n, p = 0, start
     while p < end:
-        first = np.int32(data[p])
+        first = np.uint32(data[p])
         if first < 0x80:
             code, p = first, p + 1
         elif first < 0xE0 or p + 2 >= end:
-            code, p = (first & 0x1F) << 6 | (np.int32(data[min(p + 1, end - 1)]) & 0x3F), p + 2
+            code, p = (first & 0x1F) << 6 | (np.uint32(data[min(p + 1, end - 1)]) & 0x3F), p + 2
         elif first < 0xF0 or p + 3 >= end:
-            code = (first & 0x0F) << 12 | (np.int32(data[p + 1]) & 0x3F) << 6 | (np.int32(data[p + 2]) & 0x3F)
+            code = (first & 0x0F) << 12 | (np.uint32(data[p + 1]) & 0x3F) << 6 | (np.uint32(data[p + 2]) & 0x3F)
             p += 3
         else:
-            code = (first & 0x07) << 18 | (np.int32(data[p + 1]) & 0x3F) << 12
-            code |= (np.int32(data[p + 2]) & 0x3F) << 6 | (np.int32(data[p + 3]) & 0x3F)
+            code = (first & 0x07) << 18 | (np.uint32(data[p + 1]) & 0x3F) << 12
+            code |= (np.uint32(data[p + 2]) & 0x3F) << 6 | (np.uint32(data[p + 3]) & 0x3F)
             p += 4
         text[n] = code
         n += 1
@@ -102,7 +104,7 @@ def _longest(offsets, first, last):  # type: ignore[no-untyped-def]
 @compile_loop
 def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
     """Mark the pages of all characters of the texts that go beyond ASCII."""
-    text = np.empty(_longest(texts.offsets, 0, len(beyond)), np.int32)
+    text = np.empty(_longest(texts.offsets, 0, len(beyond)), np.uint32)
     for i in range(len(beyond)):
         if beyond[i]:
             for p in range(_decode(texts.data, texts.offsets[i], texts.offsets[i + 1], text)):
@@ -110,62 +112,61 @@ def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _skip(text, p, n, kinds, kind):  # type: ignore[no-untyped-def]
+def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
     """The first place from `p` on that is not of this kind."""
-    while p < n and kinds[text[p]] & kind:
+    while p < n and looks[p] & kind:
         p += 1
     return p
 
 
 @compile_loop
-def _strip(text, start, end, kinds):  # type: ignore[no-untyped-def]
+def _strip(looks, start, end):  # type: ignore[no-untyped-def]
     """Where a stretch ends without the space behind it."""
-    while end > start and kinds[text[end - 1]] & SPACE:
+    while end > start and looks[end - 1] & SPACE:
         end -= 1
     return end
 
 
 @compile_loop
-def _stop_end(text, p, n, kinds):  # type: ignore[no-untyped-def]
+def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
     """Where the stop at `p` ends a sentence, -1 where it does not; and whether a space is behind it."""
     mark = text[p]
-    if p == 0 or not kinds[text[p - 1]] & STOP:
-        behind = _skip(text, p + 1, n, kinds, STOP)
-        closed = _skip(text, behind, n, kinds, CLOSING)
-        if closed == n or kinds[text[closed]] & SPACE:
+    if p == 0 or not looks[p - 1] & STOP:
+        behind = _skip(looks, p + 1, n, STOP)
+        closed = _skip(looks, behind, n, CLOSING)
+        if closed == n or looks[closed] & SPACE:
             return closed, True
-        if p and kinds[text[p - 1]] & LETTER and kinds[text[behind]] & CAPITAL:
+        if p and looks[p - 1] & LETTER and looks[behind] & CAPITAL:
             q = behind + 1
-            while q < n and kinds[text[q]] & (LETTER | SMALL) == LETTER:
+            while q < n and looks[q] & (LETTER | SMALL) == LETTER:
                 q += 1
-            if q < n and kinds[text[q]] & (SMALL | SPACE):
+            if q < n and looks[q] & (SMALL | SPACE):
                 return behind, False
     if (mark == _DOT or mark == _ELLIPSIS) and (p == 0 or text[p - 1] != mark):
         q = p + 1
         while q < n and text[q] == mark:
             q += 1
-        if q < n and kinds[text[q]] & WORD and (mark == _ELLIPSIS or q > p + 1):
+        if q < n and looks[q] & WORD and (mark == _ELLIPSIS or q > p + 1):
             return q, False
     return -1, False
 
 
 @compile_loop
-def _is_short(text, start, stop, n, characters):  # type: ignore[no-untyped-def]
+def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyped-def]
     """Whether the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
-    kinds, least = characters.kinds, max(start, stop - 12)
-    first = stop
+    least, first = max(start, stop - 12), stop
     while first > least:
-        kind = kinds[text[first - 1]]
+        kind = looks[first - 1]
         inner = text[first - 1] == _DOT and first < stop and first - 1 > least
-        if not (kind & ALNUM or (inner and kinds[text[first - 2]] & ALNUM)):
+        if not (kind & ALNUM or (inner and looks[first - 2] & ALNUM)):
             break
         first -= 1
     if text[stop] != _DOT or first == stop:
         return False
     following = np.uint32(0)
     for q in range(stop + 1, min(stop + 9, n)):
-        if not kinds[text[q]] & SPACE:
-            following = kinds[text[q]]
+        if not looks[q] & SPACE:
+            following = looks[q]
             break
     if stop - first <= 8:
         word = np.uint64(0)
@@ -178,60 +179,60 @@ def _is_short(text, start, stop, n, characters):  # type: ignore[no-untyped-def]
         for form in characters.short_forms:
             if word == form:
                 return following & UPPER == 0
-    if stop - first == 1 and kinds[text[first]] & INITIAL:
+    if stop - first == 1 and looks[first] & INITIAL:
         return True
-    return first - start < 4 and _skip(text, first, stop, kinds, DIGIT) == stop and (
-        _skip(text, start, first, kinds, ITEM) == first
+    return first - start < 4 and _skip(looks, first, stop, DIGIT) == stop and (
+        _skip(looks, start, first, ITEM) == first
     )
 
 
 @compile_loop
-def _is_wrapped(text, line, end, n, kinds):  # type: ignore[no-untyped-def]
+def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
     """Whether the line break from `line` to `end` stands inside a sentence: between small letters, no empty line."""
-    if end == n or not kinds[text[end]] & LOWER:
+    if end == n or not looks[end] & LOWER:
         return False
     for q in range(line + 1, end):
-        if kinds[text[q]] & LINE:
+        if looks[q] & LINE:
             return False
     before = line - 1 if line and text[line - 1] == _RETURN else line
     while before and (text[before - 1] == _BLANK or text[before - 1] == _TAB):
         before -= 1
-    return before > 0 and (kinds[text[before - 1]] & LOWER > 0 or text[before - 1] == _COMMA)
+    return before > 0 and (looks[before - 1] & LOWER > 0 or text[before - 1] == _COMMA)
 
 
 @compile_loop
-def _count_words(text, start, end, kinds):  # type: ignore[no-untyped-def]
+def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
     """Runs of word characters and the apostrophes behind them."""
     n_words, inside = 0, False
     for p in range(start, end):
-        kind = kinds[text[p]]
+        kind = looks[p]
         n_words += not inside and kind & WORD > 0
         inside = kind & WORD > 0 or (inside and kind & QUOTE > 0)
     return n_words
 
 
 @compile_loop
-def _cut_long(text, start, end, kinds, part, spans, n_spans):  # type: ignore[no-untyped-def]
+def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyped-def]
     """Parts of a very long run, cut at its pauses, into `spans`; their number with those before."""
     first, last, n_words, p = start, start, 0, start
     while p < end:
-        kind, behind = kinds[text[p]], -1
+        kind, behind = looks[p], -1
         after = p + 1
         if kind & COMMA:
-            behind = _skip(text, _skip(text, p, end, kinds, COMMA), end, kinds, SPACE)
+            behind = _skip(looks, _skip(looks, p, end, COMMA), end, SPACE)
         elif kind & SPACE:
-            after = _skip(text, p, end, kinds, SPACE)
-            dashed = _skip(text, after, end, kinds, DASH)
-            spaced = _skip(text, dashed, end, kinds, SPACE)
+            after = _skip(looks, p, end, SPACE)
+            dashed = _skip(looks, after, end, DASH)
+            spaced = _skip(looks, dashed, end, SPACE)
             if after < dashed < spaced:
                 behind = spaced
         if behind < 0:
             p = after
             continue
-        n_words += _count_words(text, last, p, kinds)
+        n_words += _count_words(looks, last, p)
         last = p = behind
         if n_words >= part and last < end:
-            spans[2 * n_spans], spans[2 * n_spans + 1] = first, _strip(text, first, last, kinds)
+            spans[2 * n_spans], spans[2 * n_spans + 1] = first, _strip(looks, first, last)
             n_spans += 1
             first, n_words = last, 0
     spans[2 * n_spans], spans[2 * n_spans + 1] = first, end
@@ -239,42 +240,42 @@ def _cut_long(text, start, end, kinds, part, spans, n_spans):  # type: ignore[no
 
 
 @compile_loop
-def _cut(text, n, characters, limits, spans):  # type: ignore[no-untyped-def]
+def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-def]
     """Start and end of every sentence, one after the other into `spans`; their number. limits : longest, part."""
-    kinds, (longest, part) = characters.kinds, limits
+    longest, part = limits
     n_spans, start, p = 0, 0, 0
     while start < n:
         end = n
         while p < n:
-            kind = kinds[text[p]]
+            kind = looks[p]
             if not kind & _BREAKS:
                 p += 1
                 continue
             place, behind, ends = p, p + 1, True
             if kind & STOP:
-                found, spaced = _stop_end(text, p, n, kinds)
-                ends = found >= 0 and not (spaced and found == p + 1 and _is_short(text, start, p, n, characters))
+                found, spaced = _stop_end(text, looks, p, n)
+                ends = found >= 0 and not (spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters))
                 behind = max(found, p + 1)
                 place = behind
             elif kind & OTHER_STOP:
-                behind = place = _skip(text, _skip(text, p, n, kinds, OTHER_STOP), n, kinds, CLOSING)
+                behind = place = _skip(looks, _skip(looks, p, n, OTHER_STOP), n, CLOSING)
             elif kind & LINE:
-                behind = place = _skip(text, p + 1, n, kinds, SPACE)
-                ends = not _is_wrapped(text, p, behind, n, kinds)
+                behind = place = _skip(looks, p + 1, n, SPACE)
+                ends = not _is_wrapped(text, looks, p, behind, n)
             p = behind
             if ends:
                 end = place
                 break
         left = start
-        while left < end and not kinds[text[left]] & HELD:
+        while left < end and not looks[left] & HELD:
             left += 1
         if left < end:
-            left, right = _skip(text, start, end, kinds, SPACE), _strip(text, start, end, kinds)
-            if right - left <= 2 * longest or _count_words(text, left, right, kinds) <= longest:
+            left, right = _skip(looks, start, end, SPACE), _strip(looks, start, end)
+            if right - left <= 2 * longest or _count_words(looks, left, right) <= longest:
                 spans[2 * n_spans], spans[2 * n_spans + 1] = left, right
                 n_spans += 1
             else:
-                n_spans = _cut_long(text, left, right, kinds, part, spans, n_spans)
+                n_spans = _cut_long(looks, left, right, part, spans, n_spans)
         start = end
     return n_spans
 
@@ -299,22 +300,23 @@ def cut_texts(texts, first, last, characters, limits, whole):  # type: ignore[no
     end of every sentence in its text, one after the other; (texts,) whether a text holds an odd character.
     """
     offsets, kinds, n_texts = texts.offsets, characters.kinds, last - first
-    text = np.empty(offsets[last] - offsets[first], np.int32)
+    text = np.empty(offsets[last] - offsets[first], np.uint32)
     begins, indptr = np.zeros(n_texts + 1, np.int64), np.zeros(n_texts + 1, np.int64)
     odd = np.zeros(n_texts, np.bool_)
-    spans, n_spans = np.empty(len(text) // 16 + 16, np.int64), 0
+    spans, n_spans, looks = np.empty(len(text) // 16 + 16, np.int64), 0, np.empty(16, np.uint32)
     for i in range(n_texts):
         here = text[begins[i] :]
         n = _decode(texts.data, offsets[first + i], offsets[first + i + 1], here)
-        seen = np.uint32(0)
+        looks, seen = grown(looks, n), np.uint32(0)
         for p in range(n):
-            seen |= kinds[here[p]]
+            looks[p] = kinds[here[p]]
+            seen |= looks[p]
         odd[i] = seen & ODD > 0
         spans = grown(spans, 2 * (n_spans + n + 1))
         if whole:
             spans[2 * n_spans], spans[2 * n_spans + 1] = 0, n
             n_spans += 1
         else:
-            n_spans += _cut(here, n, characters, limits, spans[2 * n_spans :])
+            n_spans += _cut(here, looks, n, characters, limits, spans[2 * n_spans :])
         begins[i + 1], indptr[i + 1] = begins[i] + n, n_spans
     return text[: begins[-1]], begins, indptr, spans[: 2 * n_spans].copy(), odd

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels import splitting as kinds
-from textsignal.kernels.splitting import PAGE, Characters, pack
+from textsignal.kernels.splitting import NOTHING, PAGE, Characters, pack
 from textsignal.text import sentences
 from textsignal.text.tokenise import FLAG_PART, MARKS, PAUSES, PICTURE, normalise
 
@@ -63,7 +63,7 @@ class CharacterTable:
         )
         n_codes = sys.maxunicode + 1
         self.characters = Characters(
-            np.zeros(n_codes, np.uint32), np.zeros(n_codes, np.int32), titles, short_forms
+            np.zeros(n_codes, np.uint32), np.zeros(n_codes, np.uint32), titles, short_forms
         )
         self._is_filled = np.zeros(n_codes // PAGE, dtype=bool)
         self._lock = Lock()
@@ -78,7 +78,7 @@ class CharacterTable:
                 self._is_filled[missing] = True
                 become = self.characters.normal.reshape(-1, PAGE)[missing]
                 asked = np.zeros_like(asked)
-                asked[become[become >= 0] // PAGE] = True
+                asked[become[become != NOTHING] // PAGE] = True
                 missing = np.flatnonzero(asked & ~self._is_filled)
         return self.characters
 
@@ -103,7 +103,7 @@ def character_table() -> CharacterTable:
 
 
 def _normal(letter: str) -> int | None:
-    """What a character is in normalised text: a code point, -1 for nothing; None where that hangs on its neighbours.
+    """What a character is in normalised text: a code point or `NOTHING`; None where that hangs on its neighbours.
 
     Of several characters, which are no part of a word, one is as good as all.
     """
@@ -111,7 +111,7 @@ def _normal(letter: str) -> int | None:
         return ord(" ")
     plain = normalise(letter)
     if not plain:
-        return -1
+        return NOTHING
     if len(plain) == 1 and plain.isascii():
         return ord(plain)
     if "Σ" in unicodedata.normalize("NFKC", letter) or _joins(unicodedata.normalize("NFKD", letter)[0]):

@@ -160,10 +160,10 @@ def _normalised(
     sentences: NDArray[np.int64],
     first: int,
     rows: NDArray[np.int64],
-) -> Iterator[NDArray[np.int32]]:
+) -> Iterator[NDArray[np.uint32]]:
     """Code points of the sentences of some texts, normalised by Python."""
     for row in rows.tolist():
         text = texts[first + row]
         for start, end in spans[sentences[row] : sentences[row + 1]].tolist():
             plain = normalise(" ".join(text[start:end].split()))
-            yield np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), np.int32)
+            yield np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), np.uint32)
