@@ -16,18 +16,21 @@ from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SP
 compile_loop = compiling()
 
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
-_IN_WORD, _TOKEN = WORD | MARK, WORD | PICTURE | FLAG | PAUSE
+_IN_WORD = WORD | MARK
+#: An odd number that spreads bits, and the bit of keys that are hashes.
+_MIXER, _HASHED = 0x9E3779B97F4A7C15, 1 << 63
 
 
 class Lexicon(NamedTuple):
     """Distinct words in the order in which they first occur.
 
-    table : a hash table of their numbers, at most half full, -1 in empty slots; hashes : (words,).
+    slots : a hash table, at most half full: a word's key and its number, side by side; a key of 0 is an empty slot.
+    keys : (words,) up to eight letters of ASCII are a key themselves, all else has a hash with the highest bit set.
     ends : (words + 1,) where each begins in `letters`, the code points of all.
     """
 
-    table: NDArray[np.int32]
-    hashes: NDArray[np.uint64]
+    slots: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
     ends: NDArray[np.int64]
     letters: NDArray[np.uint32]
 
@@ -43,109 +46,104 @@ def _grown(array, used, size):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _with_room(lexicon, n_words, more):  # type: ignore[no-untyped-def]
-    """A lexicon that can take the words of so many letters more; a picture is a word of one."""
+def _slot(key, n_slots):  # type: ignore[no-untyped-def]
+    """Where a key is looked for first: its highest bits once it is mixed, of a power of 2 slots."""
+    mixed = key * np.uint64(_MIXER)
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
+
+
+@compile_loop
+def _with_room(lexicon, n_words, more, letters_more):  # type: ignore[no-untyped-def]
+    """A lexicon that can take so many words and letters more."""
     words = n_words + more
-    table = lexicon.table
-    hashes, ends = _grown(lexicon.hashes, n_words, words), _grown(lexicon.ends, n_words + 1, words + 1)
-    letters = _grown(lexicon.letters, ends[n_words], ends[n_words] + more)
-    if 2 * words > len(table):
-        size = 2 * len(table)
-        while size < 2 * words:
-            size *= 2
-        table = np.full(size, -1, np.int32)
+    slots, keys = lexicon.slots, _grown(lexicon.keys, n_words, words)
+    ends = _grown(lexicon.ends, n_words + 1, words + 1)
+    letters = _grown(lexicon.letters, ends[n_words], ends[n_words] + letters_more)
+    if 4 * words > len(slots):
+        n_slots = len(slots) // 2
+        while n_slots < 2 * words:
+            n_slots *= 2
+        slots = np.zeros(2 * n_slots, np.uint64)
         for word in range(n_words):
-            slot = np.int64(hashes[word] & np.uint64(size - 1))
-            while table[slot] >= 0:
-                slot = (slot + 1) & (size - 1)
-            table[slot] = word
-    return Lexicon(table, hashes, ends, letters)
+            slot = _slot(keys[word], n_slots)
+            while slots[2 * slot]:
+                slot = (slot + 1) & (n_slots - 1)
+            slots[2 * slot], slots[2 * slot + 1] = keys[word], word
+    return Lexicon(slots, keys, ends, letters)
 
 
 @compile_loop
-def _number(text, start, end, table, hashes, ends, letters, n_words):  # type: ignore[no-untyped-def]
-    """The number of a word in a lexicon; `n_words` where it is new, and is put there."""
-    mixed, size = np.uint64(end - start), end - start
-    for p in range(start, end):
-        mixed = (mixed ^ np.uint64(text[p])) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    slot = np.int64(mixed & np.uint64(len(table) - 1))
-    while True:
-        word = table[slot]
-        if word < 0:
-            break
-        if hashes[word] == mixed and ends[word + 1] - ends[word] == size:
-            begin, same = ends[word], True
-            for p in range(size):
-                same &= letters[begin + p] == text[start + p]
-            if same:
-                return np.int64(word)
-        slot = (slot + 1) & (len(table) - 1)
-    table[slot], hashes[n_words] = n_words, mixed
-    begin = ends[n_words]
-    for p in range(size):
-        letters[begin + p] = text[start + p]
-    ends[n_words + 1] = begin + size
-    return n_words
-
-
-@compile_loop
-def _holds_on(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Whether an apostrophe at `p` belongs to the word before it: a letter follows, and not the possessive s alone."""
-    if p + 1 >= n or text[p] != _APOSTROPHE or not looks[p + 1] & WORD:
-        return False
-    return text[p + 1] != _S or (p + 2 < n and looks[p + 2] & WORD > 0)
-
-
-@compile_loop
-def _word_end(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Where the word or picture that begins at `p` ends; `p` itself where none does."""
-    kind = looks[p]
-    if kind & WORD:
-        q = p + 1
-        if q < n and looks[q] & _IN_WORD:
-            q += 1
-        elif _holds_on(text, looks, q, n):
-            q += 2
-        if q > p + 1:
-            while True:
-                while q < n and looks[q] & _IN_WORD:
-                    q += 1
-                if not _holds_on(text, looks, q, n):
-                    return q
-                q += 2
-    if kind & PICTURE:
-        q = p + 1
-        while q + 1 < n and text[q] == _JOINER and looks[q + 1] & PICTURE:
-            q += 2
-        return q
-    return p + 2 if kind & FLAG and p + 1 < n and looks[p + 1] & FLAG else p
-
-
-@compile_loop
-def _read(text, looks, n, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
-    """Numbers of the words of one normalised sentence into `codes` from `place` on, ~ of it behind a pause."""
-    table, hashes, ends, letters = lexicon
-    p, paused = 0, False
+def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
+    """Start and end of every word of one normalised sentence into `places`, ~ of the start behind a pause; how many."""
+    n_found, p, paused = 0, 0, False
     while p < n:
-        kind = looks[p]
-        if not kind & _TOKEN and text[p] != _HYPHEN:
-            p += 1
-            continue
-        end = _word_end(text, looks, p, n)
+        kind, end = looks[p], p
+        if kind & WORD:
+            end = p + 1
+            while True:
+                while end < n and looks[end] & _IN_WORD:
+                    end += 1
+                # An apostrophe belongs to the word if a letter follows, which is not the possessive s.
+                if end + 1 >= n or text[end] != _APOSTROPHE or not looks[end + 1] & WORD:
+                    break
+                if text[end + 1] == _S and (end + 2 >= n or not looks[end + 2] & WORD):
+                    break
+                end += 2
+            end = end if end > p + 1 else p
+        if end == p and kind & PICTURE:
+            end = p + 1
+            while end + 1 < n and text[end] == _JOINER and looks[end + 1] & PICTURE:
+                end += 2
+        elif end == p and kind & FLAG and p + 1 < n and looks[p + 1] & FLAG:
+            end = p + 2
         if end > p:
-            word = _number(text, p, end, table, hashes, ends, letters, n_words)
-            n_words = max(n_words, word + 1)
-            codes[place], paused = ~word if paused else word, False
-            place += 1
-            p = end
+            places[2 * n_found], places[2 * n_found + 1] = ~p if paused else p, end
+            n_found += 1
+            p, paused = end, False
             continue
-        if text[p] == _HYPHEN:
-            apart = (p == 0 or looks[p - 1] & SPACE) and (p + 1 == n or looks[p + 1] & SPACE)
-            paused |= apart > 0
+        if text[p] == _HYPHEN and (p == 0 or looks[p - 1] & SPACE) and (p + 1 == n or looks[p + 1] & SPACE):
+            paused = True
         paused |= kind & PAUSE > 0
         p += 1
-    return place, n_words
+    return n_found
+
+
+@compile_loop
+def _number_words(text, places, n_found, lexicon, n_words, codes):  # type: ignore[no-untyped-def]
+    """Numbers of words at these places into `codes`; new ones are put into the lexicon. How many it has then."""
+    slots, keys, ends, letters = lexicon
+    n_slots = len(slots) // 2
+    for found in range(n_found):
+        start, end = places[2 * found], places[2 * found + 1]
+        first = ~start if start < 0 else start
+        key, beyond, size = np.uint64(0), np.uint32(0), end - first
+        for p in range(first, min(end, first + 8)):
+            key |= np.uint64(text[p]) << np.uint64(8 * (p - first))
+            beyond |= text[p]
+        if beyond >= 0x80 or size > 8:
+            for p in range(first, end):
+                key = (key ^ np.uint64(text[p])) * np.uint64(_MIXER)
+                key ^= key >> np.uint64(32)
+            key |= np.uint64(_HASHED)
+        slot, word = _slot(key, n_slots), n_words
+        while slots[2 * slot] and word == n_words:
+            if slots[2 * slot] == key:
+                word = np.int64(slots[2 * slot + 1])
+                if key >= np.uint64(_HASHED):
+                    begin, same = ends[word], ends[word + 1] - ends[word] == size
+                    for p in range(size if same else 0):
+                        same &= letters[begin + p] == text[first + p]
+                    word = word if same else n_words
+            slot = (slot + 1) & (n_slots - 1)
+        if word == n_words:
+            slots[2 * slot], slots[2 * slot + 1], keys[word] = key, word, key
+            begin = ends[word]
+            for p in range(size):
+                letters[begin + p] = text[first + p]
+            ends[word + 1] = begin + size
+            n_words += 1
+        codes[found] = ~word if start < 0 else word
+    return n_words
 
 
 @compile_loop
@@ -174,8 +172,9 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     """
     kinds, normal = characters.kinds, characters.normal
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
-    lexicon = Lexicon(np.full(1 << 12, -1, np.int32), np.empty(16, np.uint64), np.zeros(17, np.int64), text[:0].copy())
-    plain, looks = np.empty(16, np.uint32), np.empty(16, np.uint32)
+    slots, keys = np.zeros(1 << 13, np.uint64), np.empty(1 << 10, np.uint64)
+    lexicon = Lexicon(slots, keys, np.zeros(len(keys) + 1, np.int64), np.empty(1 << 14, np.uint32))
+    plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
     place, n_words = 0, 0
     for i in range(len(starts)):
         size, n = ends[i] - starts[i], 0
@@ -185,8 +184,11 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
             if letter != NOTHING:
                 plain[n], looks[n] = letter, kinds[letter]
                 n += 1
-        codes, lexicon = _grown(codes, place, place + n), _with_room(lexicon, n_words, n)
-        place, n_words = _read(plain, looks, n, lexicon, n_words, codes, place)
+        places = _grown(places, 0, 2 * n)
+        n_found = _find_words(plain, looks, n, places)
+        codes, lexicon = _grown(codes, place, place + n_found), _with_room(lexicon, n_words, n_found, n)
+        n_words = _number_words(plain, places, n_found, lexicon, n_words, codes[place:])
+        place += n_found
         indptr[i + 1] = place
     spelt, data = _spelt(lexicon.letters[: lexicon.ends[n_words]])
     return codes[:place].copy(), indptr, data, spelt[lexicon.ends[: n_words + 1]]

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from textsignal.kernels.compiling import compiling
 
 compile_loop = compiling()
+#: Of what is called for every word: as part of the caller, since counting references to arrays costs more than it does.
+compile_inside = compiling(inline="always")
 
 #: What a character is, one bit each. Of the text as it stands:
 SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (1 << bit for bit in range(10))
@@ -111,7 +113,7 @@ def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
                 pages[text[p] // PAGE] = True
 
 
-@compile_loop
+@compile_inside
 def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
     """The first place from `p` on that is not of this kind."""
     while p < n and looks[p] & kind:
@@ -119,7 +121,7 @@ def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
     return p
 
 
-@compile_loop
+@compile_inside
 def _strip(looks, start, end):  # type: ignore[no-untyped-def]
     """Where a stretch ends without the space behind it."""
     while end > start and looks[end - 1] & SPACE:
@@ -127,7 +129,7 @@ def _strip(looks, start, end):  # type: ignore[no-untyped-def]
     return end
 
 
-@compile_loop
+@compile_inside
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
     """Where the stop at `p` ends a sentence, -1 where it does not; and whether a space is behind it."""
     mark = text[p]
@@ -186,7 +188,7 @@ def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyp
     )
 
 
-@compile_loop
+@compile_inside
 def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
     """Whether the line break from `line` to `end` stands inside a sentence: between small letters, no empty line."""
     if end == n or not looks[end] & LOWER:
@@ -200,7 +202,7 @@ def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
     return before > 0 and (looks[before - 1] & LOWER > 0 or text[before - 1] == _COMMA)
 
 
-@compile_loop
+@compile_inside
 def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
     """Runs of word characters and the apostrophes behind them."""
     n_words, inside = 0, False
@@ -209,6 +211,15 @@ def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
         n_words += not inside and kind & WORD > 0
         inside = kind & WORD > 0 or (inside and kind & QUOTE > 0)
     return n_words
+
+
+@compile_inside
+def _is_long(looks, start, end, longest):  # type: ignore[no-untyped-def]
+    """Whether there are more words than `longest`; runs of word characters alone, soon counted, are no fewer."""
+    runs = looks[start] & WORD > 0
+    for p in range(start + 1, end):
+        runs += looks[p] & WORD > looks[p - 1] & WORD
+    return runs > longest and _count_words(looks, start, end) > longest
 
 
 @compile_loop
@@ -271,7 +282,7 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
             left += 1
         if left < end:
             left, right = _skip(looks, start, end, SPACE), _strip(looks, start, end)
-            if right - left <= 2 * longest or _count_words(looks, left, right) <= longest:
+            if right - left <= 2 * longest or not _is_long(looks, left, right, longest):
                 spans[2 * n_spans], spans[2 * n_spans + 1] = left, right
                 n_spans += 1
             else:
