@@ -18,7 +18,7 @@ compile_loop = compiling()
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
 _IN_WORD = WORD | MARK
 #: An odd number that spreads bits, and the bit of keys that are hashes.
-_MIXER, _HASHED = 0x9E3779B97F4A7C15, 1 << 63
+_MIXER, _HASHED, _BEYOND = 0x9E3779B97F4A7C15, 1 << 63, 0x8080808080808080
 
 
 class Lexicon(NamedTuple):
@@ -53,23 +53,21 @@ def _slot(key, n_slots):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _with_room(lexicon, n_words, more, letters_more):  # type: ignore[no-untyped-def]
-    """A lexicon that can take so many words and letters more."""
-    words = n_words + more
-    slots, keys = lexicon.slots, _grown(lexicon.keys, n_words, words)
-    ends = _grown(lexicon.ends, n_words + 1, words + 1)
-    letters = _grown(lexicon.letters, ends[n_words], ends[n_words] + letters_more)
+def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def]
+    """A lexicon with room for so many words and letters in all."""
+    slots, keys, ends = lexicon.slots, lexicon.keys, lexicon.ends
     if 4 * words > len(slots):
         n_slots = len(slots) // 2
         while n_slots < 2 * words:
             n_slots *= 2
+        keys, ends = _grown(keys, n_words, n_slots // 2), _grown(ends, n_words + 1, n_slots // 2 + 1)
         slots = np.zeros(2 * n_slots, np.uint64)
         for word in range(n_words):
             slot = _slot(keys[word], n_slots)
             while slots[2 * slot]:
                 slot = (slot + 1) & (n_slots - 1)
             slots[2 * slot], slots[2 * slot + 1] = keys[word], word
-    return Lexicon(slots, keys, ends, letters)
+    return Lexicon(slots, keys, ends, _grown(lexicon.letters, ends[n_words], letters))
 
 
 @compile_loop
@@ -109,18 +107,19 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _number_words(text, places, n_found, lexicon, n_words, codes):  # type: ignore[no-untyped-def]
-    """Numbers of words at these places into `codes`; new ones are put into the lexicon. How many it has then."""
+def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
+    """Numbers of words at these places into `codes` from `place` on; new ones are put into the lexicon. How many it has.
+
+    last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
+    """
     slots, keys, ends, letters = lexicon
     n_slots = len(slots) // 2
     for found in range(n_found):
         start, end = places[2 * found], places[2 * found + 1]
         first = ~start if start < 0 else start
-        key, beyond, size = np.uint64(0), np.uint32(0), end - first
-        for p in range(first, min(end, first + 8)):
-            key |= np.uint64(text[p]) << np.uint64(8 * (p - first))
-            beyond |= text[p]
-        if beyond >= 0x80 or size > 8:
+        size = end - first
+        key = last_eight[end - 1] >> np.uint64(64 - 8 * min(size, 8))
+        if size > 8 or key & np.uint64(_BEYOND):
             for p in range(first, end):
                 key = (key ^ np.uint64(text[p])) * np.uint64(_MIXER)
                 key ^= key >> np.uint64(32)
@@ -142,7 +141,7 @@ def _number_words(text, places, n_found, lexicon, n_words, codes):  # type: igno
                 letters[begin + p] = text[first + p]
             ends[word + 1] = begin + size
             n_words += 1
-        codes[found] = ~word if start < 0 else word
+        codes[place + found] = ~word if start < 0 else word
     return n_words
 
 
@@ -172,22 +171,28 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     """
     kinds, normal = characters.kinds, characters.normal
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
-    slots, keys = np.zeros(1 << 13, np.uint64), np.empty(1 << 10, np.uint64)
-    lexicon = Lexicon(slots, keys, np.zeros(len(keys) + 1, np.int64), np.empty(1 << 14, np.uint32))
+    slots, keys, letters = np.zeros(1 << 12, np.uint64), np.empty(1 << 10, np.uint64), np.empty(1 << 14, np.uint32)
+    lexicon = Lexicon(slots, keys, np.zeros(len(keys) + 1, np.int64), letters)
     plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
-    place, n_words = 0, 0
+    last_eight, place, n_words = np.empty(16, np.uint64), 0, 0
     for i in range(len(starts)):
-        size, n = ends[i] - starts[i], 0
-        plain, looks = _grown(plain, 0, size), _grown(looks, 0, size)
+        size, n, last = ends[i] - starts[i], 0, np.uint64(0)
+        if size > len(plain):
+            plain, looks, places = _grown(plain, 0, size), _grown(looks, 0, size), _grown(places, 0, 2 * size)
+            last_eight = _grown(last_eight, 0, size)
         for p in range(starts[i], ends[i]):
             letter = text[p] if ready[i] else normal[text[p]]
             if letter != NOTHING:
-                plain[n], looks[n] = letter, kinds[letter]
+                last = last >> np.uint64(8) | np.uint64(letter if letter < 0x80 else 0xFF) << np.uint64(56)
+                plain[n], looks[n], last_eight[n] = letter, kinds[letter], last
                 n += 1
-        places = _grown(places, 0, 2 * n)
         n_found = _find_words(plain, looks, n, places)
-        codes, lexicon = _grown(codes, place, place + n_found), _with_room(lexicon, n_words, n_found, n)
-        n_words = _number_words(plain, places, n_found, lexicon, n_words, codes[place:])
+        if place + n_found > len(codes):
+            codes = _grown(codes, place, place + n_found)
+        words, n_letters = n_words + n_found, lexicon.ends[n_words] + n
+        if 4 * words > len(lexicon.slots) or n_letters > len(lexicon.letters):
+            lexicon = _with_room(lexicon, n_words, words, n_letters)
+        n_words = _number_words(plain, last_eight, places, n_found, lexicon, n_words, codes, place)
         place += n_found
         indptr[i + 1] = place
     spelt, data = _spelt(lexicon.letters[: lexicon.ends[n_words]])
@@ -210,3 +215,33 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
             word = numbers[code]
             codes[p], under[p], negated[p] = word, left > 0, left > 0 and content[word]
             left = scope if negates[word] else max(0, left - 1)
+
+
+@compile_loop
+def count_rows(codes, indptr, first, last, columns):  # type: ignore[no-untyped-def]
+    """How often each column is in each document from `first` to `last`: compressed rows with ascending columns.
+
+    codes : numbers of words; indptr : (documents + 1,) where each begins in it.
+    columns : (numbers,) the column of each, -1 for none.
+
+    Returns (documents + 1,) where each row begins, (cells,) columns and counts.
+    """
+    size = indptr[last] - indptr[first]
+    ends, cells, counts = np.zeros(last - first + 1, np.int64), np.empty(size, np.int32), np.empty(size, np.int64)
+    n_cells = 0
+    for i in range(first, last):
+        n = n_cells
+        for p in range(indptr[i], indptr[i + 1]):
+            cells[n] = columns[codes[p]]
+            n += cells[n] >= 0
+        row = cells[n_cells:n]
+        row.sort()
+        begin = n_cells
+        for column in row:
+            if n_cells > begin and cells[n_cells - 1] == column:
+                counts[n_cells - 1] += 1
+            else:
+                cells[n_cells], counts[n_cells] = column, 1
+                n_cells += 1
+        ends[i - first + 1] = n_cells
+    return ends, cells[:n_cells].copy(), counts[:n_cells].copy()

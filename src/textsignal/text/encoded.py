@@ -88,19 +88,35 @@ def _of_arrow(texts: Any) -> ArrowTexts:
     return ArrowTexts(whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole)
 
 
-def clean_texts(texts: Sequence[str], clean: Callable[[str], str]) -> tuple[Sequence[str], int]:
-    """Texts after `clean`, and how many of them it changed."""
-    if clean is str:
-        return texts, 0
-    rows = range(len(texts))
-    if clean is without_markup:
-        rows = np.flatnonzero(survey(as_bytes(texts))[1]).tolist()
-    cleaned = ((row, texts[row], clean(texts[row])) for row in rows)
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Texts that were checked and cleaned.
+
+    source : the same in UTF-8; beyond : (texts,) whether each holds more than ASCII; n_cleaned : how many were changed.
+    """
+
+    texts: Sequence[str]
+    source: Bytes
+    beyond: NDArray[np.bool_]
+    n_cleaned: int
+
+
+def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
+    """Texts after `clean`; `without_markup` is asked about those alone that hold a "<" or a "&"."""
+    given = checked_texts(texts)
+    source = as_bytes(given)
+    beyond, marked = survey(source)
+    rows = np.flatnonzero(marked if clean is without_markup else np.full(len(given), clean is not str)).tolist()
+    cleaned = ((row, given[row], clean(given[row])) for row in rows)
     changed = {row: after for row, before, after in cleaned if before != after}
-    return (with_texts(texts, changed) if changed else texts), len(changed)
+    if changed:
+        given = _replaced(given, changed)
+        source = as_bytes(given)
+        beyond, _ = survey(source)
+    return Encoded(given, source, beyond, len(changed))
 
 
-def with_texts(texts: Sequence[str], changed: dict[int, str]) -> Sequence[str]:
+def _replaced(texts: Sequence[str], changed: dict[int, str]) -> Sequence[str]:
     """Texts with some of them, in ascending order of their rows, replaced."""
     if isinstance(texts, ArrowTexts):
         mask = np.zeros(len(texts), dtype=bool)

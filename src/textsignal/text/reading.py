@@ -14,9 +14,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from textsignal.kernels.reading import mark_negated, read_words
-from textsignal.kernels.splitting import PAGE, Bytes, Characters, cut_texts, mark_pages, survey
+from textsignal.kernels.splitting import PAGE, Characters, cut_texts, mark_pages
 from textsignal.text.characters import character_table
-from textsignal.text.encoded import as_bytes
+from textsignal.text.encoded import Encoded
 from textsignal.text.sentences import LONGEST, PART
 from textsignal.text.tokenise import normalise
 
@@ -59,18 +59,27 @@ class Blocks:
     @property
     def spans(self) -> NDArray[np.int64]:
         """(sentences, 2) start and end of every sentence in its text."""
-        return np.concatenate([np.zeros((0, 2), np.int64), *(block.spans for block in self.blocks)])
+        return np.concatenate([block.spans for block in self.blocks])
 
     @property
     def n_sentences(self) -> NDArray[np.int64]:
         """(texts,) sentences of each."""
-        return np.concatenate([np.zeros(0, np.int64), *(np.diff(block.sentences) for block in self.blocks)])
+        return np.concatenate([np.diff(block.sentences) for block in self.blocks])
 
     @property
     def indptr(self) -> NDArray[np.int64]:
         """(sentences + 1,) where each sentence begins among all words."""
-        sizes = [np.diff(block.indptr) for block in self.blocks]
-        return np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
+        return np.concatenate([[0], *(np.diff(block.indptr) for block in self.blocks)]).cumsum()
+
+    @property
+    def plain_codes(self) -> NDArray[np.int32]:
+        """(all words,) their numbers."""
+        return np.concatenate(
+            [
+                numbers[np.where(block.codes < 0, ~block.codes, block.codes)]
+                for block, numbers in zip(self.blocks, self.numbers, strict=True)
+            ]
+        )
 
     def codes(
         self, negates: NDArray[np.bool_], content: NDArray[np.bool_], scope: int
@@ -92,20 +101,22 @@ class Blocks:
         return codes, under, negated
 
 
-def read_blocks(texts: Sequence[str], n_jobs: int | None, *, whole: bool) -> Blocks:
+def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> Blocks:
     """Read texts, in sentences or each as a `whole`; the same for any number of threads.
 
     A text in which a character hangs on its neighbours (accents as characters of their own, a capital sigma) is
     normalised by Python.
     """
-    source = as_bytes(texts)
-    characters = _characters_of(source)
+    pages = np.zeros(0x110000 // PAGE, dtype=bool)
+    pages[0] = True
+    mark_pages(encoded.source, encoded.beyond, pages)
+    characters = character_table().with_pages(pages)
 
     def read(rows: tuple[int, int]) -> Block:
-        return _read(texts, source, rows, characters, whole)
+        return _read(encoded, rows, characters, whole)
 
-    blocks = list(in_threads(read, _edges(source.offsets), n_jobs))
-    found = pa.concat_arrays([pa.array([], pa.large_string()), *(block.words for block in blocks)]).dictionary_encode()
+    blocks = list(in_threads(read, _edges(encoded.source.offsets), n_jobs))
+    found = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
     ends = np.cumsum([0, *(len(block.words) for block in blocks)])
     numbers = np.asarray(found.indices, dtype=np.int32)
     return Blocks(blocks, found.dictionary.to_pylist(), [numbers[start:end] for start, end in pairwise(ends)], n_jobs)
@@ -124,28 +135,17 @@ def _edges(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Ranges of texts, each of about so many bytes or one text; by the texts alone, whatever the threads."""
     count = (offsets[-1] - offsets[0]) // BLOCK_BYTES + 1
     inner = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], count + 1)[1:-1])
-    edges = np.unique(np.concatenate([[0], inner, [len(offsets) - 1]])).tolist()
-    return list(pairwise(edges))
+    return list(pairwise([0, *np.unique(inner).tolist(), len(offsets) - 1]))
 
 
-def _characters_of(source: Bytes) -> Characters:
-    beyond, _ = survey(source)
-    pages = np.zeros(0x110000 // PAGE, dtype=bool)
-    pages[0] = True
-    mark_pages(source, beyond, pages)
-    return character_table().with_pages(pages)
-
-
-def _read(
-    texts: Sequence[str], source: Bytes, rows: tuple[int, int], characters: Characters, whole: bool
-) -> Block:
-    text, begins, sentences, flat, odd = cut_texts(source, *rows, characters, (LONGEST, PART), whole)
+def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> Block:
+    text, begins, sentences, flat, odd = cut_texts(encoded.source, *rows, characters, (LONGEST, PART), whole)
     spans = flat.reshape(-1, 2)
     places = spans + np.repeat(begins[:-1], np.diff(sentences))[:, None]
     ready = np.zeros(len(spans), dtype=bool)
     if odd.any():
         ready = np.repeat(odd, np.diff(sentences))
-        normal = list(_normalised(texts, spans, sentences, rows[0], np.flatnonzero(odd)))
+        normal = list(_normalised(encoded.texts, spans, sentences, rows[0], np.flatnonzero(odd)))
         ends = len(text) + np.cumsum([0, *map(len, normal)])
         places[ready] = np.stack([ends[:-1], ends[1:]], axis=1)
         text = np.concatenate([text, *normal])

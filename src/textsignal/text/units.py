@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.text.encoded import checked_texts, clean_texts
+from textsignal.text.encoded import encode
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.reading import read_blocks
 from textsignal.text.tokenise import stop_words
@@ -112,19 +112,19 @@ def read_sentences(
     >>> read.documents, [read.words[code] for code in read.codes[read.negated]]
     (array([0, 0, 1]), ['very', 'clean'])
     """
-    cleaned, n_cleaned = clean_texts(checked_texts(texts), clean)
-    read = read_blocks(cleaned, n_jobs, whole=False)
+    encoded = encode(texts, clean)
+    read = read_blocks(encoded, n_jobs, whole=False)
     codes, under, negated = read.codes(*negation_of(read.words, language), SCOPE)
     return SentenceTexts(
-        texts=cleaned,
-        documents=np.repeat(np.arange(len(cleaned)), read.n_sentences),
+        texts=encoded.texts,
+        documents=np.repeat(np.arange(len(encoded.texts)), read.n_sentences),
         spans=read.spans,
         words=read.words,
         codes=codes,
         indptr=read.indptr,
         under=under,
         negated=negated,
-        n_cleaned=n_cleaned,
+        n_cleaned=encoded.n_cleaned,
     )
 
 
