@@ -15,7 +15,8 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
         "arrays errors plain stored_values kernels.compiling",
-        "kernels.counting",
+        "kernels.counting kernels.splitting",
+        "kernels.reading",
         "families",
         "covariates",
         "checks evaluate kernels text figures.palette figures.canvas tables.files tables.lines",

@@ -12,28 +12,31 @@ _TITLES = """
 _SHORT = "etc e.g i.e eg ie a.m p.m am pm u.s u.k d.h z.b usw min max hr hrs"
 TITLES, SHORT_FORMS = frozenset(_TITLES.split()), frozenset(_SHORT.split())
 _ENDINGS = frozenset(word[-2:] for word in TITLES | SHORT_FORMS)
-_STOPS, _BULLETS = ".!?…", "•▪◦‣●"
+STOPS, BULLETS = ".!?…", "•▪◦‣●"
 #: Full stops of scripts that put no space behind them.
-_OTHER_STOPS = "。！？｡।॥؟۔።"
-_CLOSING = "\"'”’»)\\]"
+OTHER_STOPS = "。！？｡।॥؟۔።"
+CLOSING = "\"'”’»)\\]"
+CAPITALS, COMMAS, DASHES, QUOTES = "A-ZÀ-ÖØ-Þ", ",;:、，；：", "-–—", "'’"
+#: What may stand before the number of a list's item.
+BEFORE_ITEM = " \t([-*•"
 #: Where a sentence may end: stops before a space, stops between a small and a capital letter, dots before a word, stops
 #: of other scripts, line breaks and bullets. One set of characters comes first, which `re` finds much sooner than
 #: alternatives; what is behind it looks back at the character found, and tries a run at its first one alone.
 END = re.compile(
-    rf"[{_STOPS}{_OTHER_STOPS}\n{_BULLETS}](?:"
-    rf"(?<=[{_STOPS}])(?<![{_STOPS}]{{2}})(?P<stop>[{_STOPS}]*[{_CLOSING}]*)(?=\s|$)"
-    rf"|(?<=[^\W\d_][{_STOPS}])[{_STOPS}]*(?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[a-z\s])"
+    rf"[{STOPS}{OTHER_STOPS}\n{BULLETS}](?:"
+    rf"(?<=[{STOPS}])(?<![{STOPS}]{{2}})(?P<stop>[{STOPS}]*[{CLOSING}]*)(?=\s|$)"
+    rf"|(?<=[^\W\d_][{STOPS}])[{STOPS}]*(?=[{CAPITALS}][^\W\d_]*[a-z\s])"
     r"|(?:(?<=\.)(?<!\.\.)\.+|(?<=…)(?<!……)…*)(?=\w)"
-    rf"|(?<=[{_OTHER_STOPS}])[{_OTHER_STOPS}]*[{_CLOSING}]*"
+    rf"|(?<=[{OTHER_STOPS}])[{OTHER_STOPS}]*[{CLOSING}]*"
     r"|(?<=\n)(?P<line>\s*)"
-    rf"|(?P<bullet>(?<=[{_BULLETS}]))"
+    rf"|(?P<bullet>(?<=[{BULLETS}]))"
     r")"
 )
 LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*$")
-WORD = re.compile(r"\w[\w'’]*")
+WORD = re.compile(rf"\w[\w{QUOTES}]*")
 #: A letter, a digit or a picture.
 HELD = re.compile("[^\\W_]|[\u2040-\u205e\u2060-\u2fff\u3001-\U0010ffff]")
-PAUSE = re.compile(r"[,;:、，；：]+\s*|\s+[-–—]+\s+")
+PAUSE = re.compile(rf"[{COMMAS}]+\s*|\s+[{DASHES}]+\s+")
 #: A run of more words without a stop is cut at its pauses, into parts of about so many.
 LONGEST, PART = 40, 15
 
@@ -95,7 +98,7 @@ def _is_short(text: str, start: int, stop: int) -> bool:
     if word in SHORT_FORMS:
         return not following.isupper()
     is_initial = len(word) == 1 and word.isalpha() and last[0].isupper()
-    is_number = word.isdigit() and last.start() - start < 4 and not text[start : last.start()].strip(" \t([-*•")
+    is_number = word.isdigit() and last.start() - start < 4 and not text[start : last.start()].strip(BEFORE_ITEM)
     return is_initial or is_number
 
 

@@ -11,16 +11,19 @@ from textsignal.errors import InputError
 from textsignal.text.negations import NEGATIONS, OPINION
 
 # Accents and vowel signs written as characters of their own: `\w` alone would cut words in two at them.
-_MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
-_LETTER = rf"[\w{_MARKS}]"
+MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
+_LETTER = rf"[\w{MARKS}]"
 _APOSTROPHE = r"'(?!s\b)\w"  # with the letter after it; the possessive 's ends a word
 # Groups are not possessive: Python 3.11.2 reads a possessive group around a lookahead wrongly.
 _WORD = rf"\w(?:{_LETTER}|{_APOSTROPHE}){_LETTER}*+(?:{_APOSTROPHE}{_LETTER}*+)*"
 # Clocks, symbols, stars, faces and things; not the skin tones (1F3FB to 1F3FF), which only modify.
-_PICTURE = "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
-_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
+PICTURE = "[\u231a-\u23ff\u2600-\u27bf\u2b1b-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
+FLAG_PART = "[\U0001f1e6-\U0001f1ff]"
 #: A word of a normalised text.
-TOKEN = re.compile(rf"{_WORD}|{_PICTURE}(?:\u200d{_PICTURE})*|{_FLAG}")
+TOKEN = re.compile(rf"{_WORD}|{PICTURE}(?:\u200d{PICTURE})*|{FLAG_PART}{{2}}")
+
+#: Punctuation behind which no word stands under a negation before it; a hyphen between spaces is such too.
+PAUSES = ".,;:!?()…–—、，；："
 
 # What NFKC would spoil: it spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
 REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", " ")

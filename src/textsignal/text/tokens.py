@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.errors import InputError
+from textsignal.kernels.counting import number_keys
+from textsignal.kernels.reading import count_rows
+from textsignal.text.encoded import encode
+from textsignal.text.reading import in_threads, read_blocks
 from textsignal.text.tokenise import words
 
 Tokenizer = Callable[[str], Iterable[str]]
+#: Words that one thread counts at a time.
+BLOCK_WORDS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +70,16 @@ def first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray
     return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
 
 
-def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words, clean: Callable[[str], str] = str) -> TokenisedTexts:
-    """Tokenise texts, each once, after `clean`.
+def tokenised(
+    texts: Iterable[str],
+    tokenizer: Tokenizer = words,
+    clean: Callable[[str], str] = str,
+    *,
+    n_jobs: int | None = -1,
+) -> TokenisedTexts:
+    """Tokenise texts, each once, after `clean`; by the compiled pass unless there is a tokenizer of one's own.
+
+    n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
 
     Examples
     --------
@@ -75,18 +87,25 @@ def tokenised(texts: Iterable[str], tokenizer: Tokenizer = words, clean: Callabl
     >>> tokens.words, tokens.codes, tokens.indptr
     (['clean', 'room'], array([0, 1, 0, 0], dtype=int32), array([0, 2, 4]))
     """
-    given = checked_texts(texts)
-    documents = [clean(text) for text in given]
+    encoded = encode(texts, clean)
+    if tokenizer is words:
+        read = read_blocks(encoded, n_jobs, whole=True)
+        distinct, codes, indptr = read.words, read.plain_codes, read.indptr
+    else:
+        distinct, codes, indptr = _by(tokenizer, encoded.texts)
+    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, encoded.n_cleaned)
+
+
+def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+    """Distinct words, the number of every word, and where each text begins among them."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     codes = array("i")
     ends = [0]
-    for text in documents:
+    for text in texts:
         codes.extend(map(numbers.__getitem__, tokenizer(text)))
         ends.append(len(codes))
-    n_cleaned = sum(before != after for before, after in zip(given, documents, strict=True))
-    counted = (np.array(codes, np.int32), np.array(ends, np.int64))
-    return TokenisedTexts(documents, list(numbers), *counted, tokenizer, n_cleaned)
+    return list(numbers), np.array(codes, np.int32), np.array(ends, np.int64)
 
 
 def count_terms(
@@ -109,22 +128,54 @@ def count_terms(
     """
     kept = np.array([word not in stop_words for word in tokens.words], dtype=bool)
     at = kept[tokens.codes] if len(kept) else np.zeros(0, dtype=bool)
-    codes = tokens.codes[at].astype(np.int64)
+    codes = tokens.codes[at]
     documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))[at]
     found = [
         run for length, run in enumerate(_runs(codes, documents, tokens.words, max(lengths)), 1) if length in lengths
     ]
     if vocabulary is None:
-        terms = sorted({run.names[k] for run in found for k in np.unique(run.numbers)})
+        used = (np.flatnonzero(np.bincount(run.numbers, minlength=len(run.names))).tolist() for run in found)
+        terms = sorted({run.names[k] for run, numbers in zip(found, used, strict=True) for k in numbers})
         columns: Mapping[str, int] = {term: column for column, term in enumerate(terms)}
     else:
         terms, columns = list(vocabulary), vocabulary
-    rows, places = [], []
+    counts = sp.csr_matrix((len(tokens), len(terms)), dtype=np.int64)
     for run in found:
-        place = np.array([columns.get(name, -1) for name in run.names], dtype=np.int64)[run.numbers]
-        rows.append(documents[run.starts][place >= 0])
-        places.append(place[place >= 0])
-    return _counted(np.concatenate(rows), np.concatenate(places), (len(tokens), len(terms))), terms
+        indptr = np.searchsorted(documents[run.starts], np.arange(len(tokens) + 1))
+        places = np.array([columns.get(name, -1) for name in run.names], dtype=np.int32)
+        of_run = count_codes(run.numbers, indptr, places, len(terms))
+        counts = of_run if len(found) == 1 else counts + of_run
+    return counts, terms
+
+
+def count_codes(
+    codes: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    n_columns: int,
+    n_jobs: int | None = -1,
+) -> sp.csr_matrix:
+    """(documents, columns) how often each column is in each document, with sorted indices.
+
+    codes : numbers of words; indptr : (documents + 1,) where each document begins in it.
+    columns : (numbers,) the column of each, -1 for none. n_jobs : threads.
+
+    Examples
+    --------
+    >>> tokens = tokenised(["not the room", "room, room"])
+    >>> count_codes(tokens.codes, tokens.indptr, np.array([0, -1, 1], np.int32), 2).toarray()
+    array([[1, 1],
+           [0, 2]])
+    """
+    inner = np.searchsorted(indptr, np.arange(BLOCK_WORDS, indptr[-1], BLOCK_WORDS))
+    edges = [0, *np.unique(inner).tolist(), len(indptr) - 1]
+    parts = list(in_threads(lambda rows: count_rows(codes, indptr, *rows, columns), list(pairwise(edges)), n_jobs))
+    sizes, cells, counts = (
+        np.concatenate(arrays)
+        for arrays in zip(*((np.diff(ends, prepend=0)[1:], *rest) for ends, *rest in parts), strict=True)
+    )
+    shape = (len(indptr) - 1, n_columns)
+    return sp.csr_matrix((counts, cells, np.concatenate([[0], np.cumsum(sizes)])), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -132,12 +183,12 @@ class _Runs:
     """Runs of neighbouring words: where they start, the number of each, and the names of the numbers."""
 
     starts: NDArray[np.int64]
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int32]
     names: Sequence[str]
 
 
 def _runs(
-    codes: NDArray[np.int64], documents: NDArray[np.int64], words: Sequence[str], longest: int
+    codes: NDArray[np.int32], documents: NDArray[np.int64], words: Sequence[str], longest: int
 ) -> Iterator[_Runs]:
     """Runs of one word, of two, and so on, none over the end of a document."""
     run = _Runs(np.arange(len(codes)), codes, words)
@@ -146,32 +197,8 @@ def _runs(
         ends = run.starts + length - 1
         inside = ends < len(codes)
         inside[inside] = documents[run.starts[inside]] == documents[ends[inside]]
-        pairs = run.numbers[inside] * len(words) + codes[ends[inside]]
-        distinct, numbers = np.unique(pairs, return_inverse=True)
+        pairs = run.numbers[inside].astype(np.int64) * len(words) + codes[ends[inside]]
+        distinct, numbers = number_keys(pairs)
         names = [f"{run.names[pair // len(words)]} {words[pair % len(words)]}" for pair in distinct.tolist()]
-        run = _Runs(run.starts[inside], numbers, names)
+        run = _Runs(run.starts[inside], numbers.astype(np.int32), names)
         yield run
-
-
-def _counted(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_matrix:
-    """How often each pair of row and column occurs."""
-    counts = sp.coo_matrix((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape).tocsr()
-    counts.sum_duplicates()
-    counts.sort_indices()
-    return counts
-
-
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    """Give the texts as a list; raise where one is not a string, naming it."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
-    if getattr(texts, "ndim", 1) != 1:
-        raise InputError("a list of texts is needed, not a table; give one column of it")
-    documents = list(texts)
-    for position, text in enumerate(documents):
-        if not isinstance(text, str):
-            raise InputError(
-                f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
-                'every text must be a string, "" where there is none'
-            )
-    return documents

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,17 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import spell_out
+from textsignal.text.encoded import encode
 from textsignal.text.negations import NEGATIONS, negates
-from textsignal.text.sentences import sentence_spans
-from textsignal.text.tokenise import TOKEN, normalise, stop_words
-from textsignal.text.tokens import checked_texts, first_copies
+from textsignal.text.reading import read_blocks
+from textsignal.text.tokenise import stop_words
+from textsignal.text.tokens import first_copies
 
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
-#: Words and punctuation of normalised text, and the line breaks that part its pieces.
-WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[.,;:!?()…–—、，；：\n]|(?<=\s)-(?=\s)")
-PAUSES = frozenset(".,;:!?()…–—、，；：-")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +93,18 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
 
 
-def read_sentences(texts: Iterable[str], language: str = "english", clean: Callable[[str], str] = str) -> SentenceTexts:
-    """Cut texts into sentences and words, each once, after `clean`.
+def read_sentences(
+    texts: Iterable[str],
+    language: str = "english",
+    clean: Callable[[str], str] = str,
+    *,
+    n_jobs: int | None = -1,
+) -> SentenceTexts:
+    """Cut texts into sentences and words, each once, after `clean`; `text.reference` says it in plain Python.
 
+    texts : strings, or an Arrow array of them.
     language : whose negations are looked for; one without a list has none. Words on its stop list are not negated.
+    n_jobs : threads, -1 for all cores; the result is the same for any number.
 
     Examples
     --------
@@ -110,62 +112,24 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
     >>> read.documents, [read.words[code] for code in read.codes[read.negated]]
     (array([0, 0, 1]), ['very', 'clean'])
     """
-    given = checked_texts(texts)
-    cleaned = [clean(text) for text in given]
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    pieces, spans = array("i"), array("q")
-    n_sentences, ends = array("q"), array("q", [0])
-    for text in cleaned:
-        found = sentence_spans(text)
-        n_sentences.append(len(found))
-        for start, end in found:
-            spans.extend((start, end))
-            pieces.extend(map(numbers.__getitem__, text[start:end].split()))
-            ends.append(len(pieces))
-    tokens = _tokens(list(numbers))
-    function_words = stop_words(language if language in NEGATIONS else None)
-    content = np.array([word not in function_words for word in tokens.words], dtype=bool)
-    codes, indptr, under = spell_out(
-        np.array(pieces, np.int32),
-        np.array(ends, np.int64),
-        tokens.codes,
-        tokens.indptr,
-        np.array([negates(word, language) for word in tokens.words], dtype=bool),
-        SCOPE,
-    )
+    encoded = encode(texts, clean)
+    read = read_blocks(encoded, n_jobs, whole=False)
+    codes, under, negated = read.codes(*negation_of(read.words, language), SCOPE)
     return SentenceTexts(
-        texts=cleaned,
-        documents=np.repeat(np.arange(len(cleaned)), n_sentences),
-        spans=np.array(spans, np.int64).reshape(-1, 2),
-        words=tokens.words,
+        texts=encoded.texts,
+        documents=np.repeat(np.arange(len(encoded.texts)), read.n_sentences),
+        spans=read.spans,
+        words=read.words,
         codes=codes,
-        indptr=indptr,
+        indptr=read.indptr,
         under=under,
-        negated=under & content[codes],
-        n_cleaned=sum(before != after for before, after in zip(given, cleaned, strict=True)),
+        negated=negated,
+        n_cleaned=encoded.n_cleaned,
     )
 
 
-@dataclass(frozen=True)
-class _Tokens:
-    """Words and pauses of distinct pieces of text, one piece after the other.
-
-    words : the distinct words, in the order in which they first occur.
-    codes : (tokens,) the number of each in `words`, -1 for a pause; indptr : (pieces + 1,) where each piece begins.
-    """
-
-    words: Sequence[str]
-    codes: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-
-
-def _tokens(pieces: Sequence[str]) -> _Tokens:
-    """Words and pauses of pieces of text, none of which holds a space."""
-    found = WORD_OR_PAUSE.findall(normalise("\n".join(pieces)))
-    words = list(dict.fromkeys(token for token in found if token not in PAUSES and token != "\n"))
-    numbers = {"\n": -2} | dict.fromkeys(PAUSES, -1) | {word: code for code, word in enumerate(words)}
-    codes = np.array([numbers[token] for token in found], dtype=np.int32)
-    breaks = np.flatnonzero(codes == -2)
-    indptr = np.concatenate([[0], breaks - np.arange(len(breaks)), [len(codes) - len(breaks)]])
-    return _Tokens(words, codes[codes != -2], indptr if pieces else indptr[:1])
+def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(words,) whether each negates, and whether it can be negated: function words cannot."""
+    function_words = stop_words(language if language in NEGATIONS else None)
+    negating = np.array([negates(word, language) for word in words], dtype=bool)
+    return negating, np.array([word not in function_words for word in words], dtype=bool)

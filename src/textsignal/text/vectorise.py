@@ -14,11 +14,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.errors import InputError
+from textsignal.text.encoded import checked_texts
 from textsignal.text.markup import without_markup
 from textsignal.text.spans import LocatedText, located_terms, located_words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokenise import words
-from textsignal.text.tokens import TokenisedTexts, Tokenizer, checked_texts, count_terms, tokenised
+from textsignal.text.tokens import TokenisedTexts, Tokenizer, count_terms, tokenised
 
 #: Words in a term at most. A longer one never occurs twice, and a model that asks for it is damaged.
 LONGEST_TERM = 100

@@ -1,0 +1,247 @@
+"""Words of sentences that are code points: each a number, and whether it stands under a negation.
+
+The rules are those of `text.tokenise`, which says them as regular expressions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsignal.kernels.compiling import compiling
+from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD
+
+compile_loop = compiling()
+
+_APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
+_IN_WORD = WORD | MARK
+#: An odd number that spreads bits, and the bit of keys that are hashes.
+_MIXER, _HASHED, _BEYOND = 0x9E3779B97F4A7C15, 1 << 63, 0x8080808080808080
+
+
+class Lexicon(NamedTuple):
+    """Distinct words in the order in which they first occur.
+
+    slots : a hash table, at most half full: a word's key and its number, side by side; a key of 0 is an empty slot.
+    keys : (words,) up to eight letters of ASCII are a key themselves, all else has a hash with the highest bit set.
+    ends : (words + 1,) where each begins in `letters`, the code points of all.
+    """
+
+    slots: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    ends: NDArray[np.int64]
+    letters: NDArray[np.uint32]
+
+
+@compile_loop
+def _grown(array, used, size):  # type: ignore[no-untyped-def]
+    """The array itself, or a copy of what is used of it with room for `size` and more."""
+    if len(array) >= size:
+        return array
+    larger = np.empty(max(size, 2 * len(array)), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+@compile_loop
+def _slot(key, n_slots):  # type: ignore[no-untyped-def]
+    """Where a key is looked for first: its highest bits once it is mixed, of a power of 2 slots."""
+    mixed = key * np.uint64(_MIXER)
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
+
+
+@compile_loop
+def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def]
+    """A lexicon with room for so many words and letters in all."""
+    slots, keys, ends = lexicon.slots, lexicon.keys, lexicon.ends
+    if 4 * words > len(slots):
+        n_slots = len(slots) // 2
+        while n_slots < 2 * words:
+            n_slots *= 2
+        keys, ends = _grown(keys, n_words, n_slots // 2), _grown(ends, n_words + 1, n_slots // 2 + 1)
+        slots = np.zeros(2 * n_slots, np.uint64)
+        for word in range(n_words):
+            slot = _slot(keys[word], n_slots)
+            while slots[2 * slot]:
+                slot = (slot + 1) & (n_slots - 1)
+            slots[2 * slot], slots[2 * slot + 1] = keys[word], word
+    return Lexicon(slots, keys, ends, _grown(lexicon.letters, ends[n_words], letters))
+
+
+@compile_loop
+def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
+    """Start and end of every word of one normalised sentence into `places`, ~ of the start behind a pause; how many."""
+    n_found, p, paused = 0, 0, False
+    while p < n:
+        kind, end = looks[p], p
+        if kind & WORD:
+            end = p + 1
+            while True:
+                while end < n and looks[end] & _IN_WORD:
+                    end += 1
+                # An apostrophe belongs to the word if a letter follows, which is not the possessive s.
+                if end + 1 >= n or text[end] != _APOSTROPHE or not looks[end + 1] & WORD:
+                    break
+                if text[end + 1] == _S and (end + 2 >= n or not looks[end + 2] & WORD):
+                    break
+                end += 2
+            end = end if end > p + 1 else p
+        if end == p and kind & PICTURE:
+            end = p + 1
+            while end + 1 < n and text[end] == _JOINER and looks[end + 1] & PICTURE:
+                end += 2
+        elif end == p and kind & FLAG and p + 1 < n and looks[p + 1] & FLAG:
+            end = p + 2
+        if end > p:
+            places[2 * n_found], places[2 * n_found + 1] = ~p if paused else p, end
+            n_found += 1
+            p, paused = end, False
+            continue
+        if text[p] == _HYPHEN and (p == 0 or looks[p - 1] & SPACE) and (p + 1 == n or looks[p + 1] & SPACE):
+            paused = True
+        paused |= kind & PAUSE > 0
+        p += 1
+    return n_found
+
+
+@compile_loop
+def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
+    """Numbers of words at these places into `codes` from `place` on; new ones are put into the lexicon. How many it has.
+
+    last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
+    """
+    slots, keys, ends, letters = lexicon
+    n_slots = len(slots) // 2
+    for found in range(n_found):
+        start, end = places[2 * found], places[2 * found + 1]
+        first = ~start if start < 0 else start
+        size = end - first
+        key = last_eight[end - 1] >> np.uint64(64 - 8 * min(size, 8))
+        if size > 8 or key & np.uint64(_BEYOND):
+            for p in range(first, end):
+                key = (key ^ np.uint64(text[p])) * np.uint64(_MIXER)
+                key ^= key >> np.uint64(32)
+            key |= np.uint64(_HASHED)
+        slot, word = _slot(key, n_slots), n_words
+        while slots[2 * slot] and word == n_words:
+            if slots[2 * slot] == key:
+                word = np.int64(slots[2 * slot + 1])
+                if key >= np.uint64(_HASHED):
+                    begin, same = ends[word], ends[word + 1] - ends[word] == size
+                    for p in range(size if same else 0):
+                        same &= letters[begin + p] == text[first + p]
+                    word = word if same else n_words
+            slot = (slot + 1) & (n_slots - 1)
+        if word == n_words:
+            slots[2 * slot], slots[2 * slot + 1], keys[word] = key, word, key
+            begin = ends[word]
+            for p in range(size):
+                letters[begin + p] = text[first + p]
+            ends[word + 1] = begin + size
+            n_words += 1
+        codes[place + found] = ~word if start < 0 else word
+    return n_words
+
+
+@compile_loop
+def _spelt(letters):  # type: ignore[no-untyped-def]
+    """(letters + 1,) where each letter begins in UTF-8, and the bytes."""
+    ends = np.zeros(len(letters) + 1, np.int64)
+    for p in range(len(letters)):
+        letter = letters[p]
+        ends[p + 1] = ends[p] + 1 + (letter >= 0x80) + (letter >= 0x800) + (letter >= 0x10000)
+    data = np.empty(ends[-1], np.uint8)
+    for p in range(len(letters)):
+        letter, size = letters[p], ends[p + 1] - ends[p]
+        for q in range(ends[p + 1] - 1, ends[p], -1):
+            data[q] = 0x80 | (letter & 0x3F)
+            letter >>= 6
+        data[ends[p]] = letter if size == 1 else letter | (0xF0 << (4 - size) & 0xFF)
+    return ends, data
+
+
+@compile_loop
+def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untyped-def]
+    """Words of sentences that stand in `text`; those that are `ready` are normalised already.
+
+    Returns (all words,) the number of each, ~ of it behind a pause; (sentences + 1,) where each sentence begins in it;
+    the distinct words in UTF-8 and (distinct words + 1,) where each begins.
+    """
+    kinds, normal = characters.kinds, characters.normal
+    codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
+    slots, keys, letters = np.zeros(1 << 12, np.uint64), np.empty(1 << 10, np.uint64), np.empty(1 << 14, np.uint32)
+    lexicon = Lexicon(slots, keys, np.zeros(len(keys) + 1, np.int64), letters)
+    plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
+    last_eight, place, n_words = np.empty(16, np.uint64), 0, 0
+    for i in range(len(starts)):
+        size, n, last = ends[i] - starts[i], 0, np.uint64(0)
+        if size > len(plain):
+            plain, looks, places = _grown(plain, 0, size), _grown(looks, 0, size), _grown(places, 0, 2 * size)
+            last_eight = _grown(last_eight, 0, size)
+        for p in range(starts[i], ends[i]):
+            letter = text[p] if ready[i] else normal[text[p]]
+            if letter != NOTHING:
+                last = last >> np.uint64(8) | np.uint64(letter if letter < 0x80 else 0xFF) << np.uint64(56)
+                plain[n], looks[n], last_eight[n] = letter, kinds[letter], last
+                n += 1
+        n_found = _find_words(plain, looks, n, places)
+        if place + n_found > len(codes):
+            codes = _grown(codes, place, place + n_found)
+        words, n_letters = n_words + n_found, lexicon.ends[n_words] + n
+        if 4 * words > len(lexicon.slots) or n_letters > len(lexicon.letters):
+            lexicon = _with_room(lexicon, n_words, words, n_letters)
+        n_words = _number_words(plain, last_eight, places, n_found, lexicon, n_words, codes, place)
+        place += n_found
+        indptr[i + 1] = place
+    spelt, data = _spelt(lexicon.letters[: lexicon.ends[n_words]])
+    return codes[:place].copy(), indptr, data, spelt[lexicon.ends[: n_words + 1]]
+
+
+@compile_loop
+def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated):  # type: ignore[no-untyped-def]
+    """Words that stand under a negation, up to `scope` words behind it and as far as the next pause.
+
+    codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
+    negates, content : (distinct words,) whether a word negates, and whether it can be negated.
+    """
+    for i in range(len(indptr) - 1):
+        left = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            code = codes[p]
+            if code < 0:
+                code, left = ~code, 0
+            word = numbers[code]
+            codes[p], under[p], negated[p] = word, left > 0, left > 0 and content[word]
+            left = scope if negates[word] else max(0, left - 1)
+
+
+@compile_loop
+def count_rows(codes, indptr, first, last, columns):  # type: ignore[no-untyped-def]
+    """How often each column is in each document from `first` to `last`: compressed rows with ascending columns.
+
+    codes : numbers of words; indptr : (documents + 1,) where each begins in it.
+    columns : (numbers,) the column of each, -1 for none.
+
+    Returns (documents + 1,) where each row begins, (cells,) columns and counts.
+    """
+    size = indptr[last] - indptr[first]
+    ends, cells, counts = np.zeros(last - first + 1, np.int64), np.empty(size, np.int32), np.empty(size, np.int64)
+    n_cells = 0
+    for i in range(first, last):
+        n = n_cells
+        for p in range(indptr[i], indptr[i + 1]):
+            cells[n] = columns[codes[p]]
+            n += cells[n] >= 0
+        row = cells[n_cells:n]
+        row.sort()
+        begin = n_cells
+        for column in row:
+            if n_cells > begin and cells[n_cells - 1] == column:
+                counts[n_cells - 1] += 1
+            else:
+                cells[n_cells], counts[n_cells] = column, 1
+                n_cells += 1
+        ends[i - first + 1] = n_cells
+    return ends, cells[:n_cells].copy(), counts[:n_cells].copy()
