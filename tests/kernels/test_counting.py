@@ -42,8 +42,8 @@ def test_every_document_of_a_pair_counts_once(sentences):
     holding = {}
     for document, words in sentences:
         for (one, below), (two, too) in pairwise(words):
-            holding.setdefault(2 * (5 * one + two) + (below and too), set()).add(document)
-    pairs, counts = count_pairs(codes, indptr, documents, under, 5)
+            holding.setdefault(2**32 * one + 2 * two + (below and too), set()).add(document)
+    pairs, counts = count_pairs(codes, indptr, documents, under)
     assert dict(zip(pairs.tolist(), counts.tolist(), strict=True)) == {
         pair: len(held) for pair, held in holding.items()
     }

@@ -120,10 +120,10 @@ def _slot_of(slots, key):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def count_pairs(codes, indptr, documents, under, n_words):  # type: ignore[no-untyped-def]
+def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def]
     """Pairs of neighbouring words within sentences, as they first occur, and how many documents hold each.
 
-    A pair is 2 (first * n_words + second), plus 1 where both words stand under a negation.
+    A pair is first * 2^32 + second * 2, plus 1 where both words stand under a negation.
 
     codes, under : (all words,); indptr : (sentences + 1,) where each begins; documents : (sentences,), ascending.
     """
@@ -134,7 +134,7 @@ def count_pairs(codes, indptr, documents, under, n_words):  # type: ignore[no-un
     for sentence in range(len(documents)):
         document = documents[sentence]
         for p in range(indptr[sentence] + 1, indptr[sentence + 1]):
-            pair = 2 * (np.int64(codes[p - 1]) * n_words + codes[p]) + (under[p - 1] & under[p])
+            pair = (np.int64(codes[p - 1]) << 32) + 2 * np.int64(codes[p]) + (under[p - 1] & under[p])
             slot = _slot(table, pairs, pair)
             number = table[slot]
             if number < 0:
@@ -219,3 +219,16 @@ def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[n
         if fit >= 0:
             sums[sentences[q]] += values[q] * effects[fit, features[q]]
     return sums
+
+
+@compile_loop
+def row_keys(data, ends):  # type: ignore[no-untyped-def]
+    """(rows,) a number for the bytes of each row, the same on every machine; data : bytes; ends : (rows + 1,)."""
+    keys = np.empty(len(ends) - 1, np.uint64)
+    for i in range(len(keys)):
+        key = np.uint64(14695981039346656037)
+        for p in range(ends[i], ends[i + 1]):
+            key = (key ^ np.uint64(data[p])) * np.uint64(1099511628211)
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys[i] = key ^ (key >> np.uint64(31))
+    return keys

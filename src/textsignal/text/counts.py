@@ -88,13 +88,18 @@ class TextCounts:
     in_documents: Counts
 
 
+def parts_of_pairs(pairs: Counts) -> tuple[Counts, Counts, Counts]:
+    """First and second word of pairs, and 1 where both stand under a negation."""
+    return pairs >> 32, (pairs >> 1) & (2**31 - 1), pairs & 1
+
+
 def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
     """Count words and pairs, block by block."""
     n_words = len(texts.words)
 
     def counted(block: TextBlock) -> TextCounts:
         words = count_words(block.codes, block.negated, block.indptr, block.documents, n_words)
-        return TextCounts(*words, *count_pairs(block.codes, block.indptr, block.documents, block.under, n_words))
+        return TextCounts(*words, *count_pairs(block.codes, block.indptr, block.documents, block.under))
 
     return _added(engine.map(counted, blocks_of(texts)))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Engine
 from textsignal.kernels.counting import find_features, key_table, sentence_sums
-from textsignal.text.counts import TextBlock, TextCounts, blocks_of
+from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
 from textsignal.text.units import SentenceTexts
 
 #: How a negated word is written, among features and for people.
@@ -159,8 +159,8 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
     plain, negated = (np.flatnonzero(in_documents >= least).tolist() for in_documents in counted[:2])
     kept = [sorted(words[k] for k in plain), sorted(NOT + words[k] for k in negated)]
     if phrases:
-        often = counts.pairs[counts.in_documents >= least].tolist()
-        named = [(pair % 2, f"{words[pair // 2 // len(words)]} {words[pair // 2 % len(words)]}") for pair in often]
+        often = [part.tolist() for part in parts_of_pairs(counts.pairs[counts.in_documents >= least])]
+        named = [(under, f"{words[first]} {words[second]}") for first, second, under in zip(*often, strict=True)]
         kept += [
             sorted(name for under, name in named if not under),
             sorted(NOT + name for under, name in named if under),

@@ -17,7 +17,7 @@ from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
 from textsignal.text.content import content_terms
-from textsignal.text.counts import count_texts
+from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features, learn_features
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
@@ -105,6 +105,36 @@ class Prepared:
         return self.tones[0].response.simplest
 
 
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """What is counted in texts: features for tone, and content terms for themes.
+
+    language : whose general words and negations are no content terms.
+    """
+
+    features: Features
+    terms: Sequence[str]
+    language: str | None
+
+
+def learn_lexicon(
+    words: Sequence[str],
+    counts: TextCounts,
+    n_documents: int,
+    *,
+    language: str | None,
+    stop_words: frozenset[str],
+    max_terms: int,
+) -> Lexicon:
+    """Choose features and content terms; stop_words : no content terms."""
+    many = n_documents > 50
+    features = learn_features(words, counts, LEAST_FEATURE if many else 1, phrases=True)
+    terms = content_terms(words, counts, language, stop_words, max_terms, LEAST_TERM if many else 1)
+    if not terms:
+        raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
+    return Lexicon(features, terms, language)
+
+
 def prepare_themes(
     texts: SentenceTexts,
     responses: Sequence[Response],
@@ -117,23 +147,36 @@ def prepare_themes(
 ) -> Prepared:
     """Learn features, content terms and their vectors, and for each response tone and family.
 
-    weight : (documents,) how often each counts; language : whose general words and negations are no content terms;
-    stop_words : nor are these.
+    weight : (documents,) how often each counts; others as in `learn_lexicon`.
     """
-    words, counts = texts.words, count_texts(texts, compute.engine)
-    features = learn_features(words, counts, LEAST_FEATURE if len(texts) > 50 else 1, phrases=True)
-    terms = content_terms(words, counts, language, stop_words, max_terms, LEAST_TERM if len(texts) > 50 else 1)
-    if not terms:
-        raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
-    read = read_features(texts, features, compute.engine)
-    units = count_units(texts, terms)
+    counts = count_texts(texts, compute.engine)
+    lexicon = learn_lexicon(
+        texts.words, counts, len(texts), language=language, stop_words=stop_words, max_terms=max_terms
+    )
+    read = read_features(texts, lexicon.features, compute.engine)
+    tones = [partial(_tone_of, response, read, lexicon.features, weight, compute) for response in responses]
+    return prepare_read(read, lexicon, responses, tones, weight, compute)
+
+
+def prepare_read(
+    read: PartlyRead,
+    lexicon: Lexicon,
+    responses: Sequence[Response],
+    tones: Sequence[Callable[[], tuple[Tone, Vector | None]]],
+    weight: Vector,
+    compute: Compute,
+) -> Prepared:
+    """The same of texts that are read.
+
+    tones : for each response, what finds tone, and (documents,) what covariates and offset add by themselves.
+    """
+    units = count_units(read.texts, lexicon.terms)
     # None needs another.
-    tasks: list[Callable[[], Any]] = [lambda: word_vectors(units)]
-    tasks += [partial(_tone_of, response, read, features, weight, compute) for response in responses]
+    tasks: list[Callable[[], Any]] = [lambda: word_vectors(units), *tones]
     vectors, *found = compute.engine.map(lambda task: task(), tasks)
     pairs = zip(responses, found, strict=True)
-    tones = [_with_family(response, tone, offset, read, weight, compute) for response, (tone, offset) in pairs]
-    return Prepared(read, language, features, terms, units, vectors, weight, tones)
+    with_family = [_with_family(response, tone, offset, read, weight, compute) for response, (tone, offset) in pairs]
+    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, with_family)
 
 
 def fit_prepared(

@@ -46,8 +46,10 @@ MOST_RUNS = 4
 LEAST_SILENT = 0.5
 #: Documents whose slopes are taken together.
 BATCH = 100
-#: Documents of a block, at most, and sums over blocks that are held at once.
-BLOCK, SUMS = 50_000, 8
+#: Documents of a block, at most, and sums over blocks that are held at once. The mean of blocks that have too little to
+#: say by themselves predicts worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four
+#: and .690 in eight.
+BLOCK, SUMS = 2**17, 8
 
 
 @dataclass(frozen=True)

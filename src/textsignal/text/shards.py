@@ -1,0 +1,106 @@
+"""Documents on disk: cut into sentences, each word a number, without their texts.
+
+A shard is one file of arrays that appears whole or not at all. Words have numbers of their own in every shard.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from textsignal.errors import OutputError, StorageError
+from textsignal.text.units import SentenceTexts
+
+#: A file that is being written has this behind its name.
+UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True)
+class NotHeld(Sequence[str]):
+    """Texts that are not there any more, of which only their number is known."""
+
+    n_texts: int
+
+    def __len__(self) -> int:
+        return self.n_texts
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> NoReturn:
+        raise IndexError("texts of a shard are not held")
+
+
+def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Write arrays to a file, whole or not at all."""
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        save_file({name: np.ascontiguousarray(values) for name, values in arrays.items()}, unfinished)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except (OSError, SafetensorError) as error:
+        unfinished.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"cannot write {path.name} into {path.parent}: {reason}") from error
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Arrays of a file; StorageError where it is missing or damaged."""
+    try:
+        return dict(load_file(path))
+    except (OSError, SafetensorError) as error:
+        raise StorageError(
+            f"{path} is missing or damaged ({error}); remove {path.parent} and read the texts again"
+        ) from error
+
+
+def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Write documents, and other arrays of theirs, to a file."""
+    arrays: dict[str, NDArray[Any]] = {
+        "words": np.frombuffer("\n".join(texts.words).encode("utf-8", "surrogatepass"), np.uint8),
+        "codes": texts.codes,
+        "n_words": np.diff(texts.indptr).astype(np.int32),
+        "n_sentences": np.bincount(texts.documents, minlength=len(texts)).astype(np.int32),
+        "marks": texts.under.astype(np.uint8) + 2 * texts.negated.astype(np.uint8),
+    }
+    write_arrays({**arrays, **others}, path)
+
+
+def read_shard(path: Path) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
+    """What `write_shard` wrote, without the texts themselves.
+
+    Examples
+    --------
+    >>> from textsignal.text.units import read_sentences
+    >>> path = getfixture("tmp_path") / "0.shard"
+    >>> write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
+    >>> texts, others = read_shard(path)
+    >>> texts.words, texts.documents, texts.negated, others
+    (['not', 'clean', 'noisy'], array([0, 0]), array([False,  True, False]), {'stars': array([2., 3.])})
+    """
+    arrays = read_arrays(path)
+    words, codes, n_words, n_sentences, marks = (
+        arrays.pop(name) for name in ("words", "codes", "n_words", "n_sentences", "marks")
+    )
+    text = words.tobytes().decode("utf-8", "surrogatepass")
+    texts = SentenceTexts(
+        texts=NotHeld(len(n_sentences)),
+        documents=np.repeat(np.arange(len(n_sentences)), n_sentences),
+        spans=np.zeros((0, 2), np.int64),
+        words=text.split("\n") if text else [],
+        codes=codes,
+        indptr=np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]),
+        under=(marks & 1).astype(bool),
+        negated=(marks & 2).astype(bool),
+    )
+    return texts, arrays

@@ -1,0 +1,128 @@
+"""Training on more documents than memory holds: tone learns from all of them, in shards on disk; the rest from a sample.
+
+What words add is learnt the better the more documents there are. Themes, and the GLM on them, have few parameters: a
+random sample of a hundred thousand documents tells them as well as ten million do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.engines import Compute
+from textsignal.families import Family
+from textsignal.text.counts import TextCounts, count_texts
+from textsignal.text.features import Features
+from textsignal.text.merged import MergedCounts
+from textsignal.text.shards import read_arrays, read_shard, write_arrays
+from textsignal.training.corpus import Corpus
+from textsignal.training.tone import BLOCK, ToneBlock, tone_block, tone_effects
+
+#: Shards whose counts are held at once.
+AT_ONCE = 8
+
+
+def count_shards(shards: Sequence[Path], compute: Compute) -> MergedCounts:
+    """Words and pairs of all shards."""
+
+    def counted(path: Path) -> tuple[Sequence[str], TextCounts]:
+        texts, _ = read_shard(path)
+        return texts.words, count_texts(texts, compute.engine)
+
+    merged = MergedCounts()
+    for start in range(0, len(shards), AT_ONCE):
+        for words, counts in compute.engine.map(counted, shards[start : start + AT_ONCE]):
+            merged.add(words, counts)
+    return merged
+
+
+@dataclass(frozen=True, eq=False)
+class StoredBlock:
+    """A block of documents on disk; steps : what is made of it whenever it is loaded."""
+
+    path: Path
+    sizes: Vector
+    steps: tuple[Callable[[ToneBlock], ToneBlock], ...] = ()
+
+    def load(self) -> ToneBlock:
+        """The documents."""
+        found = read_arrays(self.path)
+        counts = found.pop("counts").astype(float)
+        indices, indptr = found.pop("indices"), found.pop("indptr")
+        data = self.sizes[indices] * np.sqrt(counts)
+        roots = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
+        block = ToneBlock(roots, **found)
+        for step in self.steps:
+            block = step(block)
+        return block
+
+    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> StoredBlock:
+        """The same, and a step more."""
+        return replace(self, steps=(*self.steps, step))
+
+
+def write_block(block: ToneBlock, sizes: Vector, path: Path) -> StoredBlock:
+    """Write a block to a file."""
+    roots = block.roots
+    counts = np.rint((roots.data / sizes[roots.indices]) ** 2)
+    arrays = {
+        "counts": counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.float64),
+        "indices": roots.indices.astype(np.int32, copy=False),
+        "indptr": roots.indptr,
+        "keys": block.keys,
+        "y": block.y,
+        "weight": block.weight,
+        "offset": block.offset,
+        "folds": block.folds,
+    }
+    write_arrays(arrays, path)
+    return StoredBlock(path, sizes)
+
+
+def stored_tone(
+    shards: Sequence[Path], sizes_of_shards: Sequence[int], features: Features, family: Family, compute: Compute
+) -> Vector:
+    """(features, fits) of `tone_effects`, over all shards; sizes_of_shards : documents of each.
+
+    Shards hold `response` and `weight` of their documents. Those of one block follow each other.
+    """
+    sizes = features.sizes
+
+    def block(numbers: Sequence[int]) -> StoredBlock:
+        counts, responses, weights = zip(
+            *(_counts(shards[number], features, compute) for number in numbers), strict=True
+        )
+        weight, X = np.concatenate(weights), sp.csr_array(sp.vstack(counts, format="csr"))
+        counted = (weight > 0) & (np.diff(X.indptr) > 0)
+        corpus = Corpus(X, family.encode(np.concatenate(responses)), weight).at(np.flatnonzero(counted))
+        return write_block(tone_block(corpus, sizes), sizes, shards[numbers[0]].with_suffix(".block"))
+
+    blocks = compute.engine.map(block, in_blocks(sizes_of_shards, BLOCK))
+    return tone_effects(blocks, family.of_words, compute)
+
+
+def _counts(path: Path, features: Features, compute: Compute) -> tuple[sp.csr_array, Vector, Vector]:
+    texts, others = read_shard(path)
+    _, counts = features.read(texts, compute.engine)
+    return counts, others["response"], others["weight"]
+
+
+def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Numbers of shards that follow each other, as evenly as may be and at most about `most` documents together.
+
+    Examples
+    --------
+    >>> in_blocks([30, 30, 30, 30, 30], 65)
+    [[0, 1], [2, 3], [4]]
+    """
+    ends = np.cumsum(sizes)
+    n_blocks = 1 if ends[-1] <= most else 2 * -(-int(ends[-1]) // (2 * most))
+    middle = ends - np.asarray(sizes) / 2
+    of_shard: NDArray[np.int64] = np.floor(middle * n_blocks / ends[-1]).astype(np.int64)
+    return [np.flatnonzero(of_shard == number).tolist() for number in np.unique(of_shard)]
