@@ -415,7 +415,7 @@ def test_other_sheets_are_named(ok, model):
         TABLE.to_excel(book, sheet_name="Reviews", index=False)
         TABLE.to_excel(book, sheet_name="Old", index=False)
     _, err = ok("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
-    assert "book.xlsx: 200 rows (sheet Reviews; other sheets: Old).\n" in err
+    assert "book.xlsx: sheet Reviews; other sheets: Old.\n" in err
 
 
 def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
@@ -424,7 +424,7 @@ def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
         TABLE.to_excel(book, sheet_name="Reviews", index=False)
     code, _, err = run("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
     assert code == 2
-    assert "(sheet Notes; other sheets: Reviews).\n" in err
+    assert "book.xlsx: sheet Notes; other sheets: Reviews.\n" in err
 
 
 def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
