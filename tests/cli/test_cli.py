@@ -688,6 +688,19 @@ def test_predictions_carry_other_columns(ok, model):
     pd.testing.assert_frame_equal(every[plain.columns], plain)
 
 
+def test_predictions_of_many_files_are_those_of_one(ok, error_of, model):
+    TABLE[:120].to_parquet("part-1.parquet")
+    TABLE[120:].to_parquet("part-2.parquet")
+    ok("predict", model, "reviews.csv", "--text", "Review", "-o", "whole.csv")
+    _, err = ok("predict", model, "part-*.parquet", "--text", "Review", "-o", "parts.csv")
+    assert err == "Written to parts.csv: 200 rows\n"
+    ok("predict", model, "part-1.parquet", "part-2.parquet", "--text", "Review", "-o", "listed.csv")
+    assert Path("parts.csv").read_bytes() == Path("listed.csv").read_bytes() == Path("whole.csv").read_bytes()
+    assert error_of("predict", model, "gone-*.csv", "--text", "Review") == "no file matches gone-*.csv"
+    arguments = ["predict", model, "part-*.parquet", "--text", "Review", "-o", "part-2.parquet", "--force"]
+    assert "part-2.parquet is read by this command" in error_of(*arguments)
+
+
 def test_columns_that_cannot_be_kept_are_named(error_of, model):
     TABLE.assign(prediction=1).to_csv("new.csv", index=False)
     arguments = ["predict", model, "new.csv", "--text", "Review", "--keep"]
