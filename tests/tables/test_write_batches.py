@@ -63,9 +63,13 @@ def test_a_column_that_becomes_another_is_named(tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_stops_in_the_middle_leaves_nothing_or_the_old_file(tmp_path, name):
     (tmp_path / name).write_text("old")
-    with pytest.raises(KeyboardInterrupt), whole_batches(tmp_path / name, force=True) as add:
-        add(TABLE)
+
+    def stopped():
+        yield TABLE
         raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / name, stopped(), force=True)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "old"
 
