@@ -83,7 +83,8 @@ class Inference:
     ) -> tuple[Array, NDArray[np.int64]]:
         """(documents, padded topics) weights of some documents, and the steps that each took; HT : padded topics."""
         n_topics, mass = len(self.topics), HT.sum(axis=0)
-        totals = np.add.reduceat(np.append(block.data, 0), block.indptr[:-1]) * (np.diff(block.indptr) > 0)
+        # The number behind the last is a sum of its own, so that the bits of a document do not depend on its place.
+        totals = np.add.reduceat(np.append(block.data, 0), block.indptr)[:-1] * (np.diff(block.indptr) > 0)
         W = kernels.zeros((block.n_documents, HT.shape[1]), HT.dtype)
         alive = mass[:n_topics] > 0
         share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())

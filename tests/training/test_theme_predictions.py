@@ -25,39 +25,38 @@ WORDS = [*sorted({word for text in REVIEWS.texts[:20] for word in text.split()})
 
 @pytest.fixture(scope="module")
 def reader():
-    return TextResponseModel(n_topics=4, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings).reader_
+    return TextResponseModel(n_topics=11, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings).reader_
 
 
 def assert_same(reader, texts):
     expected, found = reader.read(texts).predictions, reader.predictions(texts)
-    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
-    np.testing.assert_allclose(found.eta, expected.eta, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found.shares, expected.shares, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(found.eta, expected.eta)
+    np.testing.assert_array_equal(found.shares, expected.shares)
     np.testing.assert_array_equal(found.unknown, expected.unknown)
 
 
 def test_predictions_are_those_of_a_reading(reader):
     assert_same(reader, REVIEWS.texts)
     assert_same(reader, ODD)
-    assert_same(reader, [])
+    assert reader.predictions([]).eta.shape == (0,)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), max_size=6))
-def test_predictions_of_any_words_are_those_of_a_reading(reader, texts):
-    assert_same(reader, texts)
+@given(st.lists(st.lists(st.integers(0, len(WORDS) - 1), max_size=30), min_size=1, max_size=6))
+def test_predictions_of_any_words_are_those_of_a_reading(reader, words):
+    assert_same(reader, [" ".join(WORDS[j] for j in each) for each in words])
 
 
 def test_several_tones_are_read_at_once(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:50], *ODD])
     tones = [fitted.tone, fitted.tone[::-1].copy(), np.ones_like(fitted.tone)]
-    predictor = ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.features.sizes, fitted.themes)
+    predictor = ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.themes)
     with local_compute(1) as compute:
         found = predictor.read(texts, tones, compute)
         alone = [predictor.read(texts, [tone], compute).tones[0] for tone in tones]
         (whole,) = read_together([fitted], texts, compute)
     np.testing.assert_array_equal(found.tones, alone)
-    np.testing.assert_allclose(found.tones[0], whole.tone, rtol=1e-11, atol=1e-14)
+    np.testing.assert_array_equal(found.tones[0], whole.tone)
 
 
 def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):

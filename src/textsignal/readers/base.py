@@ -54,7 +54,7 @@ class Reader(Protocol):
         """Everything it says of texts; given : covariates and offset, None for average ones."""
 
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """What it says of the response: that part of `read`, to rounding, in less time."""
+        """What it says of the response: that part of `read`, in less time."""
 
     def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per topic; better : 1 where more of the response is, -1 where less is."""

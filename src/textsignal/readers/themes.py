@@ -135,7 +135,7 @@ class ThemeReader:
     def predictor(self) -> ThemePredictor:
         """Reads what prediction needs."""
         fitted = self.fitted
-        return ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.features.sizes, fitted.themes)
+        return ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.themes)
 
     def shares_themes(self, other: ThemeReader) -> bool:
         """Whether another has the same features, terms and themes, so that texts can be read for both at once."""

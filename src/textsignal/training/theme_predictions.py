@@ -1,6 +1,6 @@
 """What prediction needs of texts, and nothing else: tone about themes, shares of the text, and what is not known.
 
-The same numbers as a `ThemeReading` has, to rounding, in a fraction of its time and memory.
+The same numbers as a `ThemeReading` has, in a fraction of its time and memory.
 """
 
 from __future__ import annotations
@@ -85,17 +85,16 @@ def _pair_table(keys: NDArray[np.int64], features: NDArray[np.int64], n_parts: i
 
 @dataclass(frozen=True, eq=False)
 class ThemePredictor:
-    """Reads what prediction needs. sizes : (features,) what each counts."""
+    """Reads what prediction needs."""
 
     lexicon: Lexicon
-    sizes: Vector
     themes: Themes
 
     def read(self, texts: SentenceTexts, tones: Sequence[Vector], compute: Compute) -> ToneAndShares:
         """Read documents, in blocks of them; tones : each (features,)."""
         sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
         words, themes, inference = self.lexicon.of_words(texts.words), self.themes, self.themes.inference
-        effects = np.stack(list(tones), axis=1) * self.sizes[:, None]
+        effects = np.stack(list(tones), axis=1)
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
         found = np.empty((len(tones), len(texts), len(themes.topics)))
         shares = np.empty(found.shape[1:])
