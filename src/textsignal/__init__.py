@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from textsignal.loading import load
     from textsignal.model import TextResponseModel
     from textsignal.several import TextResponsesModel
+    from textsignal.tables.batches import read_batches
     from textsignal.tables.read import read_table
+    from textsignal.tables.stream import predict_batches, predict_file
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
     from textsignal.uncertainty.checks import Check
@@ -45,6 +47,9 @@ __all__ = [
     "infer_weights",
     "load",
     "plots",
+    "predict_batches",
+    "predict_file",
+    "read_batches",
     "read_table",
     "search",
     "studies",
@@ -64,6 +69,9 @@ _HOMES = {
     "compare": "comparison.compare",
     "infer_weights": "inference",
     "load": "loading",
+    "predict_batches": "tables.stream",
+    "predict_file": "tables.stream",
+    "read_batches": "tables.batches",
     "read_table": "tables.read",
     "search": "uncertainty.search",
 }

@@ -13,7 +13,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.kernels import Rows, pad
+from textsignal.kernels import Kernels, Rows, pad
 
 #: A document is done when its loss is within this, relative to its total, of the minimum; and most steps for one.
 TOL, MAX_ITER = 1e-4, 1000
@@ -65,25 +65,31 @@ class Inference:
         engine, kernels = compute.engine, compute.kernels
         n_topics = len(self.topics)
         HT = pad(self.topics.T, kernels, rows.dtype)
-        mass = HT.sum(axis=0)
         weights = np.empty((rows.shape[0], n_topics), dtype=rows.dtype)
         steps = np.empty(rows.shape[0], dtype=np.int64)
 
         def infer_block(edges: tuple[int, int]) -> None:
             start, stop = edges
-            block = Rows.of(rows, start, stop)
-            totals = np.add.reduceat(np.append(block.data, 0), block.indptr[:-1]) * (np.diff(block.indptr) > 0)
-            W = kernels.zeros((stop - start, HT.shape[1]), rows.dtype)
-            alive = mass[:n_topics] > 0
-            share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())
-            W[:, :n_topics] = (totals + self.smoothing * n_topics)[:, None] * share
-            steps[start:stop] = kernels.infer(block, HT, W, self.smoothing, self.tol, max_iter)
+            W, steps[start:stop] = self.of_block(Rows.of(rows, start, stop), HT, kernels, max_iter)
             weights[start:stop] = W[:, :n_topics]
 
         engine.map(infer_block, engine.cut(rows.shape[0], rows.nnz, rows.shape[1]))
         unknown = self.unknown(rows)
         weights[unknown] = 0.0 if self.fallback is None else self.fallback
         return InferredWeights(weights, steps, unknown)
+
+    def of_block(
+        self, block: Rows, HT: Array, kernels: Kernels, max_iter: int = MAX_ITER
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """(documents, padded topics) weights of some documents, and the steps that each took; HT : padded topics."""
+        n_topics, mass = len(self.topics), HT.sum(axis=0)
+        # The number behind the last is a sum of its own, so that the bits of a document do not depend on its place.
+        totals = np.add.reduceat(np.append(block.data, 0), block.indptr)[:-1] * (np.diff(block.indptr) > 0)
+        W = kernels.zeros((block.n_documents, HT.shape[1]), HT.dtype)
+        alive = mass[:n_topics] > 0
+        share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())
+        W[:, :n_topics] = (totals + self.smoothing * n_topics)[:, None] * share
+        return W, kernels.infer(block, HT, W, self.smoothing, self.tol, max_iter)
 
 
 class FittedModel(Protocol):

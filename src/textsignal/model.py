@@ -271,7 +271,10 @@ class TextResponseModel(
         self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Predictions:
         """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
-        return self.read(documents, covariates=covariates, offset=offset).predictions
+        check_is_fitted(self)
+        texts, covariates = texts_and_covariates(documents, covariates)
+        tokens = self.reader_.tokenise(texts)
+        return self.reader_.predictions(tokens, self._given(len(tokens), covariates, offset))
 
     def transform(self, texts: Iterable[str] | Tokens) -> Array:
         """(documents, topics) share of each text in each theme; weights for other trainings than themes.
@@ -279,7 +282,7 @@ class TextResponseModel(
         A text with no known term gets those of the average text. Covariates play no part in it.
         """
         check_is_fitted(self)
-        return self.reader_.read(texts_and_covariates(texts, None)[0]).predictions.weights
+        return self.reader_.predictions(texts_and_covariates(texts, None)[0]).weights
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Labels of the topics, in the order of the columns of `transform`; equal ones have their number behind them.

@@ -18,7 +18,7 @@ from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
 from textsignal.model import TextResponseModel
-from textsignal.readers.themes import ThemeReader, read_all, with_topics
+from textsignal.readers.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import responses_beside
 from textsignal.stored_responses import write_names
@@ -166,7 +166,10 @@ class TextResponsesModel(BaseEstimator):
     ) -> dict[str, Predictions]:
         """Everything the models say of texts, by response; texts are read once."""
         check_is_fitted(self)
-        return {name: reading.predictions for name, reading in self.read(texts, covariates=covariates).items()}
+        texts, covariates = texts_and_covariates(texts, covariates)
+        tokens = self.tokenise(texts)
+        found = predict_all(self._readers, tokens, self._first._given(len(tokens), covariates, None))
+        return dict(zip(self.models_, found, strict=True))
 
     def read(
         self, texts: Iterable[str] | Tokens | pd.DataFrame, *, covariates: pd.DataFrame | None = None

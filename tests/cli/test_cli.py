@@ -415,7 +415,7 @@ def test_other_sheets_are_named(ok, model):
         TABLE.to_excel(book, sheet_name="Reviews", index=False)
         TABLE.to_excel(book, sheet_name="Old", index=False)
     _, err = ok("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
-    assert "book.xlsx: 200 rows (sheet Reviews; other sheets: Old).\n" in err
+    assert "book.xlsx: sheet Reviews; other sheets: Old.\n" in err
 
 
 def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
@@ -424,7 +424,7 @@ def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
         TABLE.to_excel(book, sheet_name="Reviews", index=False)
     code, _, err = run("predict", model, "book.xlsx", "--text", "Review", "-o", "p.csv")
     assert code == 2
-    assert "(sheet Notes; other sheets: Reviews).\n" in err
+    assert "book.xlsx: sheet Notes; other sheets: Reviews.\n" in err
 
 
 def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
@@ -686,6 +686,19 @@ def test_predictions_carry_other_columns(ok, model):
     every = csv(ok(*arguments, "--keep", "all")[0])
     assert list(every.columns) == ["row", *table.columns, *plain.columns[1:]]
     pd.testing.assert_frame_equal(every[plain.columns], plain)
+
+
+def test_predictions_of_many_files_are_those_of_one(ok, error_of, model):
+    TABLE[:120].to_parquet("part-1.parquet")
+    TABLE[120:].to_parquet("part-2.parquet")
+    ok("predict", model, "reviews.csv", "--text", "Review", "-o", "whole.csv")
+    _, err = ok("predict", model, "part-*.parquet", "--text", "Review", "-o", "parts.csv")
+    assert err == "Written to parts.csv: 200 rows\n"
+    ok("predict", model, "part-1.parquet", "part-2.parquet", "--text", "Review", "-o", "listed.csv")
+    assert Path("parts.csv").read_bytes() == Path("listed.csv").read_bytes() == Path("whole.csv").read_bytes()
+    assert error_of("predict", model, "gone-*.csv", "--text", "Review") == "no file matches gone-*.csv"
+    arguments = ["predict", model, "part-*.parquet", "--text", "Review", "-o", "part-2.parquet", "--force"]
+    assert "part-2.parquet is read by this command" in error_of(*arguments)
 
 
 def test_columns_that_cannot_be_kept_are_named(error_of, model):

@@ -6,9 +6,13 @@ from numba import njit
 
 from textsignal.kernels.lanes import (
     VECTOR_BYTES,
+    add,
     aligned_zeros,
     divide_by_root,
+    divide_if_positive,
     lanes,
+    larger,
+    largest_of,
     load,
     multiply,
     multiply_add,
@@ -88,3 +92,26 @@ def test_lanes_add_up_to_the_scalar_product(dtype):
 def test_an_unaligned_array_is_read_all_the_same(dtype):
     x = np.arange(2 * lanes(dtype) + 1, dtype=dtype)[1:]
     assert _dot(x, np.ones_like(x)) == x.sum()
+
+
+@njit
+def _largest_ratio(x, y, out):
+    """x / y + x into out, where y > 0; the largest of the ratios."""
+    largest = nothing(x)
+    for start in range(0, x.size, width(x)):
+        ratio = divide_if_positive(load(x, start), load(y, start))
+        largest = larger(largest, ratio)
+        store(out, start, add(ratio, load(x, start)))
+    return largest_of(largest)
+
+
+@dtypes
+def test_division_comparison_and_maximum(dtype):
+    rng = np.random.default_rng(3)
+    x, y = rng.random((2, 4 * lanes(dtype))).astype(dtype)
+    y[::3] = 0
+    out = np.empty_like(x)
+    largest = _largest_ratio(x, y, out)
+    ratio = np.divide(x, y, out=np.zeros_like(x), where=y > 0)
+    assert largest == ratio.max()
+    np.testing.assert_array_equal(out, ratio + x)

@@ -73,6 +73,20 @@ def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[Re
 
 
 @contextmanager
+def row_progress(total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal for rows that are done, of so many where that is known; nothing elsewhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}"), TimeElapsedColumn())
+    with Progress(*columns, console=err, disable=not err.is_terminal, transient=True) as bar:
+        task = bar.add_task("Predicting", total=total, rows="")
+
+        def progress(done: int) -> None:
+            of_all = "" if total is None else f" of {total:,}"
+            bar.update(task, completed=done, rows=f"{done:,}{of_all} rows")
+
+        yield progress
+
+
+@contextmanager
 def sample_progress(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal for so many samples, whatever their order, and a line for every tenth of them elsewhere."""
     done = itertools.count(1)

@@ -9,28 +9,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textsignal.cli.console import count, say
+from textsignal.cli.console import count, row_progress, say
 from textsignal.cli.options import (
     EncodingOption,
-    FileArgument,
     ForceOption,
     ModelArgument,
     OffsetOption,
     SepOption,
     SheetOption,
     TextOption,
-    names_of,
 )
-from textsignal.cli.screen import what_was_read
-from textsignal.tables.write import check_not_input, whole_table
+from textsignal.tables.write import check_not_input
+from textsignal.tables.write_batches import whole_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
+
+    from textsignal.tables.batches import Source
 
 
 def predict(
     model: ModelArgument,
-    file: FileArgument,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="CSV, TSV, JSON lines or Parquet, packed too (.gz, .zip, ...), of any size; JSON; Excel. Several, a "
+            "folder of Parquet files, or a pattern in quotes: 'reviews/*.parquet'.",
+            metavar="FILES...",
+        ),
+    ],
     text: TextOption,
     output: Annotated[
         Path | None,
@@ -45,33 +54,49 @@ def predict(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Predict the response of new texts."""
+    """Predict the response of new texts, of any number: they are read and written a batch at a time."""
     from textsignal.loading import load
-    from textsignal.several import TextResponsesModel
-    from textsignal.tables.apply import predict_table
-    from textsignal.tables.read import read_file
-    from textsignal.tables.several import predict_several
+    from textsignal.tables.batches import Source
+    from textsignal.tables.stream import predict_batches, write_predictions
 
+    source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:
-        check_not_input(output, [file, *model.glob("**/*")])
-    with nullcontext(_to_screen) if output is None else whole_table(output, force=force) as write:
-        fitted = load(model)
-        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        if read.choice:
-            say(what_was_read(file, read))
-        columns = "all" if keep == "all" else names_of(keep, read.table)
-        if isinstance(fitted, TextResponsesModel):
-            predictions = predict_several(fitted, read.table, text, keep=columns)
-        else:
-            predictions = predict_table(fitted, read.table, text, keep=columns, offset=offset)
-        write(predictions)
-    unknown = int(predictions["unknown"].sum())
-    if unknown:
-        texts = count(len(predictions), "text")
-        say(f"Without a word the model knows, taken as an average text: {unknown:,} of {texts}.")
+        check_not_input(output, [*source.files, *model.glob("**/*")])
+    with nullcontext(_to_screen()) if output is None else whole_batches(output, force=force) as write:
+        predictions = predict_batches(
+            load(model),
+            files,
+            text,
+            keep=_kept(keep, source),
+            offset=offset,
+            encoding=encoding,
+            sheet=sheet,
+            sep=sep,
+            notice=_say_choice,
+        )
+        with row_progress(source.n_rows) as progress:
+            done = write_predictions(predictions, write, progress)
+    if done.unknown:
+        texts = count(done.rows, "text")
+        say(f"Without a word the model knows, taken as an average text: {done.unknown:,} of {texts}.")
     if output is not None:
-        say(f"Written to {output}: {count(len(predictions), 'row')}")
+        say(f"Written to {output}: {count(done.rows, 'row')}")
 
 
-def _to_screen(table: pd.DataFrame) -> None:
-    table.to_csv(sys.stdout, index=False)
+def _kept(keep: str | None, source: Source) -> str | list[str]:
+    """Columns to carry over, parted by commas; a column whose own name holds commas is one."""
+    if keep is None or keep == "all":
+        return keep or []
+    if "," in keep and source.has_column(keep):
+        return [keep]
+    return [name.strip() for name in keep.split(",")]
+
+
+def _say_choice(file: str, choice: str) -> None:
+    say(f"{Path(file).name}: {choice}.")
+
+
+def _to_screen() -> Callable[[pd.DataFrame], None]:
+    """Write tables to the screen, one header for all."""
+    header = iter((True,))
+    return lambda table: table.to_csv(sys.stdout, index=False, header=next(header, False))

@@ -1,4 +1,4 @@
-"""Vector registers inside numba: load, store, fill, multiply, multiply-add, divide by a root and add up.
+"""Vector registers inside numba: load, store, fill, add, multiply, divide, compare, and sums and maxima over lanes.
 
 numba leaves vectorising to LLVM, which guards every inner loop with checks that cost more than the few topics it
 runs over. These intrinsics say which operation on how many numbers is meant; LLVM maps them to the widest
@@ -127,6 +127,51 @@ def multiply(typingctx: Any, a: Any, b: Any) -> Any:
         return builder.fmul(*args)
 
     return a(a, b), codegen
+
+
+@intrinsic
+def add(typingctx: Any, a: Any, b: Any) -> Any:
+    """a + b."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fadd(*args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def divide_if_positive(typingctx: Any, a: Any, b: Any) -> Any:
+    """a / b where b > 0, else 0."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zeros = ir.Constant(context.get_value_type(a), None)
+        return builder.select(builder.fcmp_ordered(">", args[1], zeros), builder.fdiv(*args), zeros)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def larger(typingctx: Any, a: Any, b: Any) -> Any:
+    """The larger of both, lane by lane; a where b is not a number."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", args[1], args[0]), args[1], args[0])
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def largest_of(typingctx: Any, value: Any) -> Any:
+    """The largest of the lanes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = context.get_value_type(value)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector.element, [vector]), f"llvm.vector.reduce.fmax.{value.suffix}"
+        )
+        return builder.call(function, [args[0]], fastmath=("nnan",))
+
+    return value.scalar(value), codegen
 
 
 @intrinsic

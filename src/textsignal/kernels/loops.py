@@ -11,7 +11,21 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.kernels.compiling import compiling
-from textsignal.kernels.lanes import divide_by_root, load, multiply, multiply_add, nothing, splat, store, total, width
+from textsignal.kernels.lanes import (
+    add,
+    divide_by_root,
+    divide_if_positive,
+    larger,
+    largest_of,
+    load,
+    multiply,
+    multiply_add,
+    nothing,
+    splat,
+    store,
+    total,
+    width,
+)
 from textsignal.kernels.reference import FIRST_STEPS, KEEP_GRADIENT, KEEP_SQUARE, MOST_OF_THE_WAY, SMALLEST, TINY
 
 compile_loop = compiling()
@@ -175,16 +189,15 @@ def infer(X, HT, mass, W, settings, groups, pull, A, vectors, steps):  # type: i
 def multiplicative_step(X, i, HT, mass, W, smoothing, epsilon, groups, pull):  # type: ignore[no-untyped-def]
     """One step of document i, in place; the relative bound before it."""
     document_pull(X, i, W, HT, epsilon, groups, pull, 0)
-    largest = 0.0
-    for k in range(W.shape[1]):
-        if mass[k] > 0:
-            upper = W[i, k] * pull[0, k] + smoothing
-            if W[i, k] > 0:
-                largest = max(largest, upper / (W[i, k] * mass[k]))
-            W[i, k] = upper / mass[k]
-        else:
-            W[i, k] = 0.0
-    return largest - 1.0
+    largest, added = nothing(W), splat(smoothing)
+    for group in range(len(groups)):
+        k = group * width(W)
+        w, m = load(W, i * len(groups) * width(W) + k), load(mass, k)
+        upper = add(multiply(w, load(pull, k)), added)
+        # A topic without mass, or without weight, bounds nothing.
+        largest = larger(largest, divide_if_positive(upper, multiply(w, m)))
+        store(W, i * len(groups) * width(W) + k, divide_if_positive(upper, m))
+    return np.float64(largest_of(largest)) - 1.0
 
 
 @compile_loop

@@ -13,9 +13,10 @@ from textsignal.arrays import Array, Vector
 from textsignal.covariates.given import Given
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
+from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.bernoulli import Bernoulli
-from textsignal.readers.themes import ThemeReader, read_all, with_topics
+from textsignal.readers.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.explanation import Explanation
 from textsignal.topics.reading import Observed, Reading, Tokens
@@ -111,12 +112,18 @@ class ClassReader:
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
         """Chances of classes; contributions : (documents, themes, classes) to each against all others."""
         readings = read_all(self.readers, texts, given)
-        eta = self.predictors([each.predictions.eta for each in readings])
-        first = readings[0]
-        nothing = np.zeros_like(eta)
-        predictions = replace(first.predictions, family=self.family, eta=eta, beyond=nothing, given=nothing)
+        first, predictions = readings[0], self._together([each.predictions for each in readings])
         contributions = np.stack([each.contributions for each in readings], axis=-1)
         return replace(first, predictions=predictions, contributions=contributions, sentences=None)
+
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """Chances of classes, without what else `read` finds in texts."""
+        return self._together(predict_all(self.readers, texts, given))
+
+    def _together(self, of_each: Sequence[Predictions]) -> Predictions:
+        eta = self.predictors([each.eta for each in of_each])
+        nothing = np.zeros_like(eta)
+        return replace(of_each[0], family=self.family, eta=eta, beyond=nothing, given=nothing)
 
     def predictors(self, of_each: Sequence[Vector]) -> Vector:
         """(documents, classes - 1) linear predictors of the family; of_each : (documents,) that of each class."""

@@ -120,6 +120,10 @@ class MatrixReader:
             spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
         )
 
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """What the estimator says of the response."""
+        return self._predictions(sp.csr_array(self.vectorizer.transform(self.tokenise(texts))), given)
+
     def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
         """One row per topic, strongest positive effect first; where classes have no order, for each of them.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from textsignal.topics.reading import Observed, Reading, Tokens
 from textsignal.topics.theme_explanation import explain_themes
 from textsignal.topics.theme_words import ThemeWords, plain_profiles, ranked_terms, theme_words
 from textsignal.training.theme_model import with_themes
+from textsignal.training.theme_predictions import Lexicon, ThemePredictor
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
 from textsignal.training.themes import Themes
 
@@ -103,21 +105,37 @@ class ThemeReader:
 
     def reading_of(self, sentences: ThemeReading, given: Given | None) -> Reading:
         """What follows from sentences, their themes and tone."""
-        effects, shares = self.fitted.effects, sentences.shares
-        beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
-        eta = effects.linear_predictor(sentences.tone, shares) + beside
-        known = np.zeros(len(shares), dtype=bool)
+        known = np.zeros(len(sentences.shares), dtype=bool)
         known[sentences.texts.documents[sentences.occurrences.sentences]] = True
         known[sentences.texts.documents[sentences.has_terms]] = True
         return Reading(
             texts=sentences.texts.texts,
             n_words=sentences.texts.n_words,
             X=sp.csr_array(by_document(sentences.units, sentences.texts)),
-            predictions=Predictions(self.family, eta, np.zeros_like(eta), beside, shares, shares, ~known),
-            contributions=effects.contributions(sentences.tone, shares),
+            predictions=self._predictions(sentences.tone, sentences.shares, ~known, given),
+            contributions=self.fitted.effects.contributions(sentences.tone, sentences.shares),
             spoken=sentences.spoken,
             sentences=sentences,
         )
+
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """What `read` says of the response, without what else it reads in texts."""
+        (predictions,) = predict_all([self], texts, given)
+        return predictions
+
+    def _predictions(
+        self, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
+    ) -> Predictions:
+        effects = self.fitted.effects
+        beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
+        eta = effects.linear_predictor(tone, shares) + beside
+        return Predictions(self.family, eta, np.zeros_like(eta), beside, shares, shares, unknown)
+
+    @cached_property
+    def predictor(self) -> ThemePredictor:
+        """Reads what prediction needs."""
+        fitted = self.fitted
+        return ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.themes)
 
     def shares_themes(self, other: ThemeReader) -> bool:
         """Whether another has the same features, terms and themes, so that texts can be read for both at once."""
@@ -220,6 +238,19 @@ def read_all(
     with local_compute(readers[0].n_jobs) as compute:
         found = read_together([reader.fitted for reader in readers], tokens, compute)
     return [reader.reading_of(sentences, given) for reader, sentences in zip(readers, found, strict=True)]
+
+
+def predict_all(
+    readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
+) -> list[Predictions]:
+    """What readers of the same themes say of the response, from texts that are read once."""
+    tokens = readers[0].tokenise(texts)
+    with local_compute(readers[0].n_jobs) as compute:
+        found = readers[0].predictor.read(tokens, [reader.fitted.tone for reader in readers], compute)
+    return [
+        reader._predictions(tone, found.shares, found.unknown, given)
+        for reader, tone in zip(readers, found.tones, strict=True)
+    ]
 
 
 def with_topics(

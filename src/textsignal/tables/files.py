@@ -1,6 +1,7 @@
 """A file's bytes, unpacked, and its text: what is wrong with either is said with its line."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -12,6 +13,7 @@ from typing import IO, Any
 
 from textsignal.errors import InputError
 
+_BLOCK = 2**20
 #: Endings of packed files.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -79,17 +81,27 @@ def encoding_of(path: Path, given: str | None) -> str:
 
 def misfit(path: Path, encoding: str) -> str:
     """Say where a file is not in an encoding."""
-    with unpacked(path) as stream:
-        content = stream.read()
-    where = "a byte"
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError as fault:
-        line = fault.object[: fault.start].decode(fault.encoding, "replace").count("\n") + 1
-        where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
-    if b"\0" in content and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+    where, has_zero = _misfit(path, encoding)
+    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
         return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
     return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
+
+
+def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
+    """The first place that is not in an encoding, and whether the file holds a zero byte; read block by block."""
+    decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
+    with unpacked(path) as stream:
+        while not (where and has_zero):
+            block = stream.read(_BLOCK)
+            has_zero |= b"\0" in block
+            try:
+                line += 0 if where else decoder.decode(block, final=not block).count("\n")
+            except UnicodeDecodeError as fault:
+                line += fault.object[: fault.start].decode(fault.encoding, "replace").count("\n")
+                where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
+            if not block:
+                break
+    return where or "a byte", has_zero
 
 
 def one_line(error: Exception) -> str:

@@ -6,7 +6,8 @@ import json
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -21,6 +22,9 @@ import pyarrow.parquet as pq
 from textsignal.errors import InputError
 from textsignal.tables.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
 from textsignal.tables.separator import CANDIDATES, check_separator, find_separator
+
+#: What reading a damaged file raises.
+UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,20 +90,42 @@ def read_file(
 ) -> TableFile:
     """Read a table as `read_table` does, and say what was chosen."""
     path = Path(path)
-    file_format = _format_of(path)
-    options = {"encoding": encoding, "sheet": sheet, "sep": sep}
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if name not in file_format.options:
-            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+    given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
     try:
         check_file(path)
-        found = file_format.read(path, **given)
-    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        found = _FORMATS[ending_of(path)].read(path, **given)
+    except UNREADABLE as error:
         raise InputError(f"cannot read {path}: {one_line(error)}") from error
     if found.table.empty:
         raise InputError(f"{path} has no rows")
     return found
+
+
+def given_options(path: Path, **options: str | None) -> dict[str, str]:
+    """The options that are not None; raise where one is not of the file's format."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in _FORMATS[ending_of(path)].options:
+            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+    return given
+
+
+def ending_of(path: Path) -> str:
+    """The ending that tells a file's format, without that of its packing; raise where it tells none.
+
+    Examples
+    --------
+    >>> ending_of(Path("Reviews.CSV.gz")), ending_of(Path("reviews.parquet"))
+    ('.csv', '.parquet')
+    """
+    for ending in _FORMATS:
+        packings = ("", *PACKED) if ending in _TEXT_FORMATS else ("",)
+        if path.name.lower().endswith(tuple(ending + packing for packing in packings)):
+            return ending
+    raise InputError(
+        f"{path} is of no known format; its name must end in {', '.join(_TEXT_FORMATS)} "
+        f"(with {', '.join(PACKED)} after it if packed), .parquet or .xlsx"
+    )
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
@@ -173,23 +199,52 @@ def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame
 def _read_delimited(
     path: Path, encoding: str | None = None, sep: str | None = None, *, default: str | None
 ) -> TableFile:
+    with delimited(path, encoding, sep, default) as file, unpacked(path) as stream:
+        cells = pd.read_csv(stream, **file.options)
+    names = header_of(path, cells)
+    return TableFile(cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), file.choice)
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """How a delimited file is read, and what was chosen. options : of `pandas.read_csv`."""
+
+    options: dict[str, Any]
+    choice: str
+
+
+@contextmanager
+def delimited(path: Path, encoding: str | None, sep: str | None, default: str | None) -> Iterator[Delimited]:
+    """How to read a delimited file; what goes wrong in the block is said with its line. default : separator."""
     encoding = encoding_of(path, encoding)
-    try:
+    with text_of(path, encoding):
         separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
-        with unpacked(path) as stream:
-            # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
-            cells = pd.read_csv(stream, sep=separator, header=None, dtype=str, na_filter=False, encoding=encoding)
+        chosen = sep is None and separator not in (default, ",")
+        # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
+        options = {"sep": separator, "header": None, "dtype": str, "na_filter": False, "encoding": encoding}
+        try:
+            yield Delimited(options, f"separated by {CANDIDATES[separator]}" if chosen else "")
+        except pd.errors.ParserError as error:
+            raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
+        except pd.errors.EmptyDataError as error:
+            raise InputError(f"{path} is empty") from error
+
+
+@contextmanager
+def text_of(path: Path, encoding: str) -> Iterator[None]:
+    """Say in which line a file is not in its encoding, where that is found out in the block."""
+    try:
+        yield
     except UnicodeError as error:
         raise InputError(f"{path}, {misfit(path, encoding)}") from error
-    except pd.errors.ParserError as error:
-        raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
-    except pd.errors.EmptyDataError as error:
-        raise InputError(f"{path} is empty") from error
-    table = _under_header(cells)
-    if any("\0" in name for name in table.columns):
+
+
+def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
+    """Names of the columns, from the first row."""
+    names = [str(name) for name in cells.iloc[0]]
+    if any("\0" in name for name in names):
         raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
-    chosen = sep is None and separator not in (default, ",")
-    return TableFile(table, f"separated by {CANDIDATES[separator]}" if chosen else "")
+    return names
 
 
 def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
@@ -216,16 +271,13 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
 
 def _read_json(path: Path, encoding: str | None = None) -> TableFile:
     encoding = encoding_of(path, encoding)
-    try:
-        with unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
-            start = next((line for line in lines if line.strip()), "")
-            lines.seek(0)
-            if start.lstrip().startswith("["):
-                records = _array(path, lines.read())
-            else:
-                records = [_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    except UnicodeError as error:
-        raise InputError(f"{path}, {misfit(path, encoding)}") from error
+    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        start = next((line for line in lines if line.strip()), "")
+        lines.seek(0)
+        if start.lstrip().startswith("["):
+            records = _array(path, lines.read())
+        else:
+            records = [json_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     # Of objects, as no other dtype holds half of a surrogate pair.
     return TableFile(pd.DataFrame(records, dtype=object))
 
@@ -241,7 +293,8 @@ def _array(path: Path, text: str) -> list[dict[str, Any]]:
     return records
 
 
-def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The object that a line holds."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -287,18 +340,4 @@ _TEXT_FORMATS = {
     ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
     **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
 }
-_FORMATS = {
-    **{ending + packed: kind for ending, kind in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
-    ".parquet": _Format(_read_parquet),
-    ".xlsx": _Format(_read_excel, ("sheet",)),
-}
-
-
-def _format_of(path: Path) -> _Format:
-    for ending, file_format in _FORMATS.items():
-        if path.name.lower().endswith(ending):
-            return file_format
-    raise InputError(
-        f"{path} is of no known format; its name must end in {', '.join(_TEXT_FORMATS)} "
-        f"(with {', '.join(PACKED)} after it if packed), .parquet or .xlsx"
-    )
+_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}

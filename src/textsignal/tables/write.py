@@ -80,14 +80,20 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame
 
     CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
     """
+    write = writer_of(target)
+    with whole_file(target, force=force) as file:
+        yield partial(_write_table, write, file, target)
+
+
+def writer_of(target: Path) -> Callable[[pd.DataFrame, Path], None]:
+    """What writes a table in the format that a file's name ends in; raise where there is none."""
     write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
     if write is None:
         raise OutputError(
             f"{target} is of no format that can be written; its name must end in {', '.join(_TEXT_FORMATS)} "
             f"(with {', '.join(PACKED)} after it to pack it), .parquet or .xlsx"
         )
-    with whole_file(target, force=force) as file:
-        yield partial(_write_table, write, file, target)
+    return write
 
 
 def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target: Path, table: pd.DataFrame) -> None:
