@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from textsignal.kernels.compiling import compiling
 
 compile_loop = compiling()
-#: Of what is called for every word: as part of the caller, since counting references to arrays costs more than it does.
-compile_inside = compiling(inline="always")
+#: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
+_at = np.uintp
 
 #: What a character is, one bit each. Of the text as it stands:
 SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (1 << bit for bit in range(10))
@@ -78,19 +78,19 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
     """Code points of UTF-8 into `text`; their number. Surrogates may be among them."""
     n, p = 0, start
     while p < end:
-        first = np.uint32(data[p])
+        first = np.uint32(data[_at(p)])
         if first < 0x80:
             code, p = first, p + 1
         elif first < 0xE0 or p + 2 >= end:
-            code, p = (first & 0x1F) << 6 | (np.uint32(data[min(p + 1, end - 1)]) & 0x3F), p + 2
+            code, p = (first & 0x1F) << 6 | (np.uint32(data[_at(min(p + 1, end - 1))]) & 0x3F), p + 2
         elif first < 0xF0 or p + 3 >= end:
-            code = (first & 0x0F) << 12 | (np.uint32(data[p + 1]) & 0x3F) << 6 | (np.uint32(data[p + 2]) & 0x3F)
+            code = (first & 0x0F) << 12 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 2)]) & 0x3F)
             p += 3
         else:
-            code = (first & 0x07) << 18 | (np.uint32(data[p + 1]) & 0x3F) << 12
-            code |= (np.uint32(data[p + 2]) & 0x3F) << 6 | (np.uint32(data[p + 3]) & 0x3F)
+            code = (first & 0x07) << 18 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 12
+            code |= (np.uint32(data[_at(p + 2)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 3)]) & 0x3F)
             p += 4
-        text[n] = code
+        text[_at(n)] = code
         n += 1
     return n
 
@@ -113,42 +113,42 @@ def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
                 pages[text[p] // PAGE] = True
 
 
-@compile_inside
+@compile_loop
 def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
     """The first place from `p` on that is not of this kind."""
-    while p < n and looks[p] & kind:
+    while p < n and looks[_at(p)] & kind:
         p += 1
     return p
 
 
-@compile_inside
+@compile_loop
 def _strip(looks, start, end):  # type: ignore[no-untyped-def]
     """Where a stretch ends without the space behind it."""
-    while end > start and looks[end - 1] & SPACE:
+    while end > start and looks[_at(end - 1)] & SPACE:
         end -= 1
     return end
 
 
-@compile_inside
+@compile_loop
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
     """Where the stop at `p` ends a sentence, -1 where it does not; and whether a space is behind it."""
-    mark = text[p]
-    if p == 0 or not looks[p - 1] & STOP:
+    mark = text[_at(p)]
+    if p == 0 or not looks[_at(p - 1)] & STOP:
         behind = _skip(looks, p + 1, n, STOP)
         closed = _skip(looks, behind, n, CLOSING)
-        if closed == n or looks[closed] & SPACE:
+        if closed == n or looks[_at(closed)] & SPACE:
             return closed, True
-        if p and looks[p - 1] & LETTER and looks[behind] & CAPITAL:
+        if p and looks[_at(p - 1)] & LETTER and looks[_at(behind)] & CAPITAL:
             q = behind + 1
-            while q < n and looks[q] & (LETTER | SMALL) == LETTER:
+            while q < n and looks[_at(q)] & (LETTER | SMALL) == LETTER:
                 q += 1
-            if q < n and looks[q] & (SMALL | SPACE):
+            if q < n and looks[_at(q)] & (SMALL | SPACE):
                 return behind, False
-    if (mark == _DOT or mark == _ELLIPSIS) and (p == 0 or text[p - 1] != mark):
+    if (mark == _DOT or mark == _ELLIPSIS) and (p == 0 or text[_at(p - 1)] != mark):
         q = p + 1
-        while q < n and text[q] == mark:
+        while q < n and text[_at(q)] == mark:
             q += 1
-        if q < n and looks[q] & WORD and (mark == _ELLIPSIS or q > p + 1):
+        if q < n and looks[_at(q)] & WORD and (mark == _ELLIPSIS or q > p + 1):
             return q, False
     return -1, False
 
@@ -188,7 +188,7 @@ def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyp
     )
 
 
-@compile_inside
+@compile_loop
 def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
     """Whether the line break from `line` to `end` stands inside a sentence: between small letters, no empty line."""
     if end == n or not looks[end] & LOWER:
@@ -202,23 +202,23 @@ def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
     return before > 0 and (looks[before - 1] & LOWER > 0 or text[before - 1] == _COMMA)
 
 
-@compile_inside
+@compile_loop
 def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
     """Runs of word characters and the apostrophes behind them."""
     n_words, inside = 0, False
     for p in range(start, end):
-        kind = looks[p]
+        kind = looks[_at(p)]
         n_words += not inside and kind & WORD > 0
         inside = kind & WORD > 0 or (inside and kind & QUOTE > 0)
     return n_words
 
 
-@compile_inside
+@compile_loop
 def _is_long(looks, start, end, longest):  # type: ignore[no-untyped-def]
     """Whether there are more words than `longest`; runs of word characters alone, soon counted, are no fewer."""
-    runs = looks[start] & WORD > 0
+    runs = looks[_at(start)] & WORD > 0
     for p in range(start + 1, end):
-        runs += looks[p] & WORD > looks[p - 1] & WORD
+        runs += looks[_at(p)] & WORD > looks[_at(p - 1)] & WORD
     return runs > longest and _count_words(looks, start, end) > longest
 
 
@@ -227,7 +227,7 @@ def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyp
     """Parts of a very long run, cut at its pauses, into `spans`; their number with those before."""
     first, last, n_words, p = start, start, 0, start
     while p < end:
-        kind, behind = looks[p], -1
+        kind, behind = looks[_at(p)], -1
         after = p + 1
         if kind & COMMA:
             behind = _skip(looks, _skip(looks, p, end, COMMA), end, SPACE)
@@ -243,10 +243,10 @@ def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyp
         n_words += _count_words(looks, last, p)
         last = p = behind
         if n_words >= part and last < end:
-            spans[2 * n_spans], spans[2 * n_spans + 1] = first, _strip(looks, first, last)
+            spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = first, _strip(looks, first, last)
             n_spans += 1
             first, n_words = last, 0
-    spans[2 * n_spans], spans[2 * n_spans + 1] = first, end
+    spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = first, end
     return n_spans + 1
 
 
@@ -258,7 +258,7 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
     while start < n:
         end = n
         while p < n:
-            kind = looks[p]
+            kind = looks[_at(p)]
             if not kind & _BREAKS:
                 p += 1
                 continue
@@ -278,12 +278,12 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
                 end = place
                 break
         left = start
-        while left < end and not looks[left] & HELD:
+        while left < end and not looks[_at(left)] & HELD:
             left += 1
         if left < end:
             left, right = _skip(looks, start, end, SPACE), _strip(looks, start, end)
             if right - left <= 2 * longest or not _is_long(looks, left, right, longest):
-                spans[2 * n_spans], spans[2 * n_spans + 1] = left, right
+                spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = left, right
                 n_spans += 1
             else:
                 n_spans = _cut_long(looks, left, right, part, spans, n_spans)
@@ -302,9 +302,10 @@ def grown(array, size):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def cut_texts(texts, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
+def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
     """Code points of the texts from `first` to `last`, and the sentences in them; each a sentence if taken `whole`.
 
+    beyond : (texts,) whether a text goes beyond ASCII.
     limits : words of a run without a stop that is left alone, and of a part it is cut into.
 
     Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
@@ -317,11 +318,16 @@ def cut_texts(texts, first, last, characters, limits, whole):  # type: ignore[no
     spans, n_spans, looks = np.empty(len(text) // 16 + 16, np.int64), 0, np.empty(16, np.uint32)
     for i in range(n_texts):
         here = text[begins[i] :]
-        n = _decode(texts.data, offsets[first + i], offsets[first + i + 1], here)
+        start, n = offsets[first + i], offsets[first + i + 1] - offsets[first + i]
+        if beyond[first + i]:
+            n = _decode(texts.data, start, start + n, here)
+        else:
+            for p in range(n):
+                here[_at(p)] = texts.data[_at(start + p)]
         looks, seen = grown(looks, n), np.uint32(0)
         for p in range(n):
-            looks[p] = kinds[here[p]]
-            seen |= looks[p]
+            looks[_at(p)] = kinds[here[_at(p)]]
+            seen |= looks[_at(p)]
         odd[i] = seen & ODD > 0
         spans = grown(spans, 2 * (n_spans + n + 1))
         if whole:

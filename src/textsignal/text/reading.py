@@ -139,7 +139,7 @@ def _edges(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> Block:
-    text, begins, sentences, flat, odd = cut_texts(encoded.source, *rows, characters, (LONGEST, PART), whole)
+    text, begins, sentences, flat, odd = cut_texts(encoded.source, encoded.beyond, *rows, characters, (LONGEST, PART), whole)
     spans = flat.reshape(-1, 2)
     places = spans + np.repeat(begins[:-1], np.diff(sentences))[:, None]
     ready = np.zeros(len(spans), dtype=bool)

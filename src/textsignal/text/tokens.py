@@ -134,8 +134,7 @@ def count_terms(
         run for length, run in enumerate(_runs(codes, documents, tokens.words, max(lengths)), 1) if length in lengths
     ]
     if vocabulary is None:
-        used = (np.flatnonzero(np.bincount(run.numbers, minlength=len(run.names))).tolist() for run in found)
-        terms = sorted({run.names[k] for run, numbers in zip(found, used, strict=True) for k in numbers})
+        terms = sorted({run.names[k] for run in found for k in _used(run.numbers, len(run.names))})
         columns: Mapping[str, int] = {term: column for column, term in enumerate(terms)}
     else:
         terms, columns = list(vocabulary), vocabulary
@@ -146,6 +145,13 @@ def count_terms(
         of_run = count_codes(run.numbers, indptr, places, len(terms))
         counts = of_run if len(found) == 1 else counts + of_run
     return counts, terms
+
+
+def _used(numbers: NDArray[np.int32], n_numbers: int) -> list[int]:
+    """Numbers that occur, ascending."""
+    used = np.zeros(n_numbers, dtype=bool)
+    used[numbers] = True
+    return np.flatnonzero(used).tolist()
 
 
 def count_codes(
@@ -167,13 +173,16 @@ def count_codes(
     array([[1, 1],
            [0, 2]])
     """
-    inner = np.searchsorted(indptr, np.arange(BLOCK_WORDS, indptr[-1], BLOCK_WORDS))
+    step = max(BLOCK_WORDS, n_columns)
+    inner = np.searchsorted(indptr, np.arange(step, indptr[-1], step))
     edges = [0, *np.unique(inner).tolist(), len(indptr) - 1]
-    parts = list(in_threads(lambda rows: count_rows(codes, indptr, *rows, columns), list(pairwise(edges)), n_jobs))
-    sizes, cells, counts = (
-        np.concatenate(arrays)
-        for arrays in zip(*((np.diff(ends, prepend=0)[1:], *rest) for ends, *rest in parts), strict=True)
-    )
+
+    def count(rows: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        sizes, cells, counts = count_rows(codes, indptr, *rows, columns, n_columns)
+        return sizes, cells, counts
+
+    parts = in_threads(count, list(pairwise(edges)), n_jobs)
+    sizes, cells, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     shape = (len(indptr) - 1, n_columns)
     return sp.csr_matrix((counts, cells, np.concatenate([[0], np.cumsum(sizes)])), shape=shape)
 
