@@ -49,9 +49,9 @@ model.drivers(interval=0.95)  # ranges beside lift and worth
    is much the same for all themes; its mean is added. Where gammas cannot be told from noise (root mean square of z
    below 3), nothing is.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
-   fits level 2 anew; intervals reach as far to both sides as 95% of the refits, widened by 3. (Refits spread more on
-   the side away from 0: between their own 2.5% and 97.5% lies the truth in 92% of cases only, with 20 themes and no
-   effect.) Topics of other trainings are learnt anew from samples and matched by the Hungarian method; a GLM on the
+   fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
+   spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
+   20 themes and no effect.) Topics of other trainings are learnt anew from samples and matched by the Hungarian method; a GLM on the
    texts that were *not* drawn says how much of them to believe, so these intervals are honest, and wide.
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import parts, storage
+from textsignal import parts, storage, streaming
 from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.covariates.design import Design
@@ -150,6 +150,9 @@ class TextResponseModel(
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        text: str | None = None,
+        memory: str | int = streaming.MEMORY,
+        folder: str | Path | None = None,
     ) -> Self:
         """Learn terms, themes or topics, and what they are worth.
 
@@ -165,8 +168,16 @@ class TextResponseModel(
         covariates : one row per document: numbers, yes or no, categories. With `formula`, the columns that it names.
         offset : what is added to each linear predictor, such as the logarithm of an exposure.
         groups : within which documents depend on each other, such as hotels: standard errors of covariates mind them.
+        text : column of the texts, where `texts` is a source of more than memory holds: a file, a pattern such as
+            "reviews/*.parquet", an Arrow dataset, or an iterable of tables. `responses` and `sample_weight` are then
+            columns too. Tone is learnt from all documents, themes and what they are worth from a random sample.
+        memory, folder : of a source: what the fit may take; where its numbers are kept, so that a fit that was stopped
+            goes on from there: by default they are kept nowhere.
         """
         parts.check(self)
+        if text is not None:
+            beside = {"covariates": covariates, "offset": offset, "groups": groups}
+            return self._fit_source(texts, text, responses, sample_weight, beside, memory, folder)
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(
@@ -179,6 +190,31 @@ class TextResponseModel(
         )
         reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         return self._take(reader, observed, design, name_of(responses, "response"))
+
+    def _fit_source(
+        self,
+        source: Any,
+        text: str,
+        response: object,
+        weight: object,
+        beside: Mapping[str, object],
+        memory: str | int,
+        folder: str | Path | None,
+    ) -> Self:
+        """Fit to a source, whose columns have these names; beside : what cannot be given with one."""
+        unused = [name for name, value in beside.items() if value is not None]
+        if unused:
+            raise InputError(f"{unused[0]} cannot be given with a source; give texts that are in memory")
+        for name, column in {"responses": response, "sample_weight": weight}.items():
+            if not isinstance(column, str) and not (column is None and name == "sample_weight"):
+                raise InputError(
+                    f"with text={text!r}, {name} must be the name of a column, not {type(column).__name__}"
+                )
+        columns = streaming.Columns(text, str(response), None if weight is None else str(weight))
+        reader, observed, n_documents = streaming.fit_source(self, source, columns, memory=memory, folder=folder)
+        self._take(reader, observed, None, columns.response)
+        self.n_documents_ = n_documents
+        return self
 
     def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
         """Be the model of what was fitted; name : of the response."""

@@ -94,7 +94,7 @@ def training_of(options: Options) -> str:
 def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
     """Texts with their words, as the training that is asked for takes them."""
     if training_of(options) == "themes":
-        return theme_tokens(texts, _language(options))
+        return theme_tokens(texts, language_of(options))
     return matrix_tokens(texts, new_vectorizer(options))
 
 
@@ -157,33 +157,41 @@ def _fit_classes(options: Options, observed: Observed, family: Family) -> ClassR
 def response_of(options: Options, observed: Observed) -> Response:
     """The response that a model of themes is to explain; raises where there is nothing to explain."""
     counted = np.where(observed.weight > 0, observed.responses, np.nan)
+    return Response(counted, families_of(options, counted, observed.family), observed.given)
+
+
+def families_of(options: Options, counted: Vector, family: Family | None = None) -> Candidates:
+    """Families that responses may be of, NaN where there is none; family : as far as it is known."""
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
-    families = _candidates(options, observed.family, counted)
-    for family in families.families:
-        check_trainable(family)
-        family.encode(counted)
+    families = _candidates(options, family, counted)
+    for candidate in families.families:
+        check_trainable(candidate)
+        candidate.encode(counted)
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")
-    return Response(counted, families, observed.given)
+    return families
 
 
 def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
-    least = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
-    _check_themes(options, least, len(tokens))
-    seed_words = _seed_words(options, least)
+    _seed_words(options, _check_themes(options, len(tokens)))
     with local_compute(options.n_jobs) as compute:
-        prepared = prepare(options, responses, tokens, weight, compute)
-        seed = draw_seed(options.random_state)
-        if is_auto_number(options.n_topics):
-            taken = choose_number(prepared, seed, compute, seed_words)
-        else:
-            taken = Number(number_of(options))
-        models = fit_prepared(
-            prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=seed_words, why=taken.why
-        )
+        return fit_prepared_themes(options, prepare(options, responses, tokens, weight, compute), compute)
+
+
+def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
+    """Fit as many themes as are asked for, or as come back, and a reader for each response."""
+    least = _check_themes(options, len(prepared.read.texts))
+    seed, seed_words = draw_seed(options.random_state), _seed_words(options, least)
+    if is_auto_number(options.n_topics):
+        taken = choose_number(prepared, seed, compute, seed_words)
+    else:
+        taken = Number(number_of(options))
+    models = fit_prepared(
+        prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=seed_words, why=taken.why
+    )
     return theme_readers(models, options.n_jobs)
 
 
@@ -191,15 +199,16 @@ def prepare(
     options: Options, responses: Sequence[Response], tokens: SentenceTexts, weight: Vector, compute: Compute
 ) -> Prepared:
     """Learn what themes of any number stand on; weight : (documents,)."""
-    return prepare_themes(
-        tokens,
-        responses,
-        weight,
-        language=_language(options),
-        stop_words=stop_words(own_stop_words(options)),
-        max_terms=CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
-        compute=compute,
-    )
+    return prepare_themes(tokens, responses, weight, compute=compute, **lexicon_options(options))
+
+
+def lexicon_options(options: Options) -> dict[str, Any]:
+    """Which words are content terms."""
+    return {
+        "language": language_of(options),
+        "stop_words": stop_words(own_stop_words(options)),
+        "max_terms": CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
+    }
 
 
 def is_auto_number(n_topics: object) -> bool:
@@ -224,7 +233,9 @@ def _is_auto(options: Options) -> bool:
     return isinstance(options.family, str) and options.family == AUTO
 
 
-def _check_themes(options: Options, n_themes: int, n_texts: int) -> None:
+def _check_themes(options: Options, n_texts: int) -> int:
+    """The least number of themes; raises where so many texts cannot carry it, or an option is wrong."""
+    n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
     check_number("n_topics", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
         raise InputError(f"n_topics={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
@@ -236,6 +247,7 @@ def _check_themes(options: Options, n_themes: int, n_texts: int) -> None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
     if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
         raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
+    return n_themes
 
 
 def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
@@ -255,7 +267,8 @@ def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
     return {label: [normalise(word) for word in words] for label, words in given.items()}
 
 
-def _language(options: Options) -> str | None:
+def language_of(options: Options) -> str | None:
+    """The language that is asked for, by its name."""
     if not isinstance(options.language, str | None):
         raise InputError(f"language={options.language!r} must be a name or code such as 'english' or 'de', or None")
     return None if options.language is None else language_name(options.language)

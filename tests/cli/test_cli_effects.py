@@ -52,7 +52,7 @@ def test_the_bootstrap_says_how_far_it_is(folder, call, capsys):
     assert call("effects", folder / "out/model", folder / "reviews.csv", *COLUMNS, *bootstrap) == 0
     said = capsys.readouterr()
     assert "Bootstrap: 3 of 3 samples finished" in said.err
-    assert "percentiles over 3 samples" in " ".join(said.out.split())
+    assert "those of 3 samples" in " ".join(said.out.split())
     assert " to +" in said.out
 
 

@@ -148,27 +148,32 @@ def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def
 
 
 @compile_loop
-def find_features(texts, known, sizes):  # type: ignore[no-untyped-def]
+def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     """Every occurrence of a feature, document by document, and what each carries of its document.
 
     texts : codes, under, negated (all words,), indptr (sentences + 1,), ends (documents + 1,) of its sentences.
     known : features of words and of negated words (words,), numbers of words in phrases (words,), how many of these
         there are, and the hash table from pairs of such numbers to features; -1 for what is none.
-    sizes : (features,) what each counts.
+    sizes : (features,) what each counts; located : whether occurrences are wanted, or counts alone.
 
     Returns words, sentences, features and values (occurrences,), and counts of features in documents: indptr
     (documents + 1,), indices ascending in each, and data.
     """
     codes, under, negated, indptr, ends = texts
     of_word, of_negated, parts, n_parts, slots, phrases = known
-    most = 2 * len(codes)
-    words, sentences = np.empty(most, np.int32), np.empty(most, np.int32)
-    features, values = np.empty(most, np.int32), np.empty(most, np.float64)
+    most, largest = 2 * len(codes), 0
+    for document in range(len(ends) - 1):
+        largest = max(largest, 2 * (indptr[ends[document + 1]] - indptr[ends[document]]))
+    held_most = most if located else largest
+    words, sentences = np.empty(held_most, np.int32), np.empty(held_most, np.int32)
+    features, values = np.empty(held_most, np.int32), np.empty(held_most, np.float64)
     indices, data = np.empty(most, np.int32), np.empty(most, np.float64)
     rows = np.zeros(len(ends), np.int64)
     held, place = np.full(len(sizes), -1, np.int64), np.empty(len(sizes), np.int64)
     n_found, n_cells = 0, 0
     for document in range(len(ends) - 1):
+        if not located:
+            n_found = 0
         first, row = n_found, n_cells
         for sentence in range(ends[document], ends[document + 1]):
             start = indptr[sentence]
@@ -203,6 +208,8 @@ def find_features(texts, known, sizes):  # type: ignore[no-untyped-def]
         for q in range(first, n_found):
             values[q] = scale * sizes[features[q]] / np.sqrt(data[place[features[q]]])
         rows[document + 1] = n_cells
+    if not located:
+        n_found = 0
     found = words[:n_found].copy(), sentences[:n_found].copy(), features[:n_found].copy(), values[:n_found].copy()
     return found, (rows, indices[:n_cells].copy(), data[:n_cells].copy())
 

@@ -93,9 +93,21 @@ class Features:
 
     def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
         """Every occurrence of these features, and (documents, features) how often documents hold them."""
+        parts = self._found(texts, engine, located=True)
+        found = Occurrences(*(np.concatenate(arrays) for arrays in zip(*(part[0] for part in parts), strict=True)))
+        return found, _counts([part[1] for part in parts], len(self))
+
+    def count(self, texts: SentenceTexts, engine: Engine) -> sp.csr_array:
+        """(documents, features) how often documents hold these features."""
+        return _counts([part[1] for part in self._found(texts, engine, located=False)], len(self))
+
+    def _found(
+        self, texts: SentenceTexts, engine: Engine, *, located: bool
+    ) -> list[tuple[Sequence[NDArray], Sequence[NDArray]]]:
+        """Occurrences, where they are wanted, and counts of blocks, one after the other."""
         known, sizes = self._known, self.sizes
 
-        def numbered(numbers: Mapping[str, int]) -> NDArray[np.int64]:
+        def numbered(numbers: Mapping[str, int]) -> NDArray[np.int32]:
             return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int32)
 
         of_words = numbered(known.words), numbered(known.negated), numbered(known.parts)
@@ -103,12 +115,12 @@ class Features:
 
         def found(block: TextBlock) -> tuple[Sequence[NDArray], Sequence[NDArray]]:
             texts_of = (block.codes, block.under, block.negated, block.indptr, block.ends)
-            (words, sentences, *others), counts = find_features(texts_of, given, sizes)
+            (words, sentences, *others), counts = find_features(texts_of, given, sizes, located)
             words += block.word
             sentences += block.sentence
             return (words, sentences, *others), counts
 
-        return _joined(engine.map(found, blocks_of(texts)), len(self))
+        return engine.map(found, blocks_of(texts))
 
     @cached_property
     def _known(self) -> _Known:
@@ -128,16 +140,12 @@ class Features:
         )
 
 
-def _joined(
-    parts: Sequence[tuple[Sequence[NDArray], Sequence[NDArray]]], n_features: int
-) -> tuple[Occurrences, sp.csr_array]:
-    """Occurrences and counts of blocks, one after the other."""
-    found = Occurrences(*(np.concatenate(arrays) for arrays in zip(*(part[0] for part in parts), strict=True)))
-    rows, indices, data = zip(*(part[1] for part in parts), strict=True)
+def _counts(parts: Sequence[Sequence[NDArray]], n_features: int) -> sp.csr_array:
+    """Counts of blocks, one after the other."""
+    rows, indices, data = zip(*parts, strict=True)
     sizes = np.concatenate([np.diff(indptr) for indptr in rows])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
-    shape = (len(sizes), n_features)
-    return found, sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=shape)
+    return sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(len(sizes), n_features))
 
 
 def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:

@@ -1,4 +1,4 @@
-"""Training on more documents than memory holds: tone learns from all of them, in shards on disk; the rest from a sample.
+"""Training on more documents than memory holds: tone learns from all, in shards on disk; the rest from a sample.
 
 What words add is learnt the better the more documents there are. Themes, and the GLM on them, have few parameters: a
 random sample of a hundred thousand documents tells them as well as ten million do.
@@ -109,8 +109,7 @@ def stored_tone(
 
 def _counts(path: Path, features: Features, compute: Compute) -> tuple[sp.csr_array, Vector, Vector]:
     texts, others = read_shard(path)
-    _, counts = features.read(texts, compute.engine)
-    return counts, others["response"], others["weight"]
+    return features.count(texts, compute.engine), others["response"], others["weight"]
 
 
 def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
@@ -119,7 +118,7 @@ def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
     Examples
     --------
     >>> in_blocks([30, 30, 30, 30, 30], 65)
-    [[0, 1], [2, 3], [4]]
+    [[0], [1], [2, 3], [4]]
     """
     ends = np.cumsum(sizes)
     n_blocks = 1 if ends[-1] <= most else 2 * -(-int(ends[-1]) // (2 * most))

@@ -117,15 +117,13 @@ def effect_rows(
     errors: Vector,
     level: float,
     degrees: float = np.inf,
-    reach: Vector | None = None,
 ) -> pd.DataFrame:
     """One row per theme.
 
-    degrees : of freedom, of the t distribution; reach : half the width of intervals, where not of that distribution.
+    degrees : of freedom, of the t distribution.
     """
     law = t(degrees) if np.isfinite(degrees) else norm()
-    if reach is None:
-        reach = law.ppf(0.5 + level / 2) * errors
+    reach = law.ppf(0.5 + level / 2) * errors
     low, high = estimates - reach, estimates + reach
     z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
     p_values = 2 * law.sf(np.abs(z))

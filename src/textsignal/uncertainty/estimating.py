@@ -28,7 +28,7 @@ METHODS = {
         "halves of the texts say they fall short; what these miss of lifts and worths is added. Themes are taken as "
         "they are; stability() says how firm these are."
     ),
-    "bootstrap": "Intervals are percentiles over {n_refits} samples of the texts drawn with replacement.",
+    "bootstrap": "Standard errors are those of {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
         "Conditional on the topics: as if themes and tone had been known beforehand, and not learnt from these "
         "responses. Too narrow: pure noise is called clear far too often."
