@@ -2,11 +2,11 @@
 
     python benchmarks/counting.py --data ../shared/data
 
-Ours: texts without markup, sentences, negation, numbers of words, and how often each word is in each document. CountVectorizer: how often
-each word is in each document. Texts are those of hotel_reviews_10k, or synthetic reviews where they are absent, over
-and over, with one word in a hundred changed so that the vocabulary grows as it does in life. Words are parted by white
-space. Rounds go in turns, so that a busy spell of the machine hits all; the shortest time counts. Beside it stand words
-per second of processor time, which other programs on the machine hardly change.
+Ours: texts without markup, sentences, negation, numbers of words, and how often each word is in each document.
+CountVectorizer: how often each word is in each document. Texts are those of hotel_reviews_10k, or synthetic reviews
+where they are absent, over and over, with one word in a hundred changed so that the vocabulary grows as it does in
+life. Words are parted by white space. Rounds go in turns, so that a busy spell of the machine hits all; the shortest
+time counts. Beside it stand words per second of processor time, which other programs hardly change.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.compiling import compiling
-from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD
+from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD, grown
 
 compile_loop = compiling()
 #: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
@@ -38,16 +38,6 @@ class Lexicon(NamedTuple):
 
 
 @compile_loop
-def _grown(array, used, size):  # type: ignore[no-untyped-def]
-    """The array itself, or a copy of what is used of it with room for `size` and more."""
-    if len(array) >= size:
-        return array
-    larger = np.empty(max(size, 2 * len(array)), array.dtype)
-    larger[:used] = array[:used]
-    return larger
-
-
-@compile_loop
 def _slot(key, n_slots):  # type: ignore[no-untyped-def]
     """Where a key is looked for first: its highest bits once it is mixed, of a power of 2 slots."""
     mixed = key * np.uint64(_MIXER)
@@ -62,14 +52,14 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
         n_slots = len(slots) // 2
         while n_slots < 2 * words:
             n_slots *= 2
-        keys, ends = _grown(keys, n_words, n_slots // 2), _grown(ends, n_words + 1, n_slots // 2 + 1)
+        keys, ends = grown(keys, n_words, n_slots // 2), grown(ends, n_words + 1, n_slots // 2 + 1)
         slots = np.zeros(2 * n_slots, np.uint64)
         for word in range(n_words):
             slot = _slot(keys[word], n_slots)
             while slots[2 * slot]:
                 slot = (slot + 1) & (n_slots - 1)
             slots[2 * slot], slots[2 * slot + 1] = keys[word], word
-    return Lexicon(slots, keys, ends, _grown(lexicon.letters, ends[n_words], letters))
+    return Lexicon(slots, keys, ends, grown(lexicon.letters, ends[n_words], letters))
 
 
 @compile_loop
@@ -101,7 +91,11 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
             n_found += 1
             p, paused = end, False
             continue
-        if text[_at(p)] == _HYPHEN and (p == 0 or looks[_at(p - 1)] & SPACE) and (p + 1 == n or looks[_at(p + 1)] & SPACE):
+        if (
+            text[_at(p)] == _HYPHEN
+            and (p == 0 or looks[_at(p - 1)] & SPACE)
+            and (p + 1 == n or looks[_at(p + 1)] & SPACE)
+        ):
             paused = True
         paused |= kind & PAUSE > 0
         p += 1
@@ -110,8 +104,9 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
-    """Numbers of words at these places into `codes` from `place` on; new ones are put into the lexicon. How many it has.
+    """Numbers of words into `codes` from `place` on; new ones are put into the lexicon. How many it then has.
 
+    places : start and end of every word, as `_find_words` gives them.
     last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
     """
     slots, keys, ends, letters = lexicon
@@ -180,8 +175,8 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     for i in range(len(starts)):
         size, n, last = ends[i] - starts[i], 0, np.uint64(0)
         if size > len(plain):
-            plain, looks, places = _grown(plain, 0, size), _grown(looks, 0, size), _grown(places, 0, 2 * size)
-            last_eight = _grown(last_eight, 0, size)
+            plain, looks, places = grown(plain, 0, size), grown(looks, 0, size), grown(places, 0, 2 * size)
+            last_eight = grown(last_eight, 0, size)
         for p in range(starts[i], ends[i]):
             letter = text[_at(p)] if ready[i] else normal[text[_at(p)]]
             if letter != NOTHING:
@@ -190,7 +185,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
                 n += 1
         n_found = _find_words(plain, looks, n, places)
         if place + n_found > len(codes):
-            codes = _grown(codes, place, place + n_found)
+            codes = grown(codes, place, place + n_found)
         words, n_letters = n_words + n_found, lexicon.ends[n_words] + n
         if 4 * words > len(lexicon.slots) or n_letters > len(lexicon.letters):
             lexicon = _with_room(lexicon, n_words, words, n_letters)

@@ -84,7 +84,9 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
         elif first < 0xE0 or p + 2 >= end:
             code, p = (first & 0x1F) << 6 | (np.uint32(data[_at(min(p + 1, end - 1))]) & 0x3F), p + 2
         elif first < 0xF0 or p + 3 >= end:
-            code = (first & 0x0F) << 12 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 2)]) & 0x3F)
+            code = (
+                (first & 0x0F) << 12 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 2)]) & 0x3F)
+            )
             p += 3
         else:
             code = (first & 0x07) << 18 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 12
@@ -144,7 +146,7 @@ def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
                 q += 1
             if q < n and looks[_at(q)] & (SMALL | SPACE):
                 return behind, False
-    if (mark == _DOT or mark == _ELLIPSIS) and (p == 0 or text[_at(p - 1)] != mark):
+    if mark in (_DOT, _ELLIPSIS) and (p == 0 or text[_at(p - 1)] != mark):
         q = p + 1
         while q < n and text[_at(q)] == mark:
             q += 1
@@ -183,8 +185,8 @@ def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyp
                 return following & UPPER == 0
     if stop - first == 1 and looks[first] & INITIAL:
         return True
-    return first - start < 4 and _skip(looks, first, stop, DIGIT) == stop and (
-        _skip(looks, start, first, ITEM) == first
+    return (
+        first - start < 4 and _skip(looks, first, stop, DIGIT) == stop and (_skip(looks, start, first, ITEM) == first)
     )
 
 
@@ -265,7 +267,9 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
             place, behind, ends = p, p + 1, True
             if kind & STOP:
                 found, spaced = _stop_end(text, looks, p, n)
-                ends = found >= 0 and not (spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters))
+                ends = found >= 0 and not (
+                    spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters)
+                )
                 behind = max(found, p + 1)
                 place = behind
             elif kind & OTHER_STOP:
@@ -292,12 +296,12 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
 
 
 @compile_loop
-def grown(array, size):  # type: ignore[no-untyped-def]
-    """The array itself, or a copy with room for `size` and more."""
+def grown(array, used, size):  # type: ignore[no-untyped-def]
+    """The array itself, or a copy of what is used of it with room for `size` and more."""
     if len(array) >= size:
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
+    larger[:used] = array[:used]
     return larger
 
 
@@ -324,12 +328,12 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
         else:
             for p in range(n):
                 here[_at(p)] = texts.data[_at(start + p)]
-        looks, seen = grown(looks, n), np.uint32(0)
+        looks, seen = grown(looks, 0, n), np.uint32(0)
         for p in range(n):
             looks[_at(p)] = kinds[here[_at(p)]]
             seen |= looks[_at(p)]
         odd[i] = seen & ODD > 0
-        spans = grown(spans, 2 * (n_spans + n + 1))
+        spans = grown(spans, 2 * n_spans, 2 * (n_spans + n + 1))
         if whole:
             spans[2 * n_spans], spans[2 * n_spans + 1] = 0, n
             n_spans += 1

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from textsignal.kernels import splitting as kinds
 from textsignal.kernels.splitting import NOTHING, PAGE, Characters, pack
 from textsignal.text import sentences
-from textsignal.text.tokenise import FLAG_PART, MARKS, PAUSES, PICTURE, normalise
+from textsignal.text.tokenise import FLAG_PART, MARKS, PAUSE_MARKS, PICTURE, normalise
 
+N_PAGES = (sys.maxunicode + 1) // PAGE
 #: Kinds of characters by the pattern of one.
 _PATTERNS = {
     kinds.SPACE: r"\s",
@@ -40,7 +41,7 @@ _PATTERNS = {
     kinds.MARK: f"[{MARKS}]",
     kinds.PICTURE: PICTURE,
     kinds.FLAG: FLAG_PART,
-    kinds.PAUSE: f"[{PAUSES}]",
+    kinds.PAUSE: f"[{PAUSE_MARKS}]",
 }
 #: Kinds by what Python's strings say of a character.
 _METHODS = {
@@ -50,8 +51,8 @@ _METHODS = {
     kinds.INITIAL: lambda letter: letter.isupper() and letter.lower().isalpha(),
 }
 #: What a normalised character may be that is more than a gap between words.
-_TELLING = re.compile(rf"[\w\s{MARKS}{PAUSES}'\-\u200d]|{PICTURE}|{FLAG_PART}")
-_PAUSES = re.compile(f"[{PAUSES}]+")
+_TELLING = re.compile(rf"[\w\s{MARKS}{PAUSE_MARKS}'\-\u200d]|{PICTURE}|{FLAG_PART}")
+_PAUSES = re.compile(f"[{PAUSE_MARKS}]+")
 
 
 class CharacterTable:
@@ -61,15 +62,13 @@ class CharacterTable:
         titles, short_forms = (
             np.array(sorted(map(pack, listed)), np.uint64) for listed in (sentences.TITLES, sentences.SHORT_FORMS)
         )
-        n_codes = sys.maxunicode + 1
-        self.characters = Characters(
-            np.zeros(n_codes, np.uint32), np.zeros(n_codes, np.uint32), titles, short_forms
-        )
-        self._is_filled = np.zeros(n_codes // PAGE, dtype=bool)
+        n_codes = N_PAGES * PAGE
+        self.characters = Characters(np.zeros(n_codes, np.uint32), np.zeros(n_codes, np.uint32), titles, short_forms)
+        self._is_filled = np.zeros(N_PAGES, dtype=bool)
         self._lock = Lock()
 
     def with_pages(self, asked: NDArray[np.bool_]) -> Characters:
-        """The table, with at least the pages that are asked for; and those of what their characters become."""
+        """The table, with the pages that are asked for, and those of what their characters become, filled in place."""
         with self._lock:
             missing = np.flatnonzero(asked & ~self._is_filled)
             while missing.size:

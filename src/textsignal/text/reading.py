@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from textsignal.kernels.reading import mark_negated, read_words
 from textsignal.kernels.splitting import PAGE, Characters, cut_texts, mark_pages
-from textsignal.text.characters import character_table
+from textsignal.text.characters import N_PAGES, character_table
 from textsignal.text.encoded import Encoded
 from textsignal.text.sentences import LONGEST, PART
 from textsignal.text.tokenise import normalise
 
 #: Bytes of text in a block at least: enough to pay for a table of its words, few enough for a core's cache.
 BLOCK_BYTES = 1 << 20
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> Blocks:
     A text in which a character hangs on its neighbours (accents as characters of their own, a capital sigma) is
     normalised by Python.
     """
-    pages = np.zeros(0x110000 // PAGE, dtype=bool)
+    pages = np.zeros(N_PAGES, dtype=bool)
     pages[0] = True
     mark_pages(encoded.source, encoded.beyond, pages)
     characters = character_table().with_pages(pages)
@@ -139,7 +140,9 @@ def _edges(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> Block:
-    text, begins, sentences, flat, odd = cut_texts(encoded.source, encoded.beyond, *rows, characters, (LONGEST, PART), whole)
+    text, begins, sentences, flat, odd = cut_texts(
+        encoded.source, encoded.beyond, *rows, characters, (LONGEST, PART), whole
+    )
     spans = flat.reshape(-1, 2)
     places = spans + np.repeat(begins[:-1], np.diff(sentences))[:, None]
     ready = np.zeros(len(spans), dtype=bool)
@@ -149,6 +152,9 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
         ends = len(text) + np.cumsum([0, *map(len, normal)])
         places[ready] = np.stack([ends[:-1], ends[1:]], axis=1)
         text = np.concatenate([text, *normal])
+        pages = np.zeros(N_PAGES, dtype=bool)
+        pages[text[begins[-1] :] // PAGE] = True
+        character_table().with_pages(pages)
     codes, indptr, data, offsets = read_words(text, *np.ascontiguousarray(places.T), ready, characters)
     words = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
     return Block(sentences, spans, codes, indptr, words, int(odd.sum()))

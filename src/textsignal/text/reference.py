@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -12,13 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.counting import spell_out
-from textsignal.text.sentences import sentence_spans
 from textsignal.text.encoded import checked_texts
-from textsignal.text.tokenise import PAUSES, TOKEN, normalise
-from textsignal.text.units import SCOPE, SentenceTexts, negation_of
-
-#: Words and punctuation of normalised text, and the line breaks that part its pieces.
-WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSES}\n]|(?<=\s)-(?=\s)")
+from textsignal.text.sentences import sentence_spans
+from textsignal.text.tokenise import normalise
+from textsignal.text.units import PAUSES, SCOPE, WORD_OR_PAUSE, SentenceTexts, negation_of
 
 
 def read_sentences(texts: Iterable[str], language: str = "english", clean: Callable[[str], str] = str) -> SentenceTexts:
@@ -75,8 +71,8 @@ class _Tokens:
 def _tokens(pieces: Sequence[str]) -> _Tokens:
     """Words and pauses of pieces of text, none of which holds a space."""
     found = WORD_OR_PAUSE.findall(normalise("".join(f"\n{piece}" for piece in pieces) + "\n"))
-    words = list(dict.fromkeys(token for token in found if token not in PAUSES and token not in "-\n"))
-    numbers = {"\n": -2} | dict.fromkeys(PAUSES + "-", -1) | {word: code for code, word in enumerate(words)}
+    words = list(dict.fromkeys(token for token in found if token not in PAUSES and token != "\n"))
+    numbers = {"\n": -2} | dict.fromkeys(PAUSES, -1) | {word: code for code, word in enumerate(words)}
     codes = np.array([numbers[token] for token in found], dtype=np.int32)
     breaks = np.flatnonzero(codes == -2)
     return _Tokens(words, codes[codes != -2], breaks - np.arange(len(breaks)))

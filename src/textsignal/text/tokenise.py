@@ -23,7 +23,7 @@ FLAG_PART = "[\U0001f1e6-\U0001f1ff]"
 TOKEN = re.compile(rf"{_WORD}|{PICTURE}(?:\u200d{PICTURE})*|{FLAG_PART}{{2}}")
 
 #: Punctuation behind which no word stands under a negation before it; a hyphen between spaces is such too.
-PAUSES = ".,;:!?()…–—、，；："
+PAUSE_MARKS = ".,;:!?()…–—、，；："
 
 # What NFKC would spoil: it spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
 REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", " ")

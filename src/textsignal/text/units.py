@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +13,14 @@ from numpy.typing import NDArray
 from textsignal.text.encoded import encode
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.reading import read_blocks
-from textsignal.text.tokenise import stop_words
+from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words
 from textsignal.text.tokens import first_copies
 
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
+#: Words and punctuation of normalised text, and the line breaks that part its pieces.
+WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
+PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
 
 @dataclass(frozen=True, eq=False)
