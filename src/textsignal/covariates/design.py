@@ -96,7 +96,8 @@ class Design:
         """(documents, columns) of a table that has the columns of training, in any order, and others."""
         coded = self._coded(table)
         made, _ = self._matrix(coded, self.state)
-        return np.asarray(made.to_numpy(dtype=float) - np.array(self.means), dtype=float)
+        # Row by row: the bits of a document's sum then do not depend on how many documents there are.
+        return np.ascontiguousarray(made.to_numpy(dtype=float) - np.array(self.means))
 
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
         """Covariates and offset of documents; raises where one is missing, or was not in training."""

@@ -90,7 +90,7 @@ class ThemeReader:
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
         """Texts cut into sentences and words."""
-        return theme_tokens(texts, self.fitted.language)
+        return theme_tokens(texts, self.fitted.language, self.n_jobs)
 
     @property
     def covariates(self) -> tuple[Vector, Vector]:
@@ -276,8 +276,10 @@ def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: i
     return [ThemeReader(model, of_model, n_jobs) for model, of_model in zip(fitted, words, strict=True)]
 
 
-def theme_tokens(texts: Iterable[str] | Tokens, language: str | None) -> SentenceTexts:
+def theme_tokens(texts: Iterable[str] | Tokens, language: str | None, n_jobs: int | None = -1) -> SentenceTexts:
     """Texts cut into sentences and words, their markup taken out."""
     if isinstance(texts, TokenisedTexts):
         raise InputError("these texts were tokenised for topics on a matrix; give the texts themselves")
-    return texts if isinstance(texts, SentenceTexts) else read_sentences(texts, language or "", without_markup)
+    if isinstance(texts, SentenceTexts):
+        return texts
+    return read_sentences(texts, language or "", without_markup, n_jobs=n_jobs)

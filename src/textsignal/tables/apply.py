@@ -17,7 +17,7 @@ from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import check_ranges, clusters_of, filled_settings
 from textsignal.tables.covariates import Beside, beside_texts, with_problems
-from textsignal.tables.read import column, groups_of, kept_columns, texts_of
+from textsignal.tables.read import column, groups_of, held_texts, kept_columns, texts_of
 from textsignal.tables.rows import ParsedResponse, check_rows, parse_response
 from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
@@ -157,7 +157,7 @@ def predict_table(
     >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
     [False, True]
     """
-    texts = texts_of(table, text)
+    texts = held_texts(table, text)
     beside = _beside(model, table, offset)
     predictions = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
     of_classes = predictions.family.n_predictors > 1

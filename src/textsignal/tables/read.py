@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from textsignal.errors import InputError
@@ -178,6 +179,14 @@ def texts_of(table: pd.DataFrame, text: str) -> list[str]:
     """The text of every row; "" where there is none."""
     cells = column(table, text, "text")
     return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+
+
+def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
+    """The same, in the memory of Arrow where they lie there."""
+    cells = column(table, text, "text")
+    if not (isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow"):
+        return texts_of(table, text)
+    return pc.fill_null(pa.chunked_array(pa.array(cells, from_pandas=True)), "")
 
 
 def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from textsignal.report.values.others import page_names, responses_beside
 from textsignal.several import TextResponsesModel, stacked
 from textsignal.tables.analyse import Analysis, analysis_of, without_nan
 from textsignal.tables.covariates import beside_texts
-from textsignal.tables.read import kept_columns, texts_of
+from textsignal.tables.read import held_texts, kept_columns
 from textsignal.tables.used import range_of, response_in, use_rows
 from textsignal.topics.naming import Naming
 from textsignal.topics.table import with_lists_as_text
@@ -171,7 +171,7 @@ def predict_several(
     >>> list(predict_several(model, pd.DataFrame({"review": ["Friendly staff."]}), "review"))[:4]
     ['row', 'unknown', 'prediction_stars', 'level_stars']
     """
-    texts = texts_of(table, text)
+    texts = held_texts(table, text)
     first = next(iter(model.models_.values()))
     names = () if first.design_ is None else first.design_.covariates
     said = model.predictions(texts, covariates=beside_texts(table, names).covariates)
