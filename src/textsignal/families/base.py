@@ -18,7 +18,10 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
+from textsignal.families.own import OwnDerivatives, OwnPrior
 
+#: How far from a start a minimum is looked for first: later turns of a fit move less.
+FIRST_REACH = 0.05
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
 
@@ -95,6 +98,9 @@ class Family(Protocol):
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Second derivative of `loss` in eta; its expectation where it may be negative. Greater than 0."""
 
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """`loss`, `gradient` and `curvature`, for what all three can share."""
+
     def mean(self, eta: Vector) -> Vector:
         """Expected response on the user's scale; where classes have no order, the probability of each."""
 
@@ -112,6 +118,19 @@ class Family(Protocol):
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The family with own parameters of the smallest loss at these eta; itself where it has none."""
+
+    @property
+    def directions(self) -> Vector:
+        """(own, directions) in which own parameters move with the coefficients; none where `refit` finds them apart."""
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """What documents say of the own parameters that move."""
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """What is added to the loss for their sake; counts as in `OwnDerivatives`, mean : the average eta."""
+
+    def moved(self, step: Vector) -> Self | None:
+        """The family after a step (own,) of them; None where it cannot be made."""
 
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments that give this family again."""
@@ -167,8 +186,30 @@ class Common:
         """Nothing is left open."""
         return self
 
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Loss, gradient and curvature, one after the other."""
+        family: Any = self
+        return family.loss(y, eta), family.gradient(y, eta), family.curvature(y, eta)
+
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """There are no own parameters."""
+        return self
+
+    @property
+    def directions(self) -> Vector:
+        """There are no own parameters that move with the coefficients."""
+        return np.zeros((0, 0))
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """Nothing."""
+        return OwnDerivatives.none(len(y))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Nothing."""
+        return OwnPrior(0.0, np.zeros(0), np.zeros((0, 0)))
+
+    def moved(self, step: Vector) -> Self | None:
+        """The same."""
         return self
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -321,13 +362,29 @@ def unknown_rule(rule: object) -> InputError:
     return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
 
 
-def best_between(value: Any, slope: Any, low: float, high: float) -> float:
-    """Where a function of one number is smallest between two ends: found by its value, made exact by its slope."""
-    found = float(minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-4}).x)
-    left, right = max(low, found - 0.05), min(high, found + 0.05)
-    if slope(left) < 0 < slope(right):
-        return float(brentq(slope, left, right, xtol=1e-13, rtol=1e-13))
-    return min((left, found, right), key=value)
+def with_own(family: Any, **own: Any) -> Any:
+    """The same family with other own parameters, which were computed and are not checked: steps make thousands."""
+    found = object.__new__(type(family))
+    for name, value in (family.settings() | own).items():
+        object.__setattr__(found, name, value)
+    return found
+
+
+def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a function of one number is smallest between two ends, by its slope; looked for from `start` on.
+
+    Further and further off until the slope changes its sign; an end where it never does.
+    """
+    here, sign = start, np.sign(slope(start))
+    reach = FIRST_REACH
+    while sign:
+        there = float(np.clip(here - sign * reach, low, high))
+        if there == here:
+            return here
+        if np.sign(slope(there)) != sign:
+            return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
+        here, reach = there, 4 * reach
+    return here
 
 
 def as_numbers(y: ArrayLike) -> Vector:
