@@ -12,11 +12,11 @@ from scipy import linalg
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN, halved, unknown_rule, with_own
+from textsignal.families.base import MARGIN, halved, unknown_rule
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.logistic import above_zero
-from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving
+from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
 from textsignal.families.scale import Scale
 
 #: The most levels that have an offset of their own.

@@ -14,14 +14,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
 from textsignal.families.own import OwnDerivatives, OwnPrior
 
-#: How far from a start a minimum is looked for first: later turns of a fit move less.
-FIRST_REACH = 0.05
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
 
@@ -299,55 +296,6 @@ def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector)
     return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
 
 
-def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
-    """Twice the loss above the smallest possible one, summed over the documents that have a response.
-
-    y : (documents,) encoded responses, NaN where there is none; eta : (documents,) linear predictors; weight : how
-    often each document counts.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> y = np.array([4.0, 0.0, np.nan])
-    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
-    5.012
-    """
-    observed = ~np.isnan(y)
-    y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
-    return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
-
-
-def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
-    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing.
-
-    (P,) constants of P linear predictors.
-    """
-
-    def loss(constant: Any) -> float:
-        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
-
-    def slope(constants: Vector) -> Vector:
-        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
-
-    if family.n_predictors == 1:
-        return float(minimize_scalar(loss).x)
-    found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
-    return found.x
-
-
-def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
-    """(documents,) the same linear predictor for all but for the offset; (documents, P) of P constants."""
-    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
-
-
-def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
-    """The deviance of the best constant, beside the offset, as linear predictor."""
-    observed = ~np.isnan(y)
-    offset = np.broadcast_to(offset, y.shape)
-    constant = best_constant(family, y[observed], weight[observed], offset[observed])
-    return deviance(family, y, constant_predictor(constant, y, offset), weight)
-
-
 def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vector) -> tuple[Vector, Vector]:
     """Both ends, all but equal, between which `below` turns false, elementwise: it is true up to there."""
     for _ in range(60):
@@ -360,31 +308,6 @@ def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vect
 def unknown_rule(rule: object) -> InputError:
     """The error for a rule by which no level is taken."""
     return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
-
-
-def with_own(family: Any, **own: Any) -> Any:
-    """The same family with other own parameters, which were computed and are not checked: steps make thousands."""
-    found = object.__new__(type(family))
-    for name, value in (family.settings() | own).items():
-        object.__setattr__(found, name, value)
-    return found
-
-
-def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
-    """Where a function of one number is smallest between two ends, by its slope; looked for from `start` on.
-
-    Further and further off until the slope changes its sign; an end where it never does.
-    """
-    here, sign = start, np.sign(slope(start))
-    reach = FIRST_REACH
-    while sign:
-        there = float(np.clip(here - sign * reach, low, high))
-        if there == here:
-            return here
-        if np.sign(slope(there)) != sign:
-            return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
-        here, reach = there, 4 * reach
-    return here
 
 
 def as_numbers(y: ArrayLike) -> Vector:

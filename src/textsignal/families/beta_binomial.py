@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import best_constant, flat_between, halved, with_own
+from textsignal.families.base import halved
 from textsignal.families.binomial import Binomial
+from textsignal.families.deviances import best_constant
 from textsignal.families.distributions import Discrete
 from textsignal.families.logistic import above_zero, expit, softplus
+from textsignal.families.own import flat_between, with_own
 from textsignal.families.scale import Scale
 
 #: The most steps: every one is a term of the loss.
@@ -67,8 +69,9 @@ class BetaBinomial(Scale):
             return scaled
         encoded = scaled.encode(y)
         values, counts = np.unique(encoded[~np.isnan(encoded)], return_counts=True)
-        constant = best_constant(scaled.of_words, values, counts)
-        return replace(scaled, dispersion=1.0).refit(values, np.full(values.size, constant), counts)
+        often = counts.astype(float)
+        constant = best_constant(scaled.of_words, values, often)
+        return replace(scaled, dispersion=1.0).refit(values, np.full(values.size, constant), often)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative logarithm of P(y) without C(n, y)."""

@@ -11,7 +11,8 @@ from scipy import stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, as_numbers, observed_numbers, with_own
+from textsignal.families.base import Common, as_numbers, observed_numbers
+from textsignal.families.own import with_own
 
 #: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
 LEAST_PART = 1e-8

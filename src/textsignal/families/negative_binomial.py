@@ -11,9 +11,9 @@ from scipy import special, stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import flat_between, with_own
 from textsignal.families.counts import Counts
 from textsignal.families.logistic import above_zero, bell, expit, softplus
+from textsignal.families.own import flat_between, with_own
 
 #: Between these ends dispersion is looked for; at the lower one it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
@@ -50,7 +50,7 @@ class NegativeBinomial(Counts):
             return self
         values, often = np.unique(counts, return_counts=True)
         constant = np.full(values.size, np.log(counts.mean()))
-        return replace(self, dispersion=1.0).refit(values, constant, often)
+        return replace(self, dispersion=1.0).refit(values, constant, often.astype(float))
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative log-likelihood without log y!, with a = dispersion: (y + 1/a) log(1 + a m) - y log(a m) - ..."""

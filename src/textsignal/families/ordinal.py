@@ -12,21 +12,12 @@ from scipy import linalg, special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import (
-    MARGIN,
-    Common,
-    as_numbers,
-    halved,
-    observed_numbers,
-    raise_at,
-    unknown_rule,
-    with_own,
-)
+from textsignal.families.base import MARGIN, Common, as_numbers, halved, observed_numbers, raise_at, unknown_rule
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
 from textsignal.families.logistic import above_zero, bell, expit, softplus
-from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving
+from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
 from textsignal.families.scale import split_levels
 
 #: The most levels that have thresholds of their own.

@@ -1,11 +1,13 @@
-"""Own parameters that move with a GLM's coefficients: frequencies and distances of levels."""
+"""Own parameters of families: those that move with a GLM's coefficients, and single ones that do not."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.optimize import brentq
 
 from textsignal.arrays import Vector
 
@@ -15,6 +17,8 @@ UNSEEN = 0.5
 MOST_STEPS, MOST_HALVINGS = 100, 40
 #: How little the last of them moves any; and by how much a sum that has not changed may differ.
 SETTLED, ROUNDING = 1e-11, 1e-14
+#: How far from a start a minimum is looked for first: later turns of a fit move less.
+FIRST_REACH = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,9 @@ class Moving(Protocol):
 def prior_of_unseen(family: Moving, counts: Vector, mean: float) -> OwnPrior:
     """A level that nobody gave counts as given a little, at the average linear predictor."""
     levels = np.flatnonzero(counts == 0).astype(float)
+    if not levels.size:
+        n_own = len(family.directions)
+        return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
     eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
     found = family.own_derivatives(levels, eta, weight)
     return OwnPrior(UNSEEN * float(np.sum(family.loss(levels, eta))), found.slope, found.bend)
@@ -99,3 +106,28 @@ def refit_moving(first: Any, y: Vector, eta: Vector, weight: Vector) -> Any:
             break
         found = family.own_derivatives(y, eta, weight)
     return family
+
+
+def with_own(family: Any, **own: Any) -> Any:
+    """The same family with other own parameters, which were computed and are not checked: steps make thousands."""
+    found = object.__new__(type(family))
+    for name, value in (family.settings() | own).items():
+        object.__setattr__(found, name, value)
+    return found
+
+
+def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a function of one number is smallest between two ends, by its slope; looked for from `start` on.
+
+    Further and further off until the slope changes its sign; an end where it never does.
+    """
+    here, sign = start, np.sign(slope(start))
+    reach = FIRST_REACH
+    while sign:
+        there = float(np.clip(here - sign * reach, low, high))
+        if there == here:
+            return here
+        if np.sign(slope(there)) != sign:
+            return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
+        here, reach = there, 4 * reach
+    return here

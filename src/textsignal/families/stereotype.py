@@ -12,8 +12,7 @@ from scipy import linalg
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.adjacent_categories import AdjacentCategories
-from textsignal.families.base import with_own
-from textsignal.families.own import OwnDerivatives, OwnPrior
+from textsignal.families.own import OwnDerivatives, OwnPrior, with_own
 
 #: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
 PRIOR = 1.0

@@ -16,8 +16,6 @@ from textsignal.training.glm import ResponseModel, fit_glm
 
 #: Documents are taken together by their tone, in so many groups: thousands of them then cost what hundreds do.
 GROUPS = 100
-#: Turns between the GLM's coefficients and own parameters of a family: near enough to compare.
-TURNS = 5
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,10 @@ def _score(
 ) -> float:
     """Mean log score of documents by fits that have not seen them."""
     model, y = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), family.encode(responses)
-    lost = np.empty(len(y))
+    lost, start = np.empty(len(y)), None
     for fold in np.unique(folds):
         out = folds == fold
-        fit = fit_glm(model, columns[~out], y[~out], weight[~out], max_turns=TURNS)
-        model = replace(model, family=fit.family)  # the next fit has not as far to go from there
+        fit = fit_glm(model, columns[~out], y[~out], weight[~out], start=start)
+        model, start = replace(model, family=fit.family), fit.coefficients  # the next fit has not as far to go
         lost[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
     return float(np.average(lost, weights=weight))

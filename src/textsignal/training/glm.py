@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ SETTLED = 1e-13
 ROUNDING = 1e-14
 #: Where what is left of a column, given those before it, is a smaller share than this, columns are collinear.
 LEAST_PIVOT = 1e-11
+#: What then is added to a unit diagonal, so that own parameters still move with the coefficients.
+RIDGE = 1e-9
 #: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
 LEAST_CURVATURE = 1e-100
 
@@ -149,120 +151,34 @@ class ResponseModel:
         return self.information(sums)[np.ix_(flat, flat)]
 
 
-class CoefficientStep(Protocol):
-    """How coefficients move once per iteration, given the sums at the current weights.
+def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
+    """Solve hessian direction = - slope in what is moving.
 
-    reads_response : whether it needs these sums.
+    n_own : so many of the last are own parameters. Where nothing is convex in both, each by itself still is.
     """
-
-    reads_response: ClassVar[bool]
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients."""
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The parameters to start with, and to end with once the weights have stopped moving."""
-
-
-@dataclass(frozen=True)
-class NoStep:
-    """Coefficients stay as they are: for training that does not look at the response."""
-
-    reads_response: ClassVar[bool] = False
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The same coefficients."""
-        return parameters
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The same coefficients."""
-        return parameters
-
-
-@dataclass(frozen=True)
-class NewtonStep:
-    """A Newton step, halved until loss and penalty do not rise."""
-
-    reads_response: ClassVar[bool] = True
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients; unchanged where no shorter step helps."""
-        return descend(model, blocks, parameters, sums, self._direction(model, parameters, sums))
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The GLM given the weights."""
-        return fit_coefficients(model, blocks, parameters)
-
-    def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
-        """Solve (Hessian + 2 penalty) direction = - gradient; directions without data or curvature do not move."""
-        slope = model.slope(sums, parameters)
-        return newton_direction(slope.ravel(), model.information(sums), model.moving(sums)).reshape(slope.shape)
-
-
-@dataclass(frozen=True)
-class GradientStep:
-    """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
-
-    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved
-        until loss and penalty do not rise, which is safe on every scale of text.
-    """
-
-    reads_response: ClassVar[bool] = True
-    alpha: float
-    rate: float | None
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients."""
-        slope = model.slope(sums, parameters)
-        if self.rate is not None:
-            return parameters.with_coefficients(parameters.coefficients - self.rate * self.alpha * slope)
-        if self.alpha == 0:
-            return parameters
-        moving = slice(None) if model.fit_intercept else slice(-1)
-        curvature = float(np.linalg.eigvalsh(sums.hessian[moving, moving])[-1]) + 2 * float(np.max(model.penalty))
-        return descend(model, blocks, parameters, sums, -slope / curvature)
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """Leave them where they are, as the paper does."""
-        return parameters
-
-
-def descend(
-    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums, direction: Vector
-) -> Parameters:
-    """Go along `direction`, halving the step until loss and penalty do not rise; stay where none is short enough."""
-    before = sums.loss + model.penalty_value(parameters)
-    length = 1.0
-    for _ in range(MOST_HALVINGS):
-        moved = parameters.with_coefficients(parameters.coefficients + length * direction)
-        if model.loss(blocks, moved) + model.penalty_value(moved) <= before:
-            return moved
-        length /= 2
-    return parameters
-
-
-def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_]) -> Vector:
-    """Solve hessian direction = - slope in what is moving."""
     direction = np.zeros(len(slope))
     # Scaled to a unit diagonal: topics differ in size by orders of magnitude.
     scale = 1 / np.sqrt(np.diag(hessian)[moving])
     unit = hessian[np.ix_(moving, moving)] * scale[:, None] * scale
-    root, failed = lapack.dpotrf(unit, lower=1)
-    if not failed and np.min(np.diag(root), initial=1.0) ** 2 > LEAST_PIVOT:
+    root = _root(unit)
+    if root is None and n_own:
+        root = _root(unit + RIDGE * np.eye(len(unit)))
+        unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
+    if root is None and n_own:
+        root = _root(unit)
+    if root is not None:
         solved = lapack.dpotrs(root, slope[moving] * scale, lower=1)[0]
     else:
         # The pseudo-inverse takes collinear topics (at penalty 0) in its stride.
         solved = np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ (slope[moving] * scale)
     direction[moving] = -scale * solved
     return direction
+
+
+def _root(unit: Vector) -> Vector | None:
+    """The lower root of a matrix of unit diagonal; None where it is singular, or not positive."""
+    root, failed = lapack.dpotrf(unit, lower=1)
+    return None if failed or np.min(np.diag(root), initial=1.0) ** 2 <= LEAST_PIVOT else root
 
 
 def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
@@ -314,12 +230,9 @@ class Fitting:
             prior = self._prior(model.family)
             slope = np.concatenate([slope, directions.T @ (sums.slope + prior.slope)])
             bend = directions.T @ (sums.bend + prior.bend) @ directions
-            hessian = np.block([[hessian, sums.cross], [sums.cross.T, bend]])
+            hessian = _bordered(hessian, sums.cross, bend)
             moving = np.concatenate([moving, np.ones(n_own, dtype=bool)])
-        direction = newton_direction(slope, hessian, moving)
-        if n_own and slope @ direction > 0:  # not convex here: each by itself is
-            hessian[-n_own:, :-n_own] = hessian[:-n_own, -n_own:] = 0
-            direction = newton_direction(slope, hessian, moving)
+        direction = newton_direction(slope, hessian, moving, n_own)
         coefficients = direction[: gradient.size].reshape(gradient.shape)
         return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
 
@@ -346,23 +259,22 @@ class Fitting:
         return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
-def fit_family(
-    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, max_turns: int = MOST_TURNS
-) -> Fitting:
+def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
     """Coefficients and the family's own parameters: together, or in turn where these have little to do with them."""
     directions = model.family.directions
     fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
-    for _ in range(0 if directions.size else max_turns):
+    for _ in range(0 if directions.size else MOST_TURNS):
         at = fitting.parameters
         eta = np.concatenate([block.linear_predictor(at) for block in blocks])
         family = fitting.model.family.refit(y[known], eta[known], weight[known])
         if family == fitting.model.family:
             break
-        turned = Fitting.at(replace(fitting.model, family=family), blocks, fitting.parameters, directions)
-        fitting = turned.settled(blocks)
-        if turned.newton_step()[2] <= SETTLED * turned.sums.weight:
+        turned = Fitting.at(replace(fitting.model, family=family), blocks, at, directions)
+        direction, own, promised = turned.newton_step()
+        fitting = turned.descended(blocks, direction, own) or turned
+        if promised <= SETTLED * turned.sums.weight:
             break
     return fitting
 
@@ -407,7 +319,6 @@ def fit_glm(
     tilt: Vector | None = None,
     offset: Vector | None = None,
     start: Vector | None = None,
-    max_turns: int = MOST_TURNS,
 ) -> GLMFit:
     """Explain responses by given columns: topics' weights, or anything else, such as covariates.
 
@@ -418,7 +329,6 @@ def fit_glm(
     tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
         predictor, such as the logarithm of an exposure.
     start : (columns + 1,) coefficients to start from, such as those of a fit that is much like this one.
-    max_turns : between coefficients and own parameters that do not move with them.
     """
     blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
@@ -427,11 +337,19 @@ def fit_glm(
     first = Parameters.without_effects(blocks[0].W[:0], n_predictors)
     if start is not None:
         first = first.with_coefficients(np.insert(start, [columns.shape[1]] * (width - columns.shape[1]), 0.0, axis=0))
-    fitting = fit_family(replace(model, penalty=penalty), blocks, first, max_turns)
+    fitting = fit_family(replace(model, penalty=penalty), blocks, first)
     fitted, sums = fitting.model, fitting.sums.response
     kept = np.append(np.arange(columns.shape[1]), width)
     coefficients = fitting.parameters.coefficients[kept]
     return GLMFit(fitted.family, coefficients, fitted.information_of(sums, kept), sums.loss)
+
+
+def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
+    """The symmetric matrix of both with `cross` between them."""
+    size = len(inside)
+    whole = np.empty((size + len(corner), size + len(corner)))
+    whole[:size, :size], whole[size:, size:], whole[:size, size:], whole[size:, :size] = inside, corner, cross, cross.T
+    return whole
 
 
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:
