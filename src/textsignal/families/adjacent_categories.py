@@ -144,7 +144,7 @@ class AdjacentCategories(Scale):
     @property
     def directions(self) -> Vector:
         """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
-        return _flat_directions(self._steps + 1)
+        return flat_directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """In the offsets."""
@@ -207,7 +207,7 @@ def _over_levels(values: Vector, chances: Vector) -> Vector:
 
 
 @cache
-def _flat_directions(n_levels: int) -> Vector:
+def flat_directions(n_levels: int) -> Vector:
     """(levels, levels - 2) directions without a constant and a slope."""
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -183,7 +183,7 @@ class Ordinal(Common):
     @property
     def directions(self) -> Vector:
         """(thresholds, directions) in which they move: their sum stays 0."""
-        return np.asarray(linalg.helmert(len(self._thresholds)).T) if len(self._thresholds) > 1 else np.zeros((1, 0))
+        return _centred_directions(len(self._thresholds))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """In the thresholds."""
@@ -264,6 +264,12 @@ class Ordinal(Common):
         if self.thresholds is None:
             raise InputError("the thresholds of this Ordinal are not known yet; give them, or call learn(y)")
         return self.thresholds
+
+
+@cache
+def _centred_directions(size: int) -> Vector:
+    """(size, size - 1) directions that keep a sum."""
+    return np.asarray(linalg.helmert(size).T) if size > 1 else np.zeros((1, 0))
 
 
 def _increasing(name: str, numbers: Any) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import linalg
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import AdjacentCategories
+from textsignal.families.adjacent_categories import AdjacentCategories, flat_directions
 from textsignal.families.own import OwnDerivatives, OwnPrior, with_own
 
 #: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
@@ -61,7 +62,7 @@ class Stereotype(AdjacentCategories):
     @property
     def directions(self) -> Vector:
         """(offsets and places, directions) in which they may move: both ends of places stay where they are."""
-        return np.asarray(linalg.block_diag(super().directions, np.eye(self._steps + 1)[:, 1:-1]))
+        return _directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """In offsets, and then places: their probability times eta."""
@@ -80,7 +81,7 @@ class Stereotype(AdjacentCategories):
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
         """For levels that nobody gave, and for distances that are alike."""
         unseen, places = super().own_prior(counts, mean), self._places
-        gaps, differences = np.diff(places), np.diff(np.eye(places.size), axis=0)
+        gaps, differences = np.diff(places), _differences(places.size)
         slope, bend = unseen.slope.copy(), unseen.bend.copy()
         slope[places.size :] -= PRIOR * (1 / gaps) @ differences
         bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
@@ -99,3 +100,15 @@ class Stereotype(AdjacentCategories):
     def _places(self) -> Vector:
         """(levels,) what eta is multiplied by."""
         return super()._places if self.places is None else np.array(self.places)
+
+
+@cache
+def _directions(n_levels: int) -> Vector:
+    """(2 levels, directions) of offsets and places."""
+    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
+
+
+@cache
+def _differences(n_levels: int) -> Vector:
+    """(levels - 1, levels) matrix that takes differences of neighbours."""
+    return np.diff(np.eye(n_levels), axis=0)

@@ -157,6 +157,8 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     n_own : so many of the last are own parameters. Where nothing is convex in both, each by itself still is.
     """
     direction = np.zeros(len(slope))
+    if not moving.any():
+        return direction
     # Scaled to a unit diagonal: topics differ in size by orders of magnitude.
     scale = 1 / np.sqrt(np.diag(hessian)[moving])
     unit = hessian[np.ix_(moving, moving)] * scale[:, None] * scale
@@ -178,7 +180,7 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
 def _root(unit: Vector) -> Vector | None:
     """The lower root of a matrix of unit diagonal; None where it is singular, or not positive."""
     root, failed = lapack.dpotrf(unit, lower=1)
-    return None if failed or np.min(np.diag(root), initial=1.0) ** 2 <= LEAST_PIVOT else root
+    return None if failed or np.diag(root).min() ** 2 <= LEAST_PIVOT else root
 
 
 def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
@@ -256,6 +258,7 @@ class Fitting:
         return other.sums.response.loss + penalty + self._prior(other.model.family).loss
 
     def _prior(self, family: Family) -> OwnPrior:
+        """What is said of own parameters beside the documents, at the linear predictors here."""
         return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
@@ -265,12 +268,12 @@ def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Pa
     fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
-    for _ in range(0 if directions.size else MOST_TURNS):
+    for turn in range(0 if directions.size else MOST_TURNS):
         at = fitting.parameters
         eta = np.concatenate([block.linear_predictor(at) for block in blocks])
         family = fitting.model.family.refit(y[known], eta[known], weight[known])
         if family == fitting.model.family:
-            break
+            return fitting.settled(blocks) if turn else fitting
         turned = Fitting.at(replace(fitting.model, family=family), blocks, at, directions)
         direction, own, promised = turned.newton_step()
         fitting = turned.descended(blocks, direction, own) or turned
