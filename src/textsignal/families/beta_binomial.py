@@ -177,4 +177,7 @@ def _part(p: Vector, extra: float) -> Vector:
 
 def _summed_up(parts: list[Vector]) -> Vector:
     """(levels, ...) sums of the first 0, 1, ... parts."""
-    return np.concatenate([np.zeros((1, *np.shape(parts[0]))), np.cumsum(parts, axis=0)])
+    sums = np.zeros((len(parts) + 1, *np.shape(parts[0])))
+    for j, part in enumerate(parts):
+        np.add(sums[j], part, out=sums[j + 1])
+    return sums

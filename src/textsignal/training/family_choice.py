@@ -77,10 +77,13 @@ def _grouped(
     group[order] = np.arange(len(tone)) * GROUPS // len(tone)
     size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
     means = np.bincount(group, weights=weight * tone) / size
-    key = np.column_stack([group, folds, responses])
-    kinds, places = np.unique(key, axis=0, return_inverse=True)
-    counts = np.asarray(np.bincount(places.ravel(), weights=weight), dtype=float)
-    return means[kinds[:, 0].astype(np.int64)][:, None], kinds[:, 1].astype(np.int64), kinds[:, 2], counts
+    parts, part = np.unique(folds, return_inverse=True)
+    values, value = np.unique(responses, return_inverse=True)
+    kinds, places = np.unique((group * parts.size + part) * values.size + value, return_inverse=True)
+    counts = np.asarray(np.bincount(places, weights=weight), dtype=float)
+    alike, value = np.divmod(kinds, values.size)
+    group, part = np.divmod(alike, parts.size)
+    return means[group][:, None], parts[part], values[value], counts
 
 
 def _score(
