@@ -27,8 +27,9 @@ from textsignal.engines.local import local_compute
 from textsignal.families import Binomial
 from textsignal.kernels import compiled, pad
 from textsignal.kernels.reference import EPSILON
+from textsignal.training.coefficient_steps import NewtonStep
 from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
-from textsignal.training.glm import NewtonStep, ResponseModel
+from textsignal.training.glm import ResponseModel
 from textsignal.training.joint import AdaptiveGamma, Joint
 from textsignal.training.start import random_start
 

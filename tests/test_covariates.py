@@ -25,8 +25,8 @@ TABLE = pd.DataFrame({"price": RNG.normal(size=600), "country": RNG.choice(["it"
 SCORES = RATINGS + 1.5 * TABLE["price"].to_numpy() + 2.0 * (TABLE["country"] == "fr").to_numpy()
 TRAININGS = ["themes", "predictive", "joint"]
 every = pytest.mark.parametrize("training", TRAININGS)
-#: Joint training amplifies rounding.
-CLOSE = {"themes": 1e-5, "predictive": 1e-4, "joint": 0.03}
+#: Training that moves topics amplifies rounding: another order of columns, in the last digit of an offset.
+CLOSE = {"themes": 1e-5, "predictive": 3e-4, "joint": 0.03}
 
 
 @cache

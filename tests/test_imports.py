@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "training.corpus training.lengths training.loop training.draws",
         "uncertainty.covariance",
         "training.glm training.word_effects training.distinct",
-        "training.covariate_effects",
+        "training.covariate_effects training.coefficient_steps",
         "training.tone",
         "training.fitted",
         "training.joint",

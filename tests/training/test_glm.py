@@ -11,8 +11,9 @@ from textsignal.engines import Compute
 from textsignal.engines.local import LocalEngine
 from textsignal.families import Binomial
 from textsignal.kernels import compiled, pad, reference
+from textsignal.training.coefficient_steps import GradientStep, NewtonStep
 from textsignal.training.corpus import Parameters, Responses
-from textsignal.training.glm import GradientStep, NewtonStep, ResponseModel, fit_coefficients, fit_glm
+from textsignal.training.glm import ResponseModel, fit_coefficients, fit_glm
 
 laws = settings(max_examples=30)
 STARS = Binomial(n=4, lowest=1)

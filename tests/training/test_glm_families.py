@@ -165,6 +165,45 @@ class TestOwnParameters:
         assert fit.family.dispersion < 0.05
         np.testing.assert_allclose(fit.coefficients, data.fit(Binomial(6, 0), y).coefficients, atol=0.05)
 
+    def test_without_any_dispersion_it_is_the_binomial(self, data):
+        """Responses that scatter less than a binomial's, by coefficients that had to move once there was none."""
+        y = np.round(6 * special.expit(data.eta))
+        fit = data.fit(BetaBinomial(6, 0, dispersion=2.0), y)
+        assert fit.family.dispersion == 0
+        np.testing.assert_allclose(fit.coefficients, data.fit(Binomial(6, 0), y).coefficients, rtol=1e-8)
+
+    @pytest.mark.parametrize("family", [Ordinal(), AdjacentCategories(), Stereotype()], ids=repr)
+    def test_collinear_columns_explain_as_one_of_them(self, data, family):
+        y = np.minimum(Poisson().sample(data.eta, data.rng), 4).astype(float)
+        learnt = family.learn(y)
+        one = data.fit(learnt, learnt.encode(y))
+        data.columns = np.column_stack([data.columns, data.columns[:, 0]])
+        two = data.fit(learnt, learnt.encode(y))
+        assert two.loss == pytest.approx(one.loss, rel=1e-9)
+
+    def test_the_number_of_threads_changes_no_bit(self):
+        rng = np.random.default_rng(0)
+        columns = rng.normal(size=(9000, 2))
+        y = Ordinal((0, 1, 2), (-1.0, 1.0)).sample(columns.sum(axis=1), rng).astype(float)
+        for family in (Stereotype().learn(y), BetaBinomial().learn(y)):
+            fits = []
+            for n_jobs in (1, 2):
+                with local_compute(n_jobs) as compute:
+                    fits.append(fit_glm(ResponseModel(family, compute, 0.1, True), columns, y, np.ones(9000)))
+            np.testing.assert_array_equal(fits[0].coefficients, fits[1].coefficients)
+            assert fits[0].family == fits[1].family
+
+    @pytest.mark.parametrize("start", [0.0, 0.5, -3.0])
+    def test_where_a_fit_starts_does_not_matter(self, data, start):
+        y = np.minimum(Poisson().sample(data.eta, data.rng), 4).astype(float)
+        with local_compute(1) as compute:
+            for family in (Ordinal(), Stereotype(), BetaBinomial(), NegativeBinomial()):
+                model = ResponseModel(family.learn(y), compute, 0.1, fit_intercept=True)
+                one, other = (
+                    fit_glm(model, data.columns, y, data.weight, start=first) for first in (None, np.full(5, start))
+                )
+                np.testing.assert_allclose(other.coefficients, one.coefficients, atol=1e-6)
+
     @pytest.mark.parametrize(
         "family",
         [Ordinal(), Gaussian(), NegativeBinomial(), BetaBinomial(), AdjacentCategories(), Stereotype()],

@@ -11,8 +11,9 @@ from textsignal.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family
+from textsignal.training.coefficient_steps import CoefficientStep, GradientStep, NewtonStep
 from textsignal.training.fitted import Run
-from textsignal.training.glm import CoefficientStep, GradientStep, NewtonStep, ResponseModel
+from textsignal.training.glm import ResponseModel
 from textsignal.training.joint import AdaptiveGamma, FixedGamma, JointSettings, WeightRule
 
 

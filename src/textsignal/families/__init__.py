@@ -10,20 +10,17 @@ from textsignal.families.adjacent_categories import AdjacentCategories
 from textsignal.families.base import (
     Family,
     NoLevelsError,
-    best_constant,
     check_trainable,
-    constant_predictor,
-    deviance,
     distribution_of_numbers,
     level_probabilities,
     linear_predictor,
     log_scores,
-    null_deviance,
 )
 from textsignal.families.bernoulli import Bernoulli
 from textsignal.families.beta_binomial import BetaBinomial
 from textsignal.families.binomial import Binomial
 from textsignal.families.categorical import Categorical
+from textsignal.families.deviances import best_constant, constant_predictor, deviance, null_deviance
 from textsignal.families.gaussian import Gaussian
 from textsignal.families.negative_binomial import NegativeBinomial
 from textsignal.families.ordinal import Ordinal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,32 +16,13 @@ from textsignal.families.base import MARGIN, halved, unknown_rule
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.logistic import above_zero
+from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
 from textsignal.families.scale import Scale
 
 #: The most levels that have an offset of their own.
 MOST_LEVELS = 20
-#: How often a level that nobody gave counts as given: its probability is small, but not 0.
-UNSEEN = 0.5
-#: Newton steps of the offsets, and halvings of each.
-MOST_STEPS, MOST_HALVINGS = 100, 40
-#: How little the last of them moves an offset; and by how much a sum that has not changed may differ.
-SETTLED, ROUNDING = 1e-11, 1e-14
 #: Linear predictors between which the one of a mean is looked for.
 FURTHEST = 60.0
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """What own parameters are fitted to.
-
-    counts, sums : (levels,) weight, and weighted eta, of the documents of each level.
-    eta, weight : (documents,).
-    """
-
-    counts: Vector
-    sums: Vector
-    eta: Vector
-    weight: Vector
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,10 +88,19 @@ class AdjacentCategories(Scale):
         logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
         return replace(scaled, offsets=tuple(centred(logs).tolist()))
 
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Loss, gradient and curvature from the same probabilities."""
+        levels, places = np.asarray(y).astype(np.int64), self._places
+        chances, log_sum = self._chances(eta)
+        loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
+        mean = _over_levels(places, chances)
+        away = places.reshape(-1, *[1] * mean.ndim) - mean
+        variance = np.sum(chances * away**2, axis=0)
+        return loss, mean - places[levels], above_zero(variance) + np.zeros(np.shape(y))
+
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
-        places = np.asarray(y).astype(np.int64)
-        return self._log_sum(eta) - np.array(self._offsets)[places] - self._places[places] * np.asarray(eta)
+        return self.derivatives(y, eta)[0]
 
     def best_loss(self, y: Vector) -> Vector:
         """The loss without a slope; at the ends of the scale, where nothing else is left."""
@@ -119,13 +110,11 @@ class AdjacentCategories(Scale):
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient sum_l l P(l) - y."""
-        return self._probabilities(eta) @ self._places - self._places[np.asarray(y).astype(np.int64)]
+        return self.derivatives(y, eta)[1]
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature: the variance of l, kept above 0."""
-        counts, chances = self._places, self._probabilities(eta)
-        away = counts - (chances @ counts)[..., None]
-        return above_zero(np.sum(chances * away**2, axis=-1)) + np.zeros(np.shape(y))
+        return self.derivatives(y, eta)[2]
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level."""
@@ -150,53 +139,35 @@ class AdjacentCategories(Scale):
         return Discrete(self.levels, self._probabilities(eta))
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Own parameters of the smallest loss, by Newton steps that are halved while it rises."""
-        if self._steps == 1:
-            return self
-        seen, basis = self._seen(y.astype(np.int64), eta, weight), self._basis
-        family, before = self, self._value(seen)
-        for _ in range(MOST_STEPS):
-            slope, bend = family._derivatives(seen)
-            step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
-            for halving in range(MOST_HALVINGS):
-                other = family._moved(step / 2**halving)
-                after = np.inf if other is None else other._value(seen)
-                if other is not None and after <= before + ROUNDING * abs(before):
-                    family, before = other, after
-                    break
-            else:
-                break
-            if np.abs(step).max() <= SETTLED * (1 + np.abs(family._offsets).max()):
-                break
-        return family
-
-    def _seen(self, levels: NDArray[np.int64], eta: Vector, weight: Vector) -> Seen:
-        """What own parameters are fitted to; a level that nobody gave counts as given a little, where others are."""
-        n_levels = self._steps + 1
-        counts = np.asarray(np.bincount(levels, weights=weight, minlength=n_levels), dtype=float)
-        unseen = np.where(counts == 0, UNSEEN, 0.0)
-        sums = np.bincount(levels, weights=weight * eta, minlength=n_levels) + unseen * np.average(eta, weights=weight)
-        counts = counts + unseen
-        return Seen(counts, sums, eta, weight * (counts.sum() / weight.sum()))
+        """Own parameters of the smallest loss."""
+        return self if self._steps == 1 else refit_moving(self, y, eta, weight)
 
     @property
-    def _basis(self) -> Vector:
+    def directions(self) -> Vector:
         """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
-        return np.asarray(linalg.null_space(np.stack([np.ones(self._steps + 1), np.arange(self._steps + 1)])))
+        return flat_directions(self._steps + 1)
 
-    def _moved(self, step: Vector) -> Self | None:
-        """The family with moved own parameters; None where they cannot be."""
-        return replace(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """In the offsets."""
+        chances, _ = self._chances(eta)
+        counts = self._counts(y, weight)
+        weighted = weight * chances
+        totals = weighted.sum(axis=1)
+        bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+        cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
+        return OwnDerivatives(counts, totals - counts, bend, cross)
 
-    def _value(self, seen: Seen) -> float:
-        """The loss without y eta, in which there are no offsets."""
-        return float(np.sum(seen.weight * self._log_sum(seen.eta)) - seen.counts @ np.array(self._offsets))
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """For levels that nobody gave."""
+        return prior_of_unseen(self, counts, mean)
 
-    def _derivatives(self, seen: Seen) -> tuple[Vector, Vector]:
-        """Of `_value`, in the own parameters: first and second ones."""
-        chances = self._probabilities(seen.eta)
-        slope = np.einsum("i,il->l", seen.weight, chances) - seen.counts
-        return slope, np.diag(slope + seen.counts) - np.einsum("i,il,im->lm", seen.weight, chances, chances)
+    def moved(self, step: Vector) -> Self | None:
+        """Other offsets."""
+        return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
+
+    def _counts(self, y: Vector, weight: Vector) -> Vector:
+        """(levels,) weight of the documents of each."""
+        return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
 
     def _where(self, values: Vector, means: Vector) -> Vector:
         """The eta at which the expected value (levels,) is this, by halving; values grow with the level."""
@@ -206,23 +177,18 @@ class AdjacentCategories(Scale):
 
     def _probabilities(self, eta: Vector) -> Vector:
         """(..., levels)."""
-        parts, _ = self._parts(eta)
-        return parts / parts.sum(axis=-1, keepdims=True)
+        return np.moveaxis(self._chances(eta)[0], 0, -1)
 
-    def _log_sum(self, eta: Vector) -> Vector:
-        """log of the sum that probabilities are divided by."""
-        parts, highest = self._parts(eta)
-        return np.log(parts.sum(axis=-1)) + highest
-
-    def _parts(self, eta: Vector) -> tuple[Vector, Vector]:
-        """(..., levels) what probabilities are proportional to, and the logarithm of what they were divided by."""
-        scores = self._scores(eta)
-        highest = scores.max(axis=-1)
-        return np.exp(scores - highest[..., None]), highest
-
-    def _scores(self, eta: Vector) -> Vector:
-        """(..., levels) log C(n, l) + a_l + l eta."""
-        return self._log_ways + np.array(self._offsets) + self._places * np.asarray(eta, dtype=float)[..., None]
+    def _chances(self, eta: Vector) -> tuple[Vector, Vector]:
+        """(levels, ...) probabilities, and the logarithm of the sum they were divided by."""
+        eta = np.asarray(eta, dtype=float)
+        scores = np.multiply.outer(self._places, eta)
+        scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
+        highest = scores.max(axis=0)
+        np.exp(np.subtract(scores, highest, out=scores), out=scores)
+        total = scores.sum(axis=0)
+        scores /= total
+        return scores, np.log(total) + highest
 
     @property
     def _places(self) -> Vector:
@@ -234,6 +200,17 @@ class AdjacentCategories(Scale):
         if self.offsets is None:
             raise InputError("the offsets of this AdjacentCategories are not known yet; give them, or call learn(y)")
         return self.offsets
+
+
+def _over_levels(values: Vector, chances: Vector) -> Vector:
+    """Sum over levels of values (levels,) times chances (levels, ...)."""
+    return np.einsum("l,l...->...", values, chances)
+
+
+@cache
+def flat_directions(n_levels: int) -> Vector:
+    """(levels, levels - 2) directions without a constant and a slope."""
+    return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 
 
 def centred(offsets: Vector) -> Vector:

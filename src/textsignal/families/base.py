@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
+from textsignal.families.own import OwnDerivatives, OwnPrior
 
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
@@ -95,6 +95,9 @@ class Family(Protocol):
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Second derivative of `loss` in eta; its expectation where it may be negative. Greater than 0."""
 
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """`loss`, `gradient` and `curvature`, for what all three can share."""
+
     def mean(self, eta: Vector) -> Vector:
         """Expected response on the user's scale; where classes have no order, the probability of each."""
 
@@ -112,6 +115,19 @@ class Family(Protocol):
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The family with own parameters of the smallest loss at these eta; itself where it has none."""
+
+    @property
+    def directions(self) -> Vector:
+        """(own, directions) in which own parameters move with the coefficients; none where `refit` finds them apart."""
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """What documents say of the own parameters that move."""
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """What is added to the loss for their sake; counts as in `OwnDerivatives`, mean : the average eta."""
+
+    def moved(self, step: Vector) -> Self | None:
+        """The family after a step (own,) of them; None where it cannot be made."""
 
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments that give this family again."""
@@ -167,8 +183,30 @@ class Common:
         """Nothing is left open."""
         return self
 
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Loss, gradient and curvature, one after the other."""
+        family: Any = self
+        return family.loss(y, eta), family.gradient(y, eta), family.curvature(y, eta)
+
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """There are no own parameters."""
+        return self
+
+    @property
+    def directions(self) -> Vector:
+        """There are no own parameters that move with the coefficients."""
+        return np.zeros((0, 0))
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """Nothing."""
+        return OwnDerivatives.none(len(y))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Nothing."""
+        return OwnPrior(0.0, np.zeros(0), np.zeros((0, 0)))
+
+    def moved(self, step: Vector) -> Self | None:
+        """The same."""
         return self
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -258,55 +296,6 @@ def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector)
     return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
 
 
-def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
-    """Twice the loss above the smallest possible one, summed over the documents that have a response.
-
-    y : (documents,) encoded responses, NaN where there is none; eta : (documents,) linear predictors; weight : how
-    often each document counts.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> y = np.array([4.0, 0.0, np.nan])
-    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
-    5.012
-    """
-    observed = ~np.isnan(y)
-    y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
-    return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
-
-
-def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
-    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing.
-
-    (P,) constants of P linear predictors.
-    """
-
-    def loss(constant: Any) -> float:
-        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
-
-    def slope(constants: Vector) -> Vector:
-        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
-
-    if family.n_predictors == 1:
-        return float(minimize_scalar(loss).x)
-    found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
-    return found.x
-
-
-def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
-    """(documents,) the same linear predictor for all but for the offset; (documents, P) of P constants."""
-    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
-
-
-def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
-    """The deviance of the best constant, beside the offset, as linear predictor."""
-    observed = ~np.isnan(y)
-    offset = np.broadcast_to(offset, y.shape)
-    constant = best_constant(family, y[observed], weight[observed], offset[observed])
-    return deviance(family, y, constant_predictor(constant, y, offset), weight)
-
-
 def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vector) -> tuple[Vector, Vector]:
     """Both ends, all but equal, between which `below` turns false, elementwise: it is true up to there."""
     for _ in range(60):
@@ -319,15 +308,6 @@ def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vect
 def unknown_rule(rule: object) -> InputError:
     """The error for a rule by which no level is taken."""
     return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
-
-
-def best_between(value: Any, slope: Any, low: float, high: float) -> float:
-    """Where a function of one number is smallest between two ends: found by its value, made exact by its slope."""
-    found = float(minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-4}).x)
-    left, right = max(low, found - 0.05), min(high, found + 0.05)
-    if slope(left) < 0 < slope(right):
-        return float(brentq(slope, left, right, xtol=1e-13, rtol=1e-13))
-    return min((left, found, right), key=value)
 
 
 def as_numbers(y: ArrayLike) -> Vector:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import best_between, best_constant, halved
+from textsignal.families.base import halved
 from textsignal.families.binomial import Binomial
+from textsignal.families.deviances import best_constant
 from textsignal.families.distributions import Discrete
-from textsignal.families.logistic import above_zero, softplus
+from textsignal.families.logistic import above_zero, expit, softplus
+from textsignal.families.own import flat_between, with_own
 from textsignal.families.scale import Scale
 
 #: The most steps: every one is a term of the loss.
@@ -66,10 +68,10 @@ class BetaBinomial(Scale):
         if self.dispersion is not None:
             return scaled
         encoded = scaled.encode(y)
-        encoded = encoded[~np.isnan(encoded)]
-        ones = np.ones(encoded.size)
-        constant = best_constant(scaled.of_words, encoded, ones)
-        return replace(scaled, dispersion=1.0).refit(encoded, np.full(encoded.size, constant), ones)
+        values, counts = np.unique(encoded[~np.isnan(encoded)], return_counts=True)
+        often = counts.astype(float)
+        constant = best_constant(scaled.of_words, values, often)
+        return replace(scaled, dispersion=1.0).refit(values, np.full(values.size, constant), often)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative logarithm of P(y) without C(n, y)."""
@@ -86,17 +88,21 @@ class BetaBinomial(Scale):
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient (1 - p) sum_{j<n-y} ... - ..., from d log(p + j d) = (1 - p) p / (p + j d)."""
-        p, q = special.expit(eta), special.expit(-eta)
+        p, q = expit(eta), expit(-np.asarray(eta))
         total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
-        for j, (up, down) in enumerate(self._parts(eta)):
+        for j in range(self._steps):
+            up, down = _part(p, j * self._dispersion), _part(q, j * self._dispersion)
             total += (self._steps - y > j) * (p * down) - (y > j) * (q * up)
         return total
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Mean of gradient^2, which is that of the second derivative; the latter itself may be below 0."""
-        counts = np.arange(self._steps + 1.0)
-        slopes = self.gradient(counts, np.asarray(eta)[..., None])
-        return above_zero(np.sum(self._probabilities(eta) * slopes**2, axis=-1)) + np.zeros(np.shape(y))
+        p, q = expit(eta), expit(-np.asarray(eta))
+        extras = [j * self._dispersion for j in range(self._steps)]
+        ups = _summed_up([_part(p, extra) for extra in extras])
+        downs = _summed_up([_part(q, extra) for extra in extras])
+        slopes = p * downs[::-1] - q * ups
+        return above_zero(np.sum(self._chances(eta) * slopes**2, axis=0)) + np.zeros(np.shape(y))
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One level: the expected response rounded half up ("round") or the most probable level ("mode")."""
@@ -111,48 +117,51 @@ class BetaBinomial(Scale):
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The dispersion of the smallest loss."""
 
-        def value(log_dispersion: float) -> float:
-            return -float(np.sum(weight * self._log_likelihood(y, eta, np.exp(log_dispersion))))
+        def value(dispersion: float) -> float:
+            return -float(np.sum(weight * self._log_likelihood(y, eta, dispersion)))
+
+        p, q = expit(eta), expit(-eta)
 
         def slope(log_dispersion: float) -> float:
-            return float(np.sum(weight * self._slope_in_dispersion(y, eta, np.exp(log_dispersion))))
+            return float(np.sum(weight * self._slope_in_dispersion(y, p, q, np.exp(log_dispersion))))
 
-        found = best_between(value, slope, np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION))
-        none = float(np.sum(weight * -self._log_likelihood(y, eta, 0.0))) <= value(found)
-        return replace(self, dispersion=0.0 if none else float(np.exp(found)))
+        low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
+        start = float(np.log(np.clip(self._dispersion, LEAST_DISPERSION, MOST_DISPERSION)))
+        found = flat_between(slope, start, low, high)
+        none = found == low and value(0.0) <= value(LEAST_DISPERSION)
+        return with_own(self, dispersion=0.0 if none else float(np.exp(found)))
 
     def _probabilities(self, eta: Vector) -> Vector:
         """(..., levels)."""
-        counts = np.arange(self._steps + 1.0)
-        chances = np.exp(
-            self._log_ways + self._log_likelihood(counts, np.asarray(eta, dtype=float)[..., None], self._dispersion)
-        )
-        return chances / chances.sum(axis=-1, keepdims=True)
+        return np.moveaxis(self._chances(eta), 0, -1)
+
+    def _chances(self, eta: Vector) -> Vector:
+        """(levels, ...)."""
+        ups, downs = (_summed_up(list(parts)) for parts in zip(*self._steps_of(eta, self._dispersion), strict=True))
+        logs = ups + downs[::-1] + self._log_ways.reshape(-1, *[1] * np.ndim(eta))
+        chances = np.exp(logs - logs.max(axis=0))
+        return chances / chances.sum(axis=0)
 
     def _log_likelihood(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
-        log_p, log_q = -softplus(-np.asarray(eta)), -softplus(eta)
         total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
-        for j in range(self._steps):
-            up, down = _log_add(log_p, j * dispersion), _log_add(log_q, j * dispersion)
+        for j, (up, down) in enumerate(self._steps_of(eta, dispersion)):
             total += (y > j) * up + (self._steps - y > j) * down - np.log1p(j * dispersion)
         return total
 
-    def _slope_in_dispersion(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
+    def _steps_of(self, eta: Vector, dispersion: float) -> Iterator[tuple[Vector, Vector]]:
+        """log(p + j d) and log(1 - p + j d) for every j."""
+        eta = np.asarray(eta, dtype=float)
+        log_p, log_q, p, q = -softplus(-eta), -softplus(eta), expit(eta), expit(-eta)
+        for extra in dispersion * np.arange(self._steps):
+            yield (np.log(p + extra), np.log(q + extra)) if extra > 0 else (log_p, log_q)
+
+    def _slope_in_dispersion(self, y: Vector, p: Vector, q: Vector, dispersion: float) -> Vector:
         """Derivative of the loss in the dispersion."""
-        p, q = special.expit(eta), special.expit(-eta)
-        total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(eta)))
+        total = np.zeros(len(y))
         for j in range(1, self._steps):
             extra = j * dispersion
             total += j / (1 + extra) - (y > j) * j / (p + extra) - (self._steps - y > j) * j / (q + extra)
         return total
-
-    def _parts(self, eta: Vector) -> Any:
-        """p / (p + j d) and (1 - p) / (1 - p + j d) for every j."""
-        log_p, log_q = -softplus(-np.asarray(eta)), -softplus(eta)
-        for j in range(self._steps):
-            extra = j * self._dispersion
-            log_extra = np.log(extra) if extra > 0 else -np.inf
-            yield special.expit(log_p - log_extra), special.expit(log_q - log_extra)
 
     @property
     def _dispersion(self) -> float:
@@ -161,6 +170,14 @@ class BetaBinomial(Scale):
         return self.dispersion
 
 
-def _log_add(log_p: Vector, extra: float) -> Vector:
-    """log(p + extra)."""
-    return np.logaddexp(log_p, np.log(extra)) if extra > 0 else log_p
+def _part(p: Vector, extra: float) -> Vector:
+    """p / (p + extra)."""
+    return p / (p + extra) if extra > 0 else np.ones_like(p)
+
+
+def _summed_up(parts: list[Vector]) -> Vector:
+    """(levels, ...) sums of the first 0, 1, ... parts."""
+    sums = np.zeros((len(parts) + 1, *np.shape(parts[0])))
+    for j, part in enumerate(parts):
+        np.add(sums[j], part, out=sums[j + 1])
+    return sums

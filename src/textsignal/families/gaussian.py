@@ -12,6 +12,7 @@ from scipy import stats
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import Common, as_numbers, observed_numbers
+from textsignal.families.own import with_own
 
 #: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
 LEAST_PART = 1e-8
@@ -90,7 +91,7 @@ class Gaussian(Common):
         """The root of the mean squared error."""
         found = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
         least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
-        return replace(self, deviation=max(found, least))
+        return with_own(self, deviation=max(found, least))
 
     @property
     def _deviation(self) -> float:

@@ -27,16 +27,28 @@ class Logistic:
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient n p - y: the paper's q."""
-        return self._steps * special.expit(eta) - y
+        return self._steps * expit(eta) - y
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature n p (1 - p), kept above 0 where p rounds to 0 or 1."""
-        return above_zero(self._steps * special.expit(eta) * special.expit(-eta))
+        return above_zero(self._steps * bell(eta))
 
 
 def softplus(eta: Vector) -> Vector:
     """log(1 + exp(eta)): the same as logaddexp(0, eta), from functions that NumPy vectorises."""
     return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+
+
+def expit(eta: Vector) -> Vector:
+    """1 / (1 + exp(-eta)): the same as SciPy's, from functions that NumPy vectorises."""
+    small = np.exp(-np.abs(eta))
+    return np.where(np.asarray(eta) >= 0, 1.0, small) / (1 + small)
+
+
+def bell(eta: Vector) -> Vector:
+    """p (1 - p) with p = 1 / (1 + exp(-eta)): the slope of that."""
+    small = np.exp(-np.abs(eta))
+    return small / (1 + small) ** 2
 
 
 def above_zero(curvature: Vector) -> Vector:

@@ -11,9 +11,9 @@ from scipy import special, stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import best_between
 from textsignal.families.counts import Counts
-from textsignal.families.logistic import above_zero, softplus
+from textsignal.families.logistic import above_zero, bell, expit, softplus
+from textsignal.families.own import flat_between, with_own
 
 #: Between these ends dispersion is looked for; at the lower one it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
@@ -48,8 +48,9 @@ class NegativeBinomial(Counts):
         counts = self._check(y)
         if self.dispersion is not None:
             return self
-        constant = np.full(counts.size, np.log(counts.mean()))
-        return replace(self, dispersion=1.0).refit(counts, constant, np.ones(counts.size))
+        values, often = np.unique(counts, return_counts=True)
+        constant = np.full(values.size, np.log(counts.mean()))
+        return replace(self, dispersion=1.0).refit(values, constant, often.astype(float))
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative log-likelihood without log y!, with a = dispersion: (y + 1/a) log(1 + a m) - y log(a m) - ..."""
@@ -64,12 +65,11 @@ class NegativeBinomial(Counts):
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient (m - y) / (1 + a m)."""
         shifted = eta + np.log(self._dispersion)
-        return special.expit(shifted) / self._dispersion - y * special.expit(-shifted)
+        return expit(shifted) / self._dispersion - y * expit(-shifted)
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature (y + 1/a) a m / (1 + a m)^2, kept above 0."""
-        shifted = eta + np.log(self._dispersion)
-        return above_zero((y + 1 / self._dispersion) * special.expit(shifted) * special.expit(-shifted))
+        return above_zero((y + 1 / self._dispersion) * bell(eta + np.log(self._dispersion)))
 
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.nbinom."""
@@ -78,15 +78,19 @@ class NegativeBinomial(Counts):
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The dispersion of the smallest loss."""
-
-        def value(log_dispersion: float) -> float:
-            return float(np.sum(weight * self._loss(y, eta, np.exp(log_dispersion))))
+        values, places = np.unique(y, return_inverse=True)
+        often = np.bincount(places, weights=weight)
 
         def slope(log_dispersion: float) -> float:
-            return float(np.sum(weight * _slope_in_log_dispersion(y, eta, np.exp(log_dispersion))))
+            """Derivative of the loss in log(dispersion); what no eta enters is of few different counts."""
+            shifted, size = eta + log_dispersion, np.exp(-log_dispersion)
+            share = expit(shifted)
+            rising = often @ (special.digamma(values + size) - special.digamma(size))
+            return float(size * rising + np.sum(weight * (size * (share - softplus(shifted)) - y * (1 - share))))
 
-        found = best_between(value, slope, np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION))
-        return replace(self, dispersion=float(np.exp(found)))
+        low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
+        found = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
+        return with_own(self, dispersion=float(np.exp(found)))
 
     def _loss(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
         shifted = eta + np.log(dispersion)
@@ -109,10 +113,3 @@ def _log_rising(y: Vector, size: float) -> Vector:
 def _stirling(x: Any) -> Any:
     """What Stirling's formula for log Gamma leaves out."""
     return (1 - (1 - 2 / (7 * x**2)) / (30 * x**2)) / (12 * x)
-
-
-def _slope_in_log_dispersion(y: Vector, eta: Vector, dispersion: float) -> Vector:
-    """Derivative of the loss in log(dispersion)."""
-    shifted, size = eta + np.log(dispersion), 1 / dispersion
-    share = special.expit(shifted)
-    return size * (special.digamma(y + size) - special.digamma(size) - softplus(shifted) + share) - y * (1 - share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,15 +16,12 @@ from textsignal.families.base import MARGIN, Common, as_numbers, halved, observe
 from textsignal.families.binomial import Binomial
 from textsignal.families.distributions import Discrete, nearest
 from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
-from textsignal.families.logistic import above_zero, softplus
+from textsignal.families.logistic import above_zero, bell, expit, softplus
+from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
 from textsignal.families.scale import split_levels
 
 #: The most levels that have thresholds of their own.
 MOST_LEVELS = 20
-#: How often a level that nobody gave counts as given: its probability is small, but not 0.
-UNSEEN = 0.5
-#: Newton steps of the thresholds, and halvings of each.
-MOST_STEPS, MOST_HALVINGS = 100, 40
 #: How far from the thresholds linear predictors are looked for.
 FURTHEST = 40.0
 
@@ -136,28 +134,28 @@ class Ordinal(Common):
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """-log(F(b) - F(a)) = log(1 + e^-b) + log(1 + e^a) - log(1 - e^(a - b)), b and a the ends of y less eta."""
-        low, high = self._ends(y)
-        return softplus(eta - high) + softplus(low - eta) - np.log(-np.expm1(low - high))
+        places, low, high = self._ends(y)
+        return softplus(eta - high) + softplus(low - eta) - self._log_gaps[places]
 
     def best_loss(self, y: Vector) -> Vector:
         """The loss midway between both ends; 0 at the ends of the scale."""
-        low, high = self._ends(y)
+        _, low, high = self._ends(y)
         return -np.log(np.tanh((high - low) / 4))
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient F(-b) - F(a)."""
-        low, high = self._ends(y)
-        return special.expit(eta - high) - special.expit(low - eta)
+        _, low, high = self._ends(y)
+        return expit(eta - high) - expit(low - eta)
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature F(b) F(-b) + F(a) F(-a), kept above 0."""
-        low, high = self._ends(y)
-        return above_zero(_bell(eta - high) + _bell(low - eta))
+        _, low, high = self._ends(y)
+        return above_zero(bell(eta - high) + bell(low - eta))
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level: the lowest, and every step times the chance of getting above it."""
         levels = self.numbers
-        above = special.expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
+        above = expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
         # Without BLAS, whose bits of one document depend on how many there are.
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
@@ -183,74 +181,68 @@ class Ordinal(Common):
         """Probabilities of all levels."""
         return Discrete(self.levels, self._probabilities(eta))
 
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Thresholds with sum 0 of the smallest loss, by Newton steps that are halved while it rises."""
-        if len(self._thresholds) == 1:
-            return self
-        places, eta, weight = self._with_unseen(y, eta, weight)
-        basis = linalg.helmert(len(self._thresholds)).T
-        family = self
+    @property
+    def directions(self) -> Vector:
+        """(thresholds, directions) in which they move: their sum stays 0."""
+        return _centred_directions(len(self._thresholds))
 
-        def loss(family: Ordinal) -> float:
-            return float(np.sum(weight * family.loss(places, eta)))
-
-        before = loss(family)
-        for _ in range(MOST_STEPS):
-            slope, bend = family._threshold_sums(places.astype(np.int64), eta, weight)
-            step = -basis @ np.linalg.solve(basis.T @ bend @ basis, basis.T @ slope)
-            for halving in range(MOST_HALVINGS):
-                moved = np.array(family._thresholds) + step / 2**halving
-                if np.all(np.diff(moved) > 0):
-                    other = replace(family, thresholds=tuple(moved.tolist()))
-                    if loss(other) <= before:
-                        break
-            else:
-                break
-            family, before = other, loss(other)
-            if np.abs(step).max() <= 1e-12 * (1 + np.abs(moved).max()):
-                break
-        return family
-
-    def _with_unseen(self, y: Vector, eta: Vector, weight: Vector) -> tuple[Vector, Vector, Vector]:
-        """Responses with one more for every level that has none."""
-        counts = np.bincount(y.astype(np.int64), weights=weight, minlength=len(self._values))
-        empty = np.flatnonzero(counts == 0).astype(float)
-        middle = np.full(empty.size, np.average(eta, weights=weight))
-        return (
-            np.concatenate([y, empty]),
-            np.concatenate([eta, middle]),
-            np.concatenate([weight, np.full(empty.size, UNSEEN)]),
-        )
-
-    def _threshold_sums(self, y: NDArray[np.int64], eta: Vector, weight: Vector) -> tuple[Vector, Vector]:
-        """Gradient and Hessian of the loss in the thresholds."""
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """In the thresholds."""
+        places, low, high = self._ends(y)
         n_levels = len(self._values)
-        low, high = self._ends(y)
 
         def by_level(values: Vector) -> Vector:
-            return np.bincount(y, weights=weight * values, minlength=n_levels).astype(float)
+            return np.bincount(places, weights=weight * values, minlength=n_levels).astype(float)
 
-        counts, gaps = by_level(np.ones(len(y)))[1:-1], np.diff(self._thresholds)
-        pull = counts / np.expm1(gaps)
+        of_low, of_high = bell(low - eta), bell(eta - high)
+        counts, gaps = by_level(np.ones(len(y))), np.diff(self._thresholds)
+        pull = counts[1:-1] / np.expm1(gaps)
         stiff = pull / -np.expm1(-gaps)
-        slope = by_level(special.expit(low - eta))[1:] - by_level(special.expit(eta - high))[:-1]
+        slope = by_level(expit(low - eta))[1:] - by_level(expit(eta - high))[:-1]
         slope[1:] -= pull
         slope[:-1] += pull
-        diagonal = by_level(_bell(low - eta))[1:] + by_level(_bell(eta - high))[:-1]
+        diagonal = by_level(of_low)[1:] + by_level(of_high)[:-1]
         diagonal[1:] += stiff
         diagonal[:-1] += stiff
-        return slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1)
+        cross, documents = np.zeros((n_levels + 1, len(y))), np.arange(len(y))
+        cross[places, documents] = -of_low
+        cross[places + 1, documents] = -of_high
+        return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """For levels that nobody gave."""
+        return prior_of_unseen(self, counts, mean)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Other thresholds; None where they do not grow."""
+        thresholds = np.array(self._thresholds) + step
+        if np.any(np.diff(thresholds) <= 0):
+            return None
+        return with_own(self, thresholds=tuple(thresholds.tolist()))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Thresholds with sum 0 of the smallest loss."""
+        return self if len(self._thresholds) == 1 else refit_moving(self, y, eta, weight)
 
     def _probabilities(self, eta: Vector) -> Vector:
         """(..., levels)."""
         eta = np.asarray(eta, dtype=float)[..., None]
         return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
 
-    def _ends(self, y: NDArray[Any]) -> tuple[Vector, Vector]:
-        """Thresholds below and above each level, infinite at the ends of the scale."""
-        ends = np.concatenate([[-np.inf], self._thresholds, [np.inf]])
+    def _ends(self, y: NDArray[Any]) -> tuple[NDArray[np.int64], Vector, Vector]:
+        """Each level's place, and the thresholds below and above it, infinite at the ends of the scale."""
         places = np.asarray(y).astype(np.int64)
-        return ends[places], ends[places + 1]
+        return places, self._edges[places], self._edges[places + 1]
+
+    @cached_property
+    def _edges(self) -> Vector:
+        """(levels + 1,) thresholds with infinity at both ends."""
+        return np.concatenate([[-np.inf], self._thresholds, [np.inf]])
+
+    @cached_property
+    def _log_gaps(self) -> Vector:
+        """(levels,) log(1 - exp(low - high)) of the ends of each."""
+        return np.log(-np.expm1(-np.diff(self._edges)))
 
     @staticmethod
     def _check_order(y: ArrayLike) -> None:
@@ -275,9 +267,10 @@ class Ordinal(Common):
         return self.thresholds
 
 
-def _bell(x: Vector) -> Vector:
-    """F(x) F(-x)."""
-    return special.expit(x) * special.expit(-x)
+@cache
+def _centred_directions(size: int) -> Vector:
+    """(size, size - 1) directions that keep a sum."""
+    return np.asarray(linalg.helmert(size).T) if size > 1 else np.zeros((1, 0))
 
 
 def _increasing(name: str, numbers: Any) -> tuple[float, ...]:

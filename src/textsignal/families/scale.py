@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -121,8 +122,7 @@ class Scale(Common):
     @property
     def _log_ways(self) -> Vector:
         """(levels,) log C(n, l)."""
-        counts = np.arange(self._steps + 1.0)
-        return -special.betaln(counts + 1, self._steps - counts + 1) - np.log(self._steps + 1)
+        return _log_ways(self._steps)
 
     @property
     def _named(self) -> str:
@@ -178,6 +178,13 @@ def split_levels(levels: ArrayLike) -> tuple[Vector, float]:
     if values.size > 2 and np.ptp(gaps) < NEAR and not np.array_equal(values, np.round(values)):
         return values, float(np.round(gaps[0], 10))
     return values, 1.0
+
+
+@cache
+def _log_ways(steps: int) -> Vector:
+    """(steps + 1,) log C(steps, l)."""
+    counts = np.arange(steps + 1.0)
+    return -special.betaln(counts + 1, steps - counts + 1) - np.log(steps + 1)
 
 
 def _plain(value: float) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy import linalg
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import AdjacentCategories, Seen
+from textsignal.families.adjacent_categories import AdjacentCategories, flat_directions
+from textsignal.families.own import OwnDerivatives, OwnPrior, with_own
 
 #: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
 PRIOR = 1.0
@@ -58,39 +60,55 @@ class Stereotype(AdjacentCategories):
         return replace(scaled, places=tuple(scaled._places.tolist()))
 
     @property
-    def _basis(self) -> Vector:
+    def directions(self) -> Vector:
         """(offsets and places, directions) in which they may move: both ends of places stay where they are."""
-        return np.asarray(linalg.block_diag(super()._basis, np.eye(self._steps + 1)[:, 1:-1]))
+        return _directions(self._steps + 1)
 
-    def _moved(self, step: Vector) -> Self | None:
-        """The family with moved offsets and places; None where places do not grow."""
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """In offsets, and then places: their probability times eta."""
+        levels, (chances, _) = y.astype(np.int64), self._chances(eta)
+        counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
+        parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
+        totals = [part.sum(axis=1) for part in parts]
+        blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
+        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
+        of_offsets = chances * (self._places[:, None] - np.einsum("l,li->i", self._places, chances))
+        of_places = chances + eta * of_offsets
+        of_places[levels, np.arange(levels.size)] -= 1
+        slope = np.concatenate([totals[0] - counts, totals[1] - sums])
+        return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """For levels that nobody gave, and for distances that are alike."""
+        unseen, places = super().own_prior(counts, mean), self._places
+        gaps, differences = np.diff(places), _differences(places.size)
+        slope, bend = unseen.slope.copy(), unseen.bend.copy()
+        slope[places.size :] -= PRIOR * (1 / gaps) @ differences
+        bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
+        return OwnPrior(unseen.loss - PRIOR * float(np.sum(np.log(gaps))), slope, bend)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Other offsets and places; None where places do not grow."""
         offsets, places = np.split(step, 2)
         places = self._places + places
         if np.any(np.diff(places) <= 0):
             return None
-        return replace(self, offsets=tuple((np.array(self._offsets) + offsets).tolist()), places=tuple(places.tolist()))
-
-    def _value(self, seen: Seen) -> float:
-        """Loss and prior."""
-        places = self._places
-        own = seen.counts @ np.array(self._offsets) + seen.sums @ places + PRIOR * np.sum(np.log(np.diff(places)))
-        return float(np.sum(seen.weight * self._log_sum(seen.eta)) - own)
-
-    def _derivatives(self, seen: Seen) -> tuple[Vector, Vector]:
-        """Of `_value`, in offsets and then places: (2 levels,) first and (2 levels, 2 levels) second ones."""
-        counts, sums, eta, weight = seen.counts, seen.sums, seen.eta, seen.weight
-        chances = self._probabilities(eta)
-        powers = [weight * eta**power for power in range(3)]
-        gaps = 1 / np.diff(self._places)
-        prior = PRIOR * (np.append(gaps, 0.0) - np.append(0.0, gaps))
-        slope = np.concatenate([powers[0] @ chances - counts, powers[1] @ chances - sums + prior])
-        blocks = [np.diag(power @ chances) - (chances * power[:, None]).T @ chances for power in powers]
-        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
-        differences = np.diff(np.eye(len(counts)), axis=0)
-        bend[len(counts) :, len(counts) :] += PRIOR * (differences.T * gaps**2) @ differences
-        return slope, bend
+        offsets = np.array(self._offsets) + offsets
+        return with_own(self, offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
 
     @property
     def _places(self) -> Vector:
         """(levels,) what eta is multiplied by."""
         return super()._places if self.places is None else np.array(self.places)
+
+
+@cache
+def _directions(n_levels: int) -> Vector:
+    """(2 levels, directions) of offsets and places."""
+    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
+
+
+@cache
+def _differences(n_levels: int) -> Vector:
+    """(levels - 1, levels) matrix that takes differences of neighbours."""
+    return np.diff(np.eye(n_levels), axis=0)

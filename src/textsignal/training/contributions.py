@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.covariates.given import Given
 from textsignal.engines import Compute
-from textsignal.families import Family
+from textsignal.families import Family, linear_predictor
 from textsignal.training.covariate_effects import dispersion_of, standard_errors
 from textsignal.training.glm import ResponseModel, fit_glm
 
@@ -92,11 +92,13 @@ def fit_theme_effects(
     spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, of_gamma), np.full(n_themes, of_beta)])
     penalty = np.concatenate([0.5 * one.dispersion / spreads**2, np.zeros(given.n_columns)])
     model = ResponseModel(one.family, compute, penalty, fit_intercept=True)
-    fit = fit_glm(model, columns, y, weight, offset=given.offset)
+    start = np.concatenate([one.coefficients[:1], np.zeros(2 * n_themes), one.coefficients[1:]])
+    fit = fit_glm(model, columns, y, weight, offset=given.offset, start=start)
     gamma = one.trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
     # Given the gammas, the rest once more.
     rest = replace(model, family=fit.family, penalty=penalty[n_themes + 1 :])
-    others = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=tone @ gamma + given.offset)
+    start, offset = fit.coefficients[n_themes + 1 :], linear_predictor(tone, gamma, given.offset)
+    others = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=offset, start=start)
     # Shares add up to 1, so one number can be taken off all betas alike.
     beta = others.effects[:n_themes] - others.effects[:n_themes] @ prevalence
     found = ThemeEffects(gamma, beta, others.intercept, fit.hessian / (one.dispersion or 1.0))
@@ -112,19 +114,19 @@ class _OneGamma:
     """The GLM with one gamma for all themes and no beta.
 
     family : with its own parameters; dispersion : how much more responses scatter around it than the family says.
+    coefficients : (covariates + 2,) gamma, effects of covariates and the constant.
     """
 
     family: Family
-    gamma: float
+    coefficients: Vector
     error: float
     dispersion: float
 
     @property
     def trusted(self) -> float:
         """The part of the tone that can be told from nothing, between 0 and 1."""
-        if self.gamma <= 0:
-            return 0.0
-        return max(0.0, 1 - (LEAST_ERRORS * self.error / self.gamma) ** 4)
+        gamma = float(self.coefficients[0])
+        return max(0.0, 1 - (LEAST_ERRORS * self.error / gamma) ** 4) if gamma > 0 else 0.0
 
 
 def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, given: Given) -> _OneGamma:
@@ -134,7 +136,7 @@ def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute:
     fit = fit_glm(ResponseModel(family, compute, penalty, fit_intercept=True), columns, y, weight, offset=given.offset)
     dispersion = dispersion_of(fit.family, y, fit.linear_predictor(columns) + given.offset, weight)
     error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
-    return _OneGamma(fit.family, float(fit.effects[0]), error, dispersion)
+    return _OneGamma(fit.family, fit.coefficients, error, dispersion)
 
 
 def spoken_of(

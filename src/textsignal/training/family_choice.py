@@ -16,8 +16,6 @@ from textsignal.training.glm import ResponseModel, fit_glm
 
 #: Documents are taken together by their tone, in so many groups: thousands of them then cost what hundreds do.
 GROUPS = 100
-#: Turns between the GLM's coefficients and own parameters of a family: near enough to compare.
-TURNS = 5
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,13 @@ def _grouped(
     group[order] = np.arange(len(tone)) * GROUPS // len(tone)
     size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
     means = np.bincount(group, weights=weight * tone) / size
-    key = np.column_stack([group, folds, responses])
-    kinds, places = np.unique(key, axis=0, return_inverse=True)
-    counts = np.asarray(np.bincount(places.ravel(), weights=weight), dtype=float)
-    return means[kinds[:, 0].astype(np.int64)][:, None], kinds[:, 1].astype(np.int64), kinds[:, 2], counts
+    parts, part = np.unique(folds, return_inverse=True)
+    values, value = np.unique(responses, return_inverse=True)
+    kinds, places = np.unique((group * parts.size + part) * values.size + value, return_inverse=True)
+    counts = np.asarray(np.bincount(places, weights=weight), dtype=float)
+    alike, value = np.divmod(kinds, values.size)
+    group, part = np.divmod(alike, parts.size)
+    return means[group][:, None], parts[part], values[value], counts
 
 
 def _score(
@@ -90,10 +91,10 @@ def _score(
 ) -> float:
     """Mean log score of documents by fits that have not seen them."""
     model, y = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), family.encode(responses)
-    lost = np.empty(len(y))
+    lost, start = np.empty(len(y)), None
     for fold in np.unique(folds):
         out = folds == fold
-        fit = fit_glm(model, columns[~out], y[~out], weight[~out], max_turns=TURNS)
-        model = replace(model, family=fit.family)  # the next fit has not as far to go from there
+        fit = fit_glm(model, columns[~out], y[~out], weight[~out], start=start)
+        model, start = replace(model, family=fit.family), fit.coefficients  # the next fit has not as far to go
         lost[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
     return float(np.average(lost, weights=weight))

@@ -8,25 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.families import Family, linear_predictor
+from textsignal.families.own import OwnPrior
 from textsignal.kernels import pad
-from textsignal.training.corpus import Number, Parameters, Responses, ResponseSums
+from textsignal.training.corpus import Addable, Number, Parameters, Responses, ResponseSums
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
-#: Moves that hardly shrink say little about where they lead.
-MOST_PART = 0.95
-#: Turns between coefficients and the family's own parameters, at most; and how little may move in the last.
-MOST_TURNS, SETTLED = 200, 1e-9
+#: Newton steps, and turns between coefficients and own parameters that do not move with them, at most.
+MOST_STEPS, MOST_TURNS = 100, 50
+#: A step that promises less of the loss than this share of the documents is the last: quadratic, it leaves nothing.
+SETTLED = 1e-13
+#: By how much a sum that has not changed may differ, as a share of it.
+ROUNDING = 1e-14
+#: Where what is left of a column, given those before it, is a smaller share than this, columns are collinear.
+LEAST_PIVOT = 1e-11
+#: What then is added to a unit diagonal, so that own parameters still move with the coefficients.
+RIDGE = 1e-9
 #: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
 LEAST_CURVATURE = 1e-100
+
+
+@dataclass(frozen=True)
+class OwnSums(Addable):
+    """What documents add up to where own parameters of the family move with the coefficients.
+
+    response : loss, gradient and Hessian in the coefficients.
+    weight, eta : how much documents count, and the sum of their linear predictors.
+    counts, slope, bend : as in `OwnDerivatives`.
+    cross : (padded columns + 1, directions) second derivatives in coefficients and own parameters.
+    """
+
+    response: ResponseSums
+    weight: float
+    eta: float
+    counts: Vector
+    slope: Vector
+    bend: Vector
+    cross: Vector
 
 
 @dataclass(frozen=True)
@@ -44,13 +71,30 @@ class ResponseModel:
 
     def sums(self, block: Responses, parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over one block."""
-        eta = block.linear_predictor(parameters)
+        return self._sums_at(block, block.linear_predictor(parameters))
+
+    def _sums_at(self, block: Responses, eta: Vector) -> ResponseSums:
         weight = block.response_weight
-        slope = weight * (self.family.gradient(block.y, eta) - block.tilt).T
-        curvature = weight * self.family.curvature(block.y, eta).T
+        loss, slope, curvature = self.family.derivatives(block.y, eta)
         sums = self.compute.kernels.response_sums if eta.ndim == 1 else self._sums_of_many
-        gradient, hessian = sums(block.W, slope, curvature)
-        return ResponseSums(self._loss(block, eta), gradient, hessian)
+        gradient, hessian = sums(block.W, weight * (slope - block.tilt).T, weight * curvature.T)
+        return ResponseSums(_total(block, eta, loss), gradient, hessian)
+
+    def own_sums(self, block: Responses, parameters: Parameters, directions: Vector) -> OwnSums:
+        """The same, and what is said of own parameters that move with the coefficients."""
+        eta, weight = block.linear_predictor(parameters), block.response_weight
+        own = self.family.own_derivatives(block.y, eta, weight)
+        cross = weight * np.einsum("od,oi->di", directions, own.cross)
+        with_columns = np.einsum("di,ik->kd", cross, block.W, dtype=np.float64)
+        return OwnSums(
+            response=self._sums_at(block, eta),
+            weight=float(weight.sum()),
+            eta=float(np.sum(weight * eta.T)),
+            counts=own.counts,
+            slope=own.slope,
+            bend=own.bend,
+            cross=np.concatenate([with_columns, cross.sum(axis=1)[None]]),
+        )
 
     def _sums_of_many(self, W: Array, slope: Vector, curvature: Vector) -> tuple[Vector, Vector]:
         """The same for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
@@ -68,14 +112,10 @@ class ResponseModel:
         """Loss over all blocks, without the penalty."""
 
         def block_loss(block: Responses) -> Number:
-            return Number(self._loss(block, block.linear_predictor(parameters)))
+            eta = block.linear_predictor(parameters)
+            return Number(_total(block, eta, self.family.loss(block.y, eta)))
 
         return self.compute.engine.sweep(block_loss, blocks).value
-
-    def _loss(self, block: Responses, eta: Vector) -> float:
-        tilted = block.tilt * eta
-        tilted = tilted if eta.ndim == 1 else tilted.sum(axis=1)
-        return float(np.sum(block.response_weight * (self.family.loss(block.y, eta) - tilted)))
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
@@ -98,6 +138,12 @@ class ResponseModel:
         hessian[:, -n_predictors:] *= self.fit_intercept
         return hessian
 
+    def moving(self, sums: ResponseSums) -> NDArray[np.bool_]:
+        """Which (flattened) coefficients have data and curvature, and may move."""
+        moving = np.diag(sums.hessian) > LEAST_CURVATURE
+        moving[-self.family.n_predictors :] &= self.fit_intercept
+        return moving
+
     def information_of(self, sums: ResponseSums, kept: NDArray[np.int64]) -> Vector:
         """The same in some of the (padded) columns and the intercept."""
         n_predictors = self.family.n_predictors
@@ -105,167 +151,135 @@ class ResponseModel:
         return self.information(sums)[np.ix_(flat, flat)]
 
 
-class CoefficientStep(Protocol):
-    """How coefficients move once per iteration, given the sums at the current weights.
+def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
+    """Solve hessian direction = - slope in what is moving.
 
-    reads_response : whether it needs these sums.
+    n_own : so many of the last are own parameters. Where nothing is convex in both, each by itself still is.
+    """
+    direction = np.zeros(len(slope))
+    if not moving.any():
+        return direction
+    # Scaled to a unit diagonal: topics differ in size by orders of magnitude.
+    scale = 1 / np.sqrt(np.diag(hessian)[moving])
+    unit = hessian[np.ix_(moving, moving)] * scale[:, None] * scale
+    root = _root(unit)
+    if root is None and n_own:
+        root = _root(unit + RIDGE * np.eye(len(unit)))
+        unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
+    if root is None and n_own:
+        root = _root(unit)
+    if root is not None:
+        solved = lapack.dpotrs(root, slope[moving] * scale, lower=1)[0]
+    else:
+        # The pseudo-inverse takes collinear topics (at penalty 0) in its stride.
+        solved = np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ (slope[moving] * scale)
+    direction[moving] = -scale * solved
+    return direction
+
+
+def _root(unit: Vector) -> Vector | None:
+    """The lower root of a matrix of unit diagonal; None where it is singular, or not positive."""
+    root, failed = lapack.dpotrf(unit, lower=1)
+    return None if failed or np.diag(root).min() ** 2 <= LEAST_PIVOT else root
+
+
+def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
+    """The GLM given the weights, and the family as it is."""
+    held = model.family.directions[:, :0]
+    return Fitting.at(model, blocks, parameters, held).settled(blocks).parameters
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """A GLM on its way: where it has come to, and the sums there.
+
+    directions : (own, directions) in which own parameters of the family move with the coefficients.
     """
 
-    reads_response: ClassVar[bool]
+    model: ResponseModel
+    parameters: Parameters
+    directions: Vector
+    sums: OwnSums
 
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients."""
+    @classmethod
+    def at(
+        cls, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, directions: Vector
+    ) -> Fitting:
+        """With the sums at given parameters."""
+        sums = model.compute.engine.sweep(lambda block: model.own_sums(block, parameters, directions), blocks)
+        return cls(model, parameters, directions, sums)
 
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The parameters to start with, and to end with once the weights have stopped moving."""
+    def settled(self, blocks: Sequence[Responses]) -> Fitting:
+        """Newton steps until one promises nothing, or none goes down."""
+        fitting = self
+        for _ in range(MOST_STEPS):
+            direction, own, promised = fitting.newton_step()
+            moved = fitting.descended(blocks, direction, own)
+            if moved is None:
+                break
+            fitting = moved
+            if promised <= SETTLED * fitting.sums.weight:
+                break
+        return fitting
 
+    def newton_step(self) -> tuple[Vector, Vector, float]:
+        """Steps of coefficients and of own parameters, and how much less loss twice they promise."""
+        model, sums, directions = self.model, self.sums, self.directions
+        gradient = model.slope(sums.response, self.parameters)
+        hessian, moving = model.information(sums.response), model.moving(sums.response)
+        slope, n_own = gradient.ravel(), directions.shape[1]
+        if n_own:
+            prior = self._prior(model.family)
+            slope = np.concatenate([slope, directions.T @ (sums.slope + prior.slope)])
+            bend = directions.T @ (sums.bend + prior.bend) @ directions
+            hessian = _bordered(hessian, sums.cross, bend)
+            moving = np.concatenate([moving, np.ones(n_own, dtype=bool)])
+        direction = newton_direction(slope, hessian, moving, n_own)
+        coefficients = direction[: gradient.size].reshape(gradient.shape)
+        return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
 
-@dataclass(frozen=True)
-class NoStep:
-    """Coefficients stay as they are: for training that does not look at the response."""
+    def descended(self, blocks: Sequence[Responses], direction: Vector, own: Vector) -> Fitting | None:
+        """After a step, halved until the loss does not rise; None where none is short enough."""
+        before = self._value(self)
+        for halving in range(MOST_HALVINGS):
+            length = 0.5**halving
+            family = self.model.family.moved(length * own) if own.size else self.model.family
+            if family is None:
+                continue
+            parameters = self.parameters.with_coefficients(self.parameters.coefficients + length * direction)
+            moved = Fitting.at(replace(self.model, family=family), blocks, parameters, self.directions)
+            if self._value(moved) <= before + ROUNDING * abs(before):
+                return moved
+        return None
 
-    reads_response: ClassVar[bool] = False
+    def _value(self, other: Fitting) -> float:
+        """Loss and penalties there, levels that nobody gave being held where they are here."""
+        penalty = other.model.penalty_value(other.parameters)
+        return other.sums.response.loss + penalty + self._prior(other.model.family).loss
 
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The same coefficients."""
-        return parameters
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The same coefficients."""
-        return parameters
-
-
-@dataclass(frozen=True)
-class NewtonStep:
-    """A Newton step, halved until loss and penalty do not rise."""
-
-    reads_response: ClassVar[bool] = True
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients; unchanged where no shorter step helps."""
-        return descend(model, blocks, parameters, sums, self._direction(model, parameters, sums))
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The GLM given the weights."""
-        return fit_coefficients(model, blocks, parameters)
-
-    def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
-        """Solve (Hessian + 2 penalty) direction = - gradient; directions without data or curvature do not move."""
-        hessian = model.information(sums)
-        moving = np.diag(sums.hessian) > LEAST_CURVATURE
-        moving[-model.family.n_predictors :] &= model.fit_intercept
-        direction = np.zeros(len(hessian))
-        inside = hessian[np.ix_(moving, moving)]
-        # Scaled to a unit diagonal: topics differ in size by orders of magnitude. The pseudo-inverse takes
-        # collinear topics (at penalty 0) in its stride.
-        scale = 1 / np.sqrt(np.diag(inside))
-        slope = model.slope(sums, parameters).ravel()[moving] * scale
-        unit = inside * scale[:, None] * scale
-        direction[moving] = -scale * (np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ slope)
-        return direction.reshape(sums.gradient.shape)
-
-
-@dataclass(frozen=True)
-class GradientStep:
-    """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
-
-    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved
-        until loss and penalty do not rise, which is safe on every scale of text.
-    """
-
-    reads_response: ClassVar[bool] = True
-    alpha: float
-    rate: float | None
-
-    def move(
-        self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
-    ) -> Parameters:
-        """The parameters with moved coefficients."""
-        slope = model.slope(sums, parameters)
-        if self.rate is not None:
-            return parameters.with_coefficients(parameters.coefficients - self.rate * self.alpha * slope)
-        if self.alpha == 0:
-            return parameters
-        moving = slice(None) if model.fit_intercept else slice(-1)
-        curvature = float(np.linalg.eigvalsh(sums.hessian[moving, moving])[-1]) + 2 * float(np.max(model.penalty))
-        return descend(model, blocks, parameters, sums, -slope / curvature)
-
-    def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """Leave them where they are, as the paper does."""
-        return parameters
+    def _prior(self, family: Family) -> OwnPrior:
+        """What is said of own parameters beside the documents, at the linear predictors here."""
+        return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
-def descend(
-    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums, direction: Vector
-) -> Parameters:
-    """Go along `direction`, halving the step until loss and penalty do not rise; stay where none is short enough."""
-    before = sums.loss + model.penalty_value(parameters)
-    length = 1.0
-    for _ in range(MOST_HALVINGS):
-        moved = parameters.with_coefficients(parameters.coefficients + length * direction)
-        if model.loss(blocks, moved) + model.penalty_value(moved) <= before:
-            return moved
-        length /= 2
-    return parameters
-
-
-def fit_coefficients(
-    model: ResponseModel,
-    blocks: Sequence[Responses],
-    parameters: Parameters,
-    *,
-    tol: float = 1e-10,
-    max_iter: int = 100,
-) -> Parameters:
-    """Newton steps until the gradient vanishes (relative to the Hessian's scale): the GLM given the weights."""
-    newton = NewtonStep()
-    for _ in range(max_iter):
-        sums = model.sweep(blocks, parameters)
-        moved = newton.move(model, blocks, parameters, sums)
-        change = np.abs(moved.coefficients - parameters.coefficients).max()
-        parameters = moved
-        if change <= tol * (1 + np.abs(parameters.coefficients).max()):
-            break
-    return parameters
-
-
-def fit_family(
-    model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, max_turns: int = MOST_TURNS
-) -> tuple[ResponseModel, Parameters]:
-    """Coefficients and the family's own parameters in turn, until both settle: the model with the fitted family."""
-    fitted = fit_coefficients(model, blocks, parameters)
+def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
+    """Coefficients and the family's own parameters: together, or in turn where these have little to do with them."""
+    directions = model.family.directions
+    fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
-    move = np.zeros_like(fitted.coefficients)
-    ahead = fitted
-    for turn in range(max_turns):
-        eta = np.concatenate([block.linear_predictor(ahead) for block in blocks])
-        family = model.family.refit(y[known], eta[known], weight[known])
-        if family == model.family:
+    for turn in range(0 if directions.size else MOST_TURNS):
+        at = fitting.parameters
+        eta = np.concatenate([block.linear_predictor(at) for block in blocks])
+        family = fitting.model.family.refit(y[known], eta[known], weight[known])
+        if family == fitting.model.family:
+            return fitting.settled(blocks) if turn else fitting
+        turned = Fitting.at(replace(fitting.model, family=family), blocks, at, directions)
+        direction, own, promised = turned.newton_step()
+        fitting = turned.descended(blocks, direction, own) or turned
+        if promised <= SETTLED * turned.sums.weight:
             break
-        model, before, last_move = replace(model, family=family), ahead.coefficients, move
-        fitted = fit_coefficients(model, blocks, ahead)
-        move = fitted.coefficients - before
-        if np.abs(move).max() <= SETTLED * (1 + np.abs(before).max()):
-            break
-        ahead = fitted.with_coefficients(fitted.coefficients + _rest_of(move, last_move, turn) * move)
-    return model, fitted
-
-
-def _rest_of(move: Vector, last_move: Vector, turn: int) -> float:
-    """How far a sequence will still go, in units of its last move, if moves shrink as the last two did (Aitken).
-
-    Asked every other turn, so that both moves were made without it.
-    """
-    size = float(np.sum(last_move**2))
-    part = float(np.sum(move * last_move)) / size if turn % 2 and size else 0.0
-    return part / (1 - part) if 0 < part < MOST_PART else 0.0
+    return fitting
 
 
 @dataclass(frozen=True)
@@ -307,7 +321,7 @@ def fit_glm(
     *,
     tilt: Vector | None = None,
     offset: Vector | None = None,
-    max_turns: int = MOST_TURNS,
+    start: Vector | None = None,
 ) -> GLMFit:
     """Explain responses by given columns: topics' weights, or anything else, such as covariates.
 
@@ -317,17 +331,34 @@ def fit_glm(
     y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
     tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
         predictor, such as the logarithm of an exposure.
-    max_turns : between coefficients and own parameters.
+    start : (columns + 1,) coefficients to start from, such as those of a fit that is much like this one.
     """
     blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
     first = Parameters.without_effects(blocks[0].W[:0], n_predictors)
-    model, fitted = fit_family(replace(model, penalty=penalty), blocks, first, max_turns)
-    sums = model.sweep(blocks, fitted)
+    if start is not None:
+        first = first.with_coefficients(np.insert(start, [columns.shape[1]] * (width - columns.shape[1]), 0.0, axis=0))
+    fitting = fit_family(replace(model, penalty=penalty), blocks, first)
+    fitted, sums = fitting.model, fitting.sums.response
     kept = np.append(np.arange(columns.shape[1]), width)
-    return GLMFit(model.family, fitted.coefficients[kept], model.information_of(sums, kept), sums.loss)
+    coefficients = fitting.parameters.coefficients[kept]
+    return GLMFit(fitted.family, coefficients, fitted.information_of(sums, kept), sums.loss)
+
+
+def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
+    """The symmetric matrix of both with `cross` between them."""
+    size = len(inside)
+    whole = np.empty((size + len(corner), size + len(corner)))
+    whole[:size, :size], whole[size:, size:], whole[:size, size:], whole[size:, :size] = inside, corner, cross, cross.T
+    return whole
+
+
+def _total(block: Responses, eta: Vector, loss: Vector) -> float:
+    """The weighted loss of a block, tilts taken off."""
+    tilted = block.tilt * eta
+    return float(np.sum(block.response_weight * (loss - (tilted if eta.ndim == 1 else tilted.sum(axis=1)))))
 
 
 def _place_responses(

@@ -17,9 +17,10 @@ from textsignal.families import Family
 from textsignal.inference import TOL
 from textsignal.kernels import pad
 from textsignal.kernels.reference import EPSILON
+from textsignal.training.coefficient_steps import CoefficientStep
 from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
 from textsignal.training.fitted import FittedTopics
-from textsignal.training.glm import CoefficientStep, ResponseModel
+from textsignal.training.glm import ResponseModel
 from textsignal.training.loop import Losses, Trace, Watch, run
 
 #: What is added up of responses that nobody looks at.

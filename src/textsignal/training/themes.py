@@ -19,8 +19,8 @@ from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
 from textsignal.inference import Inference
+from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import NoStep
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
 from textsignal.training.start import weights_for
 from textsignal.training.word_vectors import TRIES, clustered_topics, seed_terms

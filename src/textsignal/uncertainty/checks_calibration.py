@@ -16,7 +16,7 @@ from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates, candidates
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.covariate_effects import dispersion_of
-from textsignal.training.family_choice import TURNS, choose_family
+from textsignal.training.family_choice import choose_family
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks import DRAWS, MATTERS, Checked, Finding
 
@@ -200,6 +200,6 @@ def _held_back(family: Family, eta: Vector, responses: Vector, weight: Vector) -
         model = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True)
         for fold in range(FOLDS):
             out = folds == fold
-            fit = fit_glm(model, columns[~out], y[~out], weight[~out], max_turns=TURNS)
+            fit = fit_glm(model, columns[~out], y[~out], weight[~out])
             found[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
     return found
