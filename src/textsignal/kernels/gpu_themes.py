@@ -62,7 +62,7 @@ def _units(indptr: Any, indices: Any, data: Any, weight: Any, n_terms: int) -> A
 
 @dataclass(frozen=True)
 class ThemeSums:
-    """products : (terms, topics) H^T times its pull; mass : (topics,) of the weights; log_loss : NaN if not asked for."""
+    """products : (terms, topics) H^T times its pull; mass : (topics,) of the weights; log_loss : NaN if not asked."""
 
     products: Any
     mass: Any
