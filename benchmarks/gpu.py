@@ -15,15 +15,20 @@ from typing import Any
 
 import gpu_peers
 import numpy as np
+import scipy.sparse as sp
 from gpu_made import N_FEATURES, N_PADDED, N_TERMS, N_THEMES, Reviews, make_reviews
 from scipy.optimize import linear_sum_assignment
 
-from textsignal.kernels import Rows, gpu, gpu_themes, gpu_tone, reference
+from textsignal.families import Binomial
+from textsignal.inference import unit_rows
+from textsignal.kernels import Rows, compiled, gpu, gpu_themes, gpu_tone, reference
 from textsignal.kernels.gpu_code import cupy
+from textsignal.training import tone
 
 #: As in `training.tone` for so many documents, and in `training.themes`.
 PASSES, DRAW, STEP, ITERATIONS = 5, 25, 0.18, 3
-SMALL = 4_000
+#: Documents that are compared with the processor's: themes with NumPy, tone with the compiled kernels.
+SMALL, SMALL_TONE = 4_000, 100_000
 
 
 def seconds(work: Callable[[], object], runs: int) -> float:
@@ -83,10 +88,6 @@ def iteration(reviews: Reviews, peers: bool) -> None:
 
     report("ours, both steps in one pass", seconds(lambda: gpu_themes.theme_step(sentences, W, HT), 20))
     report("ours, with the loss", seconds(lambda: gpu_themes.theme_step(sentences, W, HT, loss=True), 20))
-    for wide in (256, 768, 1024):
-        kept, gpu_themes.WIDE = gpu_themes.WIDE, wide
-        report(f"ours, {wide} threads", seconds(lambda: gpu_themes.theme_step(sentences, W, HT), 10))
-        gpu_themes.WIDE = kept
     if not peers:
         return
     others = {"CuPy's sparse matrices": gpu_peers.cupy_iteration}
@@ -126,12 +127,8 @@ def everything(n: int) -> None:
 
     start = start_topics(reviews)
     sentences = timed("sentences placed", lambda: gpu_themes.Sentences.of(reviews.units, N_TERMS))
-    HT, W = timed(f"themes, {ITERATIONS} iterations", lambda: gpu_themes.learn_themes(sentences, start, ITERATIONS))
-    mass = HT.sum(axis=0)
-    prevalence = (W.sum(axis=0, dtype=np.float64) * mass).astype(np.float32)
-    prevalence /= prevalence.sum()
-    HT = HT / cp.where(mass > 0, mass, 1)
-    del W
+    themes = timed(f"themes, {ITERATIONS} iterations", lambda: gpu_themes.learn_themes(sentences, start, ITERATIONS))
+    HT, prevalence = themes.HT, themes.prevalence
     W = timed("weights of all sentences", lambda: gpu_themes.infer_themes(reviews.units, HT))
     effects, folds = timed("tone, six fits", lambda: tone_of(reviews))
     unseen = timed(
@@ -196,19 +193,22 @@ def correctness() -> None:
     HT, sentences = start_topics(reviews), gpu_themes.Sentences.of(reviews.units, N_TERMS)
     W = gpu_themes.first_weights(reviews.units, HT)
     before, topics = W.get().astype(float), HT.get().astype(float)
+    order = sentences.order.get()
+    W = W[sentences.order]
     sums = gpu_themes.theme_step(sentences, W, HT, loss=True)
     mass = topics.sum(axis=0)
     moved = before * reference.pull_on_weights(rows, before, topics) / np.where(mass > 0, mass, 1)
     theirs = reference.text_sums(rows, moved, topics, np.ones(len(moved)))
-    few = Rows.of(_matrix(rows, N_TERMS), 0, 500)
+    matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_documents, N_TERMS))
+    few = Rows.of(matrix, 0, 500)
     inferred = gpu_themes.infer_themes(Rows(*(cp.asarray(values) for values in few)), HT)
     expected = gpu_themes.first_weights(Rows(*(cp.asarray(values) for values in few)), HT).get().astype(float)
     reference.infer(few, topics, expected, 0.0, gpu_themes.TOL, gpu_themes.MAX_ITER)
-    again = gpu_themes.learn_themes(sentences, HT, 2)[0], gpu_themes.learn_themes(sentences, HT, 2)[0]
+    again = [gpu_themes.learn_themes(sentences, HT, 2).HT for _ in range(2)]
     effects = [tone_of(reviews)[0] for _ in range(2)]
     print(f"\n(c) {SMALL:,} documents: relative distance from NumPy in double precision")
     pairs = {
-        "weights": (W, moved),
+        "weights": (W, moved[order]),
         "topics": (sums.products, topics * theirs.pull),
         "mass": (sums.mass, theirs.mass),
         "inferred weights": (inferred, expected),
@@ -220,10 +220,27 @@ def correctness() -> None:
     print(f"  the same bits twice: themes {same[0]}, tone {same[1]}")
 
 
-def _matrix(rows: Rows, n_terms: int) -> Any:
-    import scipy.sparse as sp
-
-    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_documents, n_terms))
+def compare_tone() -> None:
+    """(c) Tone of more documents beside that of the compiled kernels, which takes batches of 100."""
+    cp, reviews = cupy(), make_reviews(SMALL_TONE, seed=8)
+    roots, y = Rows(*(values.get() for values in reviews.features)), reviews.y.get().astype(float)
+    matrix = sp.csr_array((roots.data.astype(float), roots.indices, roots.indptr), shape=(len(y), N_FEATURES))
+    before = time.perf_counter()
+    theirs = tone.fit_tone(matrix.power(2), np.ones(N_FEATURES), y, np.ones(len(y)), Binomial(4, 0), compiled)
+    took = time.perf_counter() - before
+    values = unit_rows(matrix)
+    documents = np.repeat(np.arange(len(y)), np.diff(values.indptr))
+    of_each = values.data * theirs.out_of_fold(documents, values.indices)
+    on_processor = np.bincount(documents, of_each, len(y))
+    effects, folds = tone_of(reviews)
+    read = gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
+    on_card = np.bincount(reviews.documents.get(), read.get(), len(y))
+    like = np.corrcoef([on_processor, on_card, reviews.eta.get()])
+    print(
+        f"  tone of {len(y):,} documents, out of fold: r with the planted one {like[0, 2]:.4f} by the compiled kernels"
+    )
+    print(f"  ({took:.1f} s), {like[1, 2]:.4f} on the card; with each other {like[0, 1]:.4f}; ", end="")
+    print(f"the same folds: {bool((theirs.folds == folds.get()).all())}")
 
 
 def main() -> None:
@@ -235,6 +252,7 @@ def main() -> None:
     name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"{name}, CuPy {cp.__version__}, CUDA {cp.cuda.runtime.runtimeGetVersion()}")
     correctness()
+    compare_tone()
     cp.get_default_memory_pool().free_all_blocks()
     everything(given.documents)
     cp.get_default_memory_pool().free_all_blocks()

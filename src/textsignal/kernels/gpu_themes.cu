@@ -1,97 +1,135 @@
 // Themes of sentences that all lie on the card, in single precision. What is not defined here stands in gpu_documents.cu.
 
-// Nonzeros whose topics a lane holds at once: most sentences have no more, and then topics are read once.
-#if PART <= 4
-#define HELD 8
-#elif PART <= 8
-#define HELD 4
-#else
-#define HELD 2
-#endif
+// Rows of the table in shared memory are longer by one, so that terms lie in different banks.
+#define STRIDE (TOPICS + 1)
+// Added to a number below 2^22, this leaves it rounded to a whole one in the last bits.
+#define ROUNDER 12582912.0f
 
-// Where the sum of a term and a topic lies in the table: neighbouring terms in different banks of shared memory.
-__device__ __forceinline__ int slot(int term, int lane, int c) {
-#if PART == 4
-    c ^= (term >> 1) & 3;
-#endif
-    return term * TOPICS + lane * PART + c;
-}
-
-struct Held {
-    Part h[HELD];
-    real x[HELD];
-    int term[HELD];
+// A sentence, of which a quad holds four nonzeros at a time, one in each lane; `nothing` is a term without topics.
+struct Sentence {
+    int start, length, term;
+    real x;
 };
 
-__device__ __forceinline__ void fetch(Held& held, const Document& one, int turn, const int* indices, const real* data,
-                                      const real* HT) {
+__device__ __forceinline__ void find(Sentence& one, const int64* ends, int64 origin, int64 i, int64 end) {
+    one.start = i < end ? (int)(ends[i] - origin) : 0;
+    one.length = i < end ? (int)(ends[i + 1] - origin) - one.start : 0;
+}
+
+__device__ __forceinline__ void read(Sentence& one, const int2* nonzeros, int turn, int lane, int nothing) {
+    int2 nonzero = turn + lane < one.length ? __ldg(nonzeros + one.start + turn + lane) : make_int2(nothing, 0);
+    one.term = nonzero.x;
+    one.x = __int_as_float(nonzero.y);
+}
+
+// Topics of the quad's four terms: each lane its part of all of them.
+__device__ __forceinline__ void gather(Part* h, const Sentence& one, const real* HT, int lane) {
 #pragma unroll
-    for (int b = 0; b < HELD; ++b) {
-        bool here = turn + b < one.length;
-        held.term[b] = here ? __ldg(indices + one.start + turn + b) : -1;
-        held.x[b] = here ? __ldg(data + one.start + turn + b) : (real)0;
+    for (int b = 0; b < 4; ++b) h[b] = load(HT, __shfl_sync(ALL, one.term, b, 4), lane);
+}
+
+// w . h[lane]: four sums over the quad, each in the lane that it belongs to.
+__device__ __forceinline__ real own_dot(const Part& w, const Part* h, int lane) {
+    real sums[4];
+#pragma unroll
+    for (int b = 0; b < 4; ++b) {
+        sums[b] = 0;
+#pragma unroll
+        for (int c = 0; c < PART; ++c) sums[b] += w.at[c] * h[b].at[c];
     }
 #pragma unroll
-    for (int b = 0; b < HELD; ++b) held.h[b] = held.term[b] >= 0 ? load(HT, held.term[b], one.lane) : none();
+    for (int half = 2; half; half >>= 1) {
+        bool upper = lane & half;
+#pragma unroll
+        for (int b = 0; b < half; ++b) {
+            real given = upper ? sums[b] : sums[b + half], kept = upper ? sums[b + half] : sums[b];
+            sums[b] = kept + __shfl_xor_sync(ALL, given, half);
+        }
+    }
+    return sums[0];
+}
+
+// Sentences of every chunk in the order of `order`, their nonzeros as pairs of term and value.
+extern "C" __global__ void sort_sentences(const int64* order, const int64* indptr, const int* indices, const real* data,
+                                          int64 n, const int64* ends, int2* nonzeros) {
+    int64 i = own_document();
+    if (i >= n) return;
+    int64 from = indptr[order[i]], to = ends[i];
+    for (int p = threadIdx.x & 3, length = (int)(ends[i + 1] - to); p < length; p += 4)
+        nonzeros[to + p] = make_int2(indices[from + p], __float_as_int(data[from + p]));
 }
 
 // One iteration of KL-NMF in one pass: the step of the weights, W <- W * pull / mass (left out where `moving` is 0), and
-// at the new weights the sums that the step of the topics needs.
+// at the new weights the sums that the step of the topics needs. HT has a row of zeros behind the n_terms.
 //
-//     sums_jk = unit_j sum_i weight_i x_ij w_ik H_kj / d_ij,        mass_k = sum_i weight_i w_ik
+//     sums_jk = unit sum_i weight_i x_ij w_ik H_kj / d_ij,        mass_k = sum_i weight_i w_ik
 //
-// Sums are whole numbers of 1 / unit_j: these add up to the same in any order, and so do atomics. A block adds a chunk of
+// Sums are whole numbers of 1 / unit: these add up to the same in any order, and so do atomics. A block adds a chunk of
 // sentences to a table of `count` terms from `first` on in its shared memory, then the table to `sums`; unit is such that
-// no sum of a chunk overflows.
+// no sum of a chunk overflows. While a sentence is worked on, the next is on its way from memory.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    theme_step(const int64* indptr, const int* indices, const real* data, const real* weight, int64 n, int chunk,
-               int n_chunks, const real* HT, const real* per_mass, const real* unit, int first, int count, int moving,
-               real* W, unsigned long long* sums, real* masses, double* losses) {
-    extern __shared__ int table[];
+    theme_step(const int64* ends, const int2* nonzeros, const real* weight, int64 n, int chunk, int n_chunks,
+               const real* HT, int n_terms, const real* per_mass, real unit, int first, int count, int moving, real* W,
+               unsigned long long* sums, real* masses, double* losses) {
+    extern __shared__ unsigned table[];
     __shared__ real mass_of_warp[THREADS / 32][TOPICS];
     __shared__ double loss_of_warp[THREADS / 32];
     const int quads = THREADS / 4, quad = threadIdx.x >> 2, lane = threadIdx.x & 3, warp = threadIdx.x >> 5;
-    Part inverse = load(per_mass, 0, lane);
-    Held held;
-    for (int a = threadIdx.x; a < count * TOPICS; a += THREADS) table[a] = 0;
+    for (int a = threadIdx.x; a < count * STRIDE; a += THREADS) table[a] = 0;
     for (int at = blockIdx.x; at < n_chunks; at += gridDim.x) {
-        int64 begin = (int64)at * chunk, end = min(n, begin + chunk);
-        Part mass = none();
+        const int64 begin = (int64)at * chunk, end = min(n, begin + chunk), origin = ends[begin];
+        const int2* text = nonzeros + origin;
+        Part h[4], mass = none(), w = begin + quad < end ? load(W, begin + quad, lane) : none();
         double loss = 0;
+        Sentence one, next;
+        find(one, ends, origin, begin + quad, end);
+        find(next, ends, origin, begin + quads + quad, end);
+        read(one, text, 0, lane, n_terms);
         __syncthreads();
-        for (int64 base = begin; base < end; base += quads) {
-            Document one = document(base + quad, end, indptr);
-            Part w = one.there ? load(W, one.number, lane) : none();
-            real often = !one.there ? (real)0 : weight ? weight[one.number] : (real)1;
+        for (int64 i = begin + quad; i - quad < end; i += quads) {
+            Sentence after;
+            find(after, ends, origin, i + 2 * quads, end);
+            read(next, text, 0, lane, n_terms);
+            const Part w_next = i + quads < end ? load(W, i + quads, lane) : none();
+            const real often = i >= end ? (real)0 : weight ? weight[i] : (real)1;
+            const int turns = __reduce_max_sync(ALL, one.length);
             if (moving) {
                 Part pull = none();
-                for (int turn = 0; turn < one.turns; turn += HELD) {
-                    fetch(held, one, turn, indices, data, HT);
+                for (int turn = 0; turn < turns; turn += 4) {
+                    if (turn) read(one, text, turn, lane, n_terms);
+                    gather(h, one, HT, lane);
+                    real ratio = __fdividef(one.x, own_dot(w, h, lane) + EPSILON);
 #pragma unroll
-                    for (int b = 0; b < HELD; ++b)
-                        if (turn + b < one.turns)
-                            add_scaled(pull, __fdividef(held.x[b], dot(w, held.h[b]) + EPSILON), held.h[b]);
+                    for (int b = 0; b < 4; ++b) add_scaled(pull, __shfl_sync(ALL, ratio, b, 4), h[b]);
                 }
+                const Part inverse = load(per_mass, 0, lane);
 #pragma unroll
                 for (int c = 0; c < PART; ++c) w.at[c] *= pull.at[c] * inverse.at[c];
-                if (one.there) store(W, one.number, lane, w);
+                if (i < end) store(W, i, lane, w);
             }
             add_scaled(mass, often, w);
-            for (int turn = 0; turn < one.turns; turn += HELD) {
-                if (!moving || one.turns > HELD) fetch(held, one, turn, indices, data, HT);
+            for (int turn = 0; turn < turns; turn += 4) {
+                // Most sentences have no more than four terms, and their topics are read once.
+                if (turns > 4) read(one, text, turn, lane, n_terms);
+                if (!moving || turns > 4) gather(h, one, HT, lane);
+                const real d = own_dot(w, h, lane) + EPSILON, x = often * one.x, own = __fdividef(x, d) * unit;
+                if (losses) loss += x * logf(d);
 #pragma unroll
-                for (int b = 0; b < HELD; ++b) {
-                    if (turn + b >= one.turns) break;
-                    real d = dot(w, held.h[b]) + EPSILON;
-                    int term = held.term[b] - first;
-                    if (losses && lane == 0) loss += often * held.x[b] * logf(d);
-                    if (held.term[b] < first || term >= count) continue;
-                    real scale = __fdividef(often * held.x[b], d) * __ldg(unit + held.term[b]);
+                for (int b = 0; b < 4; ++b) {
+                    const real scale = __shfl_sync(ALL, own, b, 4);
+                    const int term = __shfl_sync(ALL, one.term, b, 4) - first;
+                    if ((unsigned)term >= (unsigned)count) continue;
+                    unsigned* sum = table + term * STRIDE + lane * PART;
 #pragma unroll
-                    for (int c = 0; c < PART; ++c)
-                        atomicAdd(table + slot(term, lane, c), __float2int_rn(scale * w.at[c] * held.h[b].at[c]));
+                    for (int c = 0; c < PART; ++c) {
+                        float rounded = fmaf(scale, w.at[c] * h[b].at[c], ROUNDER);
+                        atomicAdd(sum + c, __float_as_uint(rounded) - __float_as_uint(ROUNDER));
+                    }
                 }
             }
+            one = next;
+            next = after;
+            w = w_next;
         }
 #pragma unroll
         for (int c = 0; c < PART; ++c) {
@@ -102,8 +140,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if ((threadIdx.x & 31) == 0) loss_of_warp[warp] = loss;
         __syncthreads();
         for (int a = threadIdx.x; a < count * TOPICS; a += THREADS) {
-            int term = a / TOPICS, k = a % TOPICS, found = table[slot(term, k / PART, k % PART)];
-            if (found) atomicAdd(sums + (int64)(first + term) * TOPICS + k, (unsigned long long)found);
+            unsigned *from = table + a / TOPICS * STRIDE + a % TOPICS, found = *from;
+            if (found) atomicAdd(sums + (int64)first * TOPICS + a, (unsigned long long)found);
+            *from = 0;
         }
         for (int k = threadIdx.x; k < TOPICS; k += THREADS) {
             real total = 0;
@@ -115,8 +154,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int other = 0; other < THREADS / 32; ++other) total += loss_of_warp[other];
             losses[at] = total;
         }
-        __syncthreads();
-        for (int a = threadIdx.x; a < count * TOPICS; a += THREADS) table[a] = 0;
     }
 }
 

@@ -15,49 +15,70 @@ from textsignal.kernels import Rows, gpu
 from textsignal.kernels.gpu_code import blocks, cupy, function
 from textsignal.kernels.reference import EPSILON
 
-#: Sentences whose sums are taken in one table: enough to pay for adding it up, few enough for fine whole numbers.
+#: Most sentences whose sums are taken in one table: enough to pay for adding it up, few enough for fine whole numbers.
 CHUNK = 1 << 16
-#: Threads of a block that has a multiprocessor and its shared memory for itself.
-WIDE = 512
-#: Sums of a chunk stay below this.
-LARGEST = 2**30
+#: Whole numbers stay below these: sums of a chunk, and what one nonzero adds.
+LARGEST, LARGEST_PART = 2.0**31, 2.0**21
+#: Values are rounded up to whole numbers of 1 / FINE where sums of them are bounded: these too add up in any order.
+FINE = 1024
 #: Multiplicative steps that give weights to start from; how near the best weights of a sentence must come, in how many.
-START_STEPS, TOL, MAX_ITER = 5, 1e-3, 500
+START_STEPS, TOL, MAX_ITER = 5, 1e-3, 1000
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences on the card.
+    """Sentences on the card: as they were given, and as `theme_step` takes them, those of a chunk ordered by length.
 
-    rows : (sentences, terms) weighted counts; weight : (sentences,) how often each counts, or None for once.
-    unit : (terms,) powers of 2: sums over terms are counted in whole numbers of 1 / unit.
+    rows : (sentences, terms) weighted counts; chunk : sentences whose sums are taken together.
+    order : (sentences,) which sentence stands at each place.
+    ends : (sentences + 1,) where each begins in nonzeros : (nonzeros, 2) term and value, both int32.
+    weight : (sentences,) how often each counts, or None for once; in this order.
+    unit : a power of 2; sums over terms are counted in whole numbers of 1 / unit.
     """
 
     rows: Rows
+    chunk: int
+    order: Any
+    ends: Any
+    nonzeros: Any
     weight: Any
-    unit: Any
+    unit: float
 
     @classmethod
     def of(cls, rows: Rows, n_terms: int, weight: Any = None) -> Sentences:
-        """Put sentences on the card."""
-        cp = cupy()
-        indptr, indices, data = cp.asarray(rows.indptr), cp.asarray(rows.indices), cp.asarray(rows.data, np.float32)
+        """Put sentences on the card; weight : (sentences,), in the order of the rows."""
+        cp, n = cupy(), rows.n_documents
+        rows = Rows(cp.asarray(rows.indptr), cp.asarray(rows.indices), cp.asarray(rows.data, np.float32))
         often = None if weight is None else cp.asarray(weight, np.float32)
-        return cls(Rows(indptr, indices, data), often, _units(indptr, indices, data, often, n_terms))
+        # As many chunks for one multiprocessor as for another.
+        rounds = -(-n // (CHUNK * _n_multiprocessors()))
+        chunk = max(1, -(-n // (max(1, rounds) * _n_multiprocessors())))
+        lengths = cp.diff(rows.indptr)
+        longest = int(lengths.max()) + 1 if n else 1
+        order = cp.argsort(cp.arange(n) // chunk * longest + lengths, kind="stable")
+        ends = cp.zeros(n + 1, np.int64)
+        cp.cumsum(lengths[order], out=ends[1:])
+        nonzeros = cp.empty((len(rows.indices), 2), np.int32)
+        _code("sort_sentences", 8)(*blocks(n, 4), (order, *rows, np.int64(n), ends, nonzeros))
+        most_often = 1.0 if often is None else max(1.0, float(often.max()))
+        unit = _unit(rows, n_terms, chunk) / 2.0 ** np.ceil(np.log2(most_often))
+        return cls(rows, chunk, order, ends, nonzeros, None if often is None else often[order], unit)
 
 
-def _units(indptr: Any, indices: Any, data: Any, weight: Any, n_terms: int) -> Any:
-    """(terms,) powers of 2 with which no chunk's sum overflows: it is at most a term's nonzeros times its largest."""
-    cp = cupy()
-    most, largest = cp.ones(n_terms, np.int64), cp.zeros(n_terms, np.float32)
-    n = len(indptr) - 1
-    edges = indptr[cp.minimum(cp.arange(0, n + CHUNK, CHUNK), n)].get()
-    for first, last in pairwise(edges):
-        most = cp.maximum(most, cp.bincount(indices[first:last], minlength=n_terms))
-    cp.maximum.at(largest, indices, data)
-    top = largest * (1 if weight is None else weight.max())
-    bound = most * cp.where(top > 0, top, 1).astype(np.float64)
-    return cp.exp2(cp.floor(cp.log2(LARGEST / bound))).astype(np.float32)
+def _unit(rows: Rows, n_terms: int, chunk: int) -> float:
+    """The largest power of 2 with which no sum of a term over a chunk overflows."""
+    cp, n = cupy(), rows.n_documents
+    most = cp.zeros(n_terms)
+    edges = rows.indptr[cp.minimum(cp.arange(0, n + chunk, chunk), n)].get()
+    for first, last in pairwise(edges.tolist()):
+        fine = cp.ceil(rows.data[first:last].astype(np.float64) * FINE)
+        most = cp.maximum(most, cp.bincount(rows.indices[first:last], fine, n_terms))
+    largest = float(rows.data.max()) if len(rows.data) else 1.0
+    return float(2 ** np.floor(np.log2(min(LARGEST * FINE / max(1.0, float(most.max())), LARGEST_PART / largest))))
+
+
+def _n_multiprocessors() -> int:
+    return int(cupy().cuda.Device().attributes["MultiProcessorCount"])
 
 
 @dataclass(frozen=True)
@@ -70,44 +91,57 @@ class ThemeSums:
 
 
 def theme_step(sentences: Sentences, W: Any, HT: Any, *, moving: bool = True, loss: bool = False) -> ThemeSums:
-    """Move the weights (sentences, topics) in place, if `moving`, and give the sums at them. Both in one pass."""
-    cp, rows, n_topics = cupy(), sentences.rows, HT.shape[1]
-    n, n_chunks = len(W), -(-len(W) // CHUNK)
+    """Move the weights in place, if `moving`, and give the sums at them: both in one pass over the text.
+
+    W : (sentences, topics) float32, in the order of `sentences.order`; HT : (terms, topics) float32.
+    """
+    cp, n_topics, n, n_chunks = cupy(), HT.shape[1], len(W), -(-len(W) // sentences.chunk)
     mass = HT.sum(axis=0)
     per_mass = cp.where(mass > 0, 1 / cp.where(mass > 0, mass, 1), 0).astype(np.float32)
+    behind = cp.concatenate([HT, cp.zeros((1, n_topics), np.float32)])
     sums, masses = cp.zeros(HT.shape, np.int64), cp.empty((n_chunks, n_topics), np.float32)
     losses = cp.empty(n_chunks) if loss else None
-    defined = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": n_topics, "THREADS": WIDE}
-    step = function("theme_step", "gpu_documents.cu", "gpu_themes.cu", **defined)
-    attributes = cp.cuda.Device().attributes
-    room = attributes["MaxSharedMemoryPerBlockOptin"] - step.shared_size_bytes
-    fits = room // (4 * n_topics)
+    step = _code("theme_step", n_topics)
+    room = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - step.shared_size_bytes
+    step.max_dynamic_shared_size_bytes = room
+    # A vocabulary that is too large for one table takes several passes, of which the first moves the weights.
+    fits = room // (4 * (n_topics + 1))
     for first in range(0, len(HT), fits):
         count = min(fits, len(HT) - first)
-        table = np.int32(first), np.int32(count)
-        step.max_dynamic_shared_size_bytes = room
+        text = sentences.ends, sentences.nonzeros, sentences.weight, np.int64(n)
         given = (
-            *(rows.indptr, rows.indices, rows.data, sentences.weight),
-            *(np.int64(n), np.int32(CHUNK), np.int32(n_chunks), HT, per_mass, sentences.unit, *table),
-            *(np.int32(moving and first == 0), W, sums, masses, losses),
+            *(*text, np.int32(sentences.chunk), np.int32(n_chunks), behind, np.int32(len(HT)), per_mass),
+            *(np.float32(sentences.unit), np.int32(first), np.int32(count), np.int32(moving and first == 0)),
+            *(W, sums, masses, losses),
         )
-        grid = (min(n_chunks, attributes["MultiProcessorCount"]),)
-        step(grid, (WIDE,), given, shared_mem=count * 4 * n_topics)
-    products = (sums / sentences.unit[:, None].astype(np.float64)).astype(np.float32)
+        grid, block = (min(n_chunks, _n_multiprocessors()),), (_threads(n_topics),)
+        step(grid, block, given, shared_mem=count * 4 * (n_topics + 1))
+    products = (sums / sentences.unit).astype(np.float32)
     log_loss = float("nan") if losses is None else -float(losses.sum())
     return ThemeSums(products, masses.sum(axis=0, dtype=np.float64).astype(np.float32), log_loss)
 
 
-def learn_themes(sentences: Sentences, HT: Any, iterations: int) -> tuple[Any, Any]:
-    """Iterations of KL-NMF from topics (terms, padded topics): (terms, topics) and (sentences, topics) on the card."""
+@dataclass(frozen=True)
+class LearntThemes:
+    """HT : (terms, topics), each topic summing to 1; prevalence : (topics,) share of all text. Both on the card."""
+
+    HT: Any
+    prevalence: Any
+
+
+def learn_themes(sentences: Sentences, HT: Any, iterations: int) -> LearntThemes:
+    """Iterations of KL-NMF from topics (terms, padded topics)."""
     HT = cupy().asarray(HT, np.float32)
     W = first_weights(sentences.rows, HT)
     gpu.infer(sentences.rows, HT, W, 0.0, 0.0, START_STEPS)
+    W = W[sentences.order]
     sums = theme_step(sentences, W, HT, moving=False)
     for _ in range(iterations):
         HT = sums.products / (sums.mass + EPSILON)
         sums = theme_step(sentences, W, HT)
-    return HT, W
+    mass = HT.sum(axis=0)
+    prevalence = mass * sums.mass
+    return LearntThemes(HT / cupy().where(mass > 0, mass, 1), prevalence / prevalence.sum())
 
 
 def first_weights(rows: Rows, HT: Any) -> Any:
@@ -143,7 +177,16 @@ def place(W: Any, ends: Any, words: Any, sentence_tone: Any, prevalence: Any) ->
     """
     cp, n = cupy(), len(ends) - 1
     tone, shares = cp.empty((n, W.shape[1]), np.float32), cp.empty((n, W.shape[1]), np.float32)
-    defined = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": W.shape[1], "THREADS": WIDE}
     given = (ends, np.int64(n), words, sentence_tone, prevalence, W, tone, shares)
-    function("place", "gpu_documents.cu", "gpu_themes.cu", **defined)(*blocks(n, 4), given)
+    _code("place", W.shape[1])(*blocks(n, 4), given)
     return Placed(tone, shares)
+
+
+def _threads(n_topics: int) -> int:
+    """Of a block that has a multiprocessor and its shared memory for itself: as many as have registers enough."""
+    return 1024 if n_topics <= 16 else 512
+
+
+def _code(name: str, n_topics: int) -> Any:
+    defined = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": n_topics, "THREADS": _threads(n_topics)}
+    return function(name, "gpu_documents.cu", "gpu_themes.cu", **defined)
