@@ -12,8 +12,8 @@ from textsignal.inference import infer_weights
 from textsignal.kernels import Rows, compiled, gpu, gpu_code, gpu_themes, gpu_tone, pad, reference
 from textsignal.training import draws
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import NoStep
-from textsignal.training.joint import JointSettings, TextAlone, train_joint
+from textsignal.training.glm import NewtonStep, NoStep
+from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())
 N_TOPICS = 16
@@ -216,6 +216,19 @@ class TestInTraining:
                 for kernels in (gpu, compiled)
             ]
         np.testing.assert_allclose(found[0].weights, found[1].weights, rtol=1e-9, atol=1e-12)
+
+    def test_joint_training_is_that_of_the_compiled_kernels(self):
+        X, HT = sentences(500)
+        rng, found = np.random.default_rng(5), []
+        corpus = Corpus(X.astype(float), rng.integers(0, 5, 500).astype(float), np.ones(500))
+        settings = JointSettings(0.05, 0.1, AdaptiveGamma(), NewtonStep(), 5, 0.0)
+        start = HT[:, :14].T.astype(float), rng.exponential(1, (500, 14))
+        for kernels in (gpu, compiled):
+            with LocalEngine(1) as engine:
+                given = (Binomial(4, 1), *start, settings, Compute(engine, kernels))
+                found.append(train_joint(corpus, *given, lambda iteration, losses: False))
+        np.testing.assert_allclose(found[0].topics, found[1].topics, rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(found[0].effects, found[1].effects, rtol=1e-7, atol=1e-9)
 
     @pytest.mark.parametrize("n_topics", [3, 14, 17])
     def test_implicit_sums_are_the_reference_s(self, n_topics):

@@ -31,7 +31,8 @@ class Sentences:
 
     rows : (sentences, terms) weighted counts; chunk : sentences whose sums are taken together.
     order : (sentences,) which sentence stands at each place.
-    ends : (sentences + 1,) where each begins in nonzeros : (nonzeros, 2) term and value, both int32.
+    nonzeros : (nonzeros, 2) term and value, both int32; starts : (chunks,) where each chunk begins in them.
+    spans : (sentences, 2) where each sentence begins in its chunk, and how many nonzeros it has.
     weight : (sentences,) how often each counts, or None for once; in this order.
     unit : a power of 2; sums over terms are counted in whole numbers of 1 / unit.
     """
@@ -39,7 +40,8 @@ class Sentences:
     rows: Rows
     chunk: int
     order: Any
-    ends: Any
+    starts: Any
+    spans: Any
     nonzeros: Any
     weight: Any
     unit: float
@@ -58,11 +60,13 @@ class Sentences:
         order = cp.argsort(cp.arange(n) // chunk * longest + lengths, kind="stable")
         ends = cp.zeros(n + 1, np.int64)
         cp.cumsum(lengths[order], out=ends[1:])
-        nonzeros = cp.empty((len(rows.indices), 2), np.int32)
-        _code("sort_sentences", 8)(*blocks(n, 4), (order, *rows, np.int64(n), ends, nonzeros))
+        spans, nonzeros = cp.empty((n, 2), np.int32), cp.empty((len(rows.indices), 2), np.int32)
+        given = (order, *rows, np.int64(n), np.int32(chunk), ends, spans, nonzeros)
+        _code("sort_sentences", 8)(*blocks(n, 4), given)
         most_often = 1.0 if often is None else max(1.0, float(often.max()))
         unit = _unit(rows, n_terms, chunk) / 2.0 ** np.ceil(np.log2(most_often))
-        return cls(rows, chunk, order, ends, nonzeros, None if often is None else often[order], unit)
+        starts = ends[:-1:chunk].copy()
+        return cls(rows, chunk, order, starts, spans, nonzeros, None if often is None else often[order], unit)
 
 
 def _unit(rows: Rows, n_terms: int, chunk: int) -> float:
@@ -101,21 +105,21 @@ def theme_step(sentences: Sentences, W: Any, HT: Any, *, moving: bool = True, lo
     behind = cp.concatenate([HT, cp.zeros((1, n_topics), np.float32)])
     sums, masses = cp.zeros(HT.shape, np.int64), cp.empty((n_chunks, n_topics), np.float32)
     losses = cp.empty(n_chunks) if loss else None
-    step = _code("theme_step", n_topics)
+    step = _code("theme_step", n_topics, loss)
     room = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - step.shared_size_bytes
     step.max_dynamic_shared_size_bytes = room
     # A vocabulary that is too large for one table takes several passes, of which the first moves the weights.
-    fits = room // (4 * (n_topics + 1))
+    fits = room // (4 * n_topics) - 1
     for first in range(0, len(HT), fits):
         count = min(fits, len(HT) - first)
-        text = sentences.ends, sentences.nonzeros, sentences.weight, np.int64(n)
+        text = sentences.starts, sentences.spans, sentences.nonzeros, sentences.weight, np.int64(n)
         given = (
             *(*text, np.int32(sentences.chunk), np.int32(n_chunks), behind, np.int32(len(HT)), per_mass),
             *(np.float32(sentences.unit), np.int32(first), np.int32(count), np.int32(moving and first == 0)),
             *(W, sums, masses, losses),
         )
         grid, block = (min(n_chunks, _n_multiprocessors()),), (_threads(n_topics),)
-        step(grid, block, given, shared_mem=count * 4 * (n_topics + 1))
+        step(grid, block, given, shared_mem=(count + 1) * 4 * n_topics)
     products = (sums / sentences.unit).astype(np.float32)
     log_loss = float("nan") if losses is None else -float(losses.sum())
     return ThemeSums(products, masses.sum(axis=0, dtype=np.float64).astype(np.float32), log_loss)
@@ -187,6 +191,7 @@ def _threads(n_topics: int) -> int:
     return 1024 if n_topics <= 16 else 512
 
 
-def _code(name: str, n_topics: int) -> Any:
-    defined = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": n_topics, "THREADS": _threads(n_topics)}
-    return function(name, "gpu_documents.cu", "gpu_themes.cu", **defined)
+def _code(name: str, n_topics: int, loss: bool = False) -> Any:
+    precision = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": n_topics}
+    files = "gpu_documents.cu", "gpu_themes.cu"
+    return function(name, *files, **precision, THREADS=_threads(n_topics), LOSS=int(loss))
