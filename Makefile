@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-generic chromium check bench skill themes responses inference reproduction screenshots clean
+.PHONY: demo test test-generic chromium check bench bench-gpu skill themes responses inference reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -38,6 +38,10 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/kernels.py
+
+# Themes and tone on a graphics card: PYTHON is one that has CuPy, and torch for the peers.
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py $(GPU)
 
 # Our skill beside other packages' on review sets that are not in this repository: make skill SKILL="--data FOLDER"
 skill: $(VENV)/.bench

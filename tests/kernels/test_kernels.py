@@ -1,4 +1,4 @@
-"""The compiled kernels are the reference kernels, and both keep the laws that training builds on."""
+"""Compiled and GPU kernels are the reference kernels, and all keep the laws that training builds on."""
 
 import tracemalloc
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.kernels import Rows, compiled, pad, reference
+from textsignal.kernels import Rows, compiled, gpu, gpu_code, pad, reference
 
 N_DOCUMENTS, N_TERMS = 60, 45
 EMPTY, FULL = 5, 7
@@ -18,7 +18,11 @@ TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 laws = settings(max_examples=40)
 dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 topic_numbers = pytest.mark.parametrize("n_topics", [1, 3, 8, 14, 16, 17, 40])
-both_kernels = pytest.mark.parametrize("kernels", [reference, compiled], ids=["reference", "compiled"])
+on_card = pytest.param(gpu, id="gpu", marks=pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing()))
+fast_kernels = pytest.mark.parametrize("fast", [pytest.param(compiled, id="compiled"), on_card])
+all_kernels = pytest.mark.parametrize(
+    "kernels", [pytest.param(reference, id="reference"), pytest.param(compiled, id="compiled"), on_card]
+)
 
 
 @dataclass(frozen=True)
@@ -84,36 +88,37 @@ def assert_same(ours: np.ndarray, reference_s: np.ndarray, dtype) -> None:
     np.testing.assert_array_equal(ours[..., n_topics:], 0)
 
 
+@fast_kernels
 @dtypes
 @topic_numbers
-class TestCompiledIsTheReference:
-    def test_pull_on_weights(self, n_topics, dtype):
+class TestFastIsTheReference:
+    def test_pull_on_weights(self, n_topics, dtype, fast):
         case = make_case(n_topics, dtype)
-        ours, theirs = (k.pull_on_weights(case.rows(), *case.padded(k)) for k in (compiled, reference))
+        ours, theirs = (k.pull_on_weights(case.rows(), *case.padded(k)) for k in (fast, reference))
         assert ours.dtype == dtype
         assert_same(ours, theirs, dtype)
 
-    def test_text_sums(self, n_topics, dtype):
+    def test_text_sums(self, n_topics, dtype, fast):
         case = make_case(n_topics, dtype)
-        ours, theirs = (k.text_sums(case.rows(), *case.padded(k), case.weight) for k in (compiled, reference))
+        ours, theirs = (k.text_sums(case.rows(), *case.padded(k), case.weight) for k in (fast, reference))
         assert ours.pull.dtype == dtype
         assert_same(ours.pull, theirs.pull, dtype)
         assert_same(ours.mass, theirs.mass, dtype)
         assert ours.log_loss == pytest.approx(theirs.log_loss, rel=TOLERANCE[dtype])
 
-    def test_weight_step(self, n_topics, dtype):
+    def test_weight_step(self, n_topics, dtype, fast):
         case = make_case(n_topics, dtype)
-        ours, theirs = step_of(compiled, case), step_of(reference, case)
+        ours, theirs = step_of(fast, case), step_of(reference, case)
         assert ours.W.dtype == dtype
         assert_same(ours.W, theirs.W, dtype)
         scale = np.abs(theirs.text_change).max()
         np.testing.assert_allclose(ours.text_change, theirs.text_change, atol=TOLERANCE[dtype] * scale, rtol=0)
 
-    def test_response_sums(self, n_topics, dtype):
+    def test_response_sums(self, n_topics, dtype, fast):
         case = make_case(n_topics, dtype)
         curvature = case.gamma
         (ours_1, ours_2), (theirs_1, theirs_2) = (
-            k.response_sums(case.padded(k)[0], case.slope, curvature) for k in (compiled, reference)
+            k.response_sums(case.padded(k)[0], case.slope, curvature) for k in (fast, reference)
         )
         # The intercept stands behind the padded topics.
         kept = [*range(n_topics), -1]
@@ -125,10 +130,10 @@ class TestCompiledIsTheReference:
         np.testing.assert_array_equal(ours_2[:, padding], 0)
 
     @pytest.mark.parametrize("smoothing", [0.0, 0.05])
-    def test_infer(self, n_topics, dtype, smoothing):
+    def test_infer(self, n_topics, dtype, fast, smoothing):
         case = make_case(n_topics, dtype)
         results = []
-        for kernels in (compiled, reference):
+        for kernels in (fast, reference):
             W, HT = case.padded(kernels)
             # A tolerance that is never met: all steps are taken.
             steps = kernels.infer(case.rows(), HT, W, smoothing, -1.0, 20)
@@ -141,11 +146,12 @@ class TestCompiledIsTheReference:
         np.testing.assert_array_equal(ours[:, n_topics:], 0)
 
 
+@fast_kernels
 @topic_numbers
-def test_compiled_and_reference_stop_inference_at_the_same_step(n_topics):
+def test_fast_and_reference_stop_inference_at_the_same_step(n_topics, fast):
     case = make_case(n_topics)
     steps = []
-    for kernels in (compiled, reference):
+    for kernels in (fast, reference):
         W, HT = case.padded(kernels)
         kernels.infer(case.rows(), HT, W, 0.0, -1.0, 1)
         steps.append(kernels.infer(case.rows(), HT, W, 0.0, 1e-3, 500))
@@ -153,18 +159,19 @@ def test_compiled_and_reference_stop_inference_at_the_same_step(n_topics):
     assert n_topics == 1 or steps[0].max() > 1
 
 
-def test_compiled_and_reference_treat_a_dead_topic_alike():
+@fast_kernels
+def test_fast_and_reference_treat_a_dead_topic_alike(fast):
     case = make_case(3)
     case.H[1] = 0
     results = []
-    for kernels in (compiled, reference):
+    for kernels in (fast, reference):
         W, HT = case.padded(kernels)
         kernels.infer(case.rows(), HT, W, 0.1, -1.0, 50)
         results.append(W[:, :3])
     np.testing.assert_allclose(*results, rtol=1e-9)
 
 
-@both_kernels
+@all_kernels
 class TestLaws:
     def test_pull_on_weights_is_the_papers_formula(self, kernels):
         case = make_case(4)
@@ -277,10 +284,11 @@ class TestFitsSideBySide:
         slopes = rng.normal(size=(N_DOCUMENTS, n_fits))
         return [pad(values, kernels, np.dtype(float)) for values in (effects, squares, slopes)]
 
+    @fast_kernels
     @pytest.mark.parametrize("n_fits", [1, 6, 8, 11])
-    def test_compiled_is_the_reference(self, n_fits):
+    def test_fast_is_the_reference(self, n_fits, fast):
         X, found = make_case(2).rows(), []
-        for kernels in (reference, compiled):
+        for kernels in (reference, fast):
             effects, squares, slopes = self.fits(n_fits, kernels)
             squares[:, n_fits:] = 1
             kernels.adagrad_step(X, slopes, effects, squares, 0.2)
@@ -288,7 +296,7 @@ class TestFitsSideBySide:
         for one, other in zip(*found, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
-    @both_kernels
+    @all_kernels
     def test_each_fit_is_its_own(self, kernels):
         X = make_case(2).rows()
         together = self.fits(8, kernels)
@@ -298,7 +306,7 @@ class TestFitsSideBySide:
             kernels.adagrad_step(X, slopes, effects, squares, 0.2)
         np.testing.assert_array_equal(together[0][:, 3], alone[0][:, 0])
 
-    @both_kernels
+    @all_kernels
     def test_no_slope_no_step(self, kernels):
         effects, squares, slopes = self.fits(8, kernels)
         before = effects.copy()
@@ -307,7 +315,7 @@ class TestFitsSideBySide:
         np.testing.assert_array_equal(effects[:, 2], before[:, 2])
         assert np.any(effects != before, axis=0).sum() == 7
 
-    @both_kernels
+    @all_kernels
     def test_an_empty_document_moves_the_constant_alone(self, kernels):
         effects, squares, slopes = self.fits(8, kernels)
         before = effects.copy()
@@ -355,7 +363,7 @@ class TestRows:
 
 @dtypes
 @topic_numbers
-@both_kernels
+@all_kernels
 def test_padding_is_whole_vectors_of_zeros_behind_the_topics(kernels, n_topics, dtype):
     matrix = np.random.default_rng(0).random((5, n_topics)).astype(dtype)
     padded = pad(matrix, kernels, np.dtype(dtype))

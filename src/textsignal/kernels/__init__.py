@@ -1,7 +1,7 @@
 """What is computed on one block of documents.
 
-`reference` (NumPy) is the specification; `compiled` (numba) must match it. Both are modules with the functions of
-`Kernels`, working on topics padded with zeros to a multiple of `lanes(dtype)`.
+`reference` (NumPy) is the specification; `compiled` (numba) and `gpu` (CUDA) must match it. All are modules with the
+functions of `Kernels`, working on topics padded with zeros to a multiple of `lanes(dtype)`.
 """
 
 from __future__ import annotations
