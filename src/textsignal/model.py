@@ -176,8 +176,11 @@ class TextResponseModel(
         """
         parts.check(self)
         if text is not None:
-            beside = {"covariates": covariates, "offset": offset, "groups": groups}
-            return self._fit_source(texts, text, responses, sample_weight, beside, memory, folder)
+            columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
+            fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder)
+            self._take(fitted.reader, fitted.sample, None, columns.response)
+            self.n_documents_ = fitted.n_documents
+            return self
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(
@@ -190,31 +193,6 @@ class TextResponseModel(
         )
         reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         return self._take(reader, observed, design, name_of(responses, "response"))
-
-    def _fit_source(
-        self,
-        source: Any,
-        text: str,
-        response: object,
-        weight: object,
-        beside: Mapping[str, object],
-        memory: str | int,
-        folder: str | Path | None,
-    ) -> Self:
-        """Fit to a source, whose columns have these names; beside : what cannot be given with one."""
-        unused = [name for name, value in beside.items() if value is not None]
-        if unused:
-            raise InputError(f"{unused[0]} cannot be given with a source; give texts that are in memory")
-        for name, column in {"responses": response, "sample_weight": weight}.items():
-            if not isinstance(column, str) and not (column is None and name == "sample_weight"):
-                raise InputError(
-                    f"with text={text!r}, {name} must be the name of a column, not {type(column).__name__}"
-                )
-        columns = streaming.Columns(text, str(response), None if weight is None else str(weight))
-        reader, observed, n_documents = streaming.fit_source(self, source, columns, memory=memory, folder=folder)
-        self._take(reader, observed, None, columns.response)
-        self.n_documents_ = n_documents
-        return self
 
     def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
         """Be the model of what was fitted; name : of the response."""

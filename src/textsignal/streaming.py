@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +59,16 @@ class Columns:
     def roles(self) -> dict[str, str]:
         """Column -> what it is for."""
         return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
+
+
+def columns_of(text: str, response: object, weight: object, *beside: object) -> Columns:
+    """Names of columns; raises where a column itself was given, or something beside the texts (covariates, ...)."""
+    if any(given is not None for given in beside):
+        raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
+    for name, column in {"responses": response, "sample_weight": weight}.items():
+        if not isinstance(column, str) and not (column is None and name == "sample_weight"):
+            raise InputError(f"with text={text!r}, {name} must be the name of a column, not a {type(column).__name__}")
+    return Columns(text, str(response), None if weight is None else str(weight))
 
 
 def memory_of(given: str | int) -> int:
@@ -137,22 +146,35 @@ class Streamed:
         return sum(self.sizes)
 
 
+@dataclass(frozen=True, eq=False)
+class FittedSource:
+    """What was fitted to a source: the reader, the sample that it knows, and how many documents there were."""
+
+    reader: ThemeReader
+    sample: Observed
+    n_documents: int
+
+
 def fit_source(
-    options: parts.Options, source: Any, columns: Columns, *, memory: str | int = MEMORY, folder: str | Path | None
-) -> tuple[ThemeReader, Observed, int]:
-    """Fit themes to a source; give the reader, the sample that it knows, and how many documents there were."""
+    options: parts.Options,
+    source: Any,
+    columns: Columns,
+    *,
+    memory: str | int = MEMORY,
+    folder: str | Path | None = None,
+) -> FittedSource:
+    """Fit themes to a source."""
     if parts.training_of(options) != "themes":
         raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
     batches = read_batches(source, columns.roles)
     with shards_folder(folder, batches, columns, options) as place:
         found = read_source(batches, columns, parts.language_of(options), place, most_words)
-        observed = found.sample
         families = parts.families_of(options, found.responses)
         with local_compute(options.n_jobs) as compute:
             prepared = prepare_streamed(options, found, families, compute)
             (reader,) = parts.fit_prepared_themes(options, prepared, compute)
-    return reader, observed, found.n_documents
+    return FittedSource(reader, found.sample, found.n_documents)
 
 
 def read_source(source: Source, columns: Columns, language: str | None, folder: Path, most_words: int) -> Streamed:
@@ -220,11 +242,6 @@ def shards_folder(given: str | Path | None, source: Source, columns: Columns, op
     except (OSError, json.JSONDecodeError) as error:
         raise OutputError(f"cannot use {folder} for shards: {error}") from error
     yield folder
-
-
-def clear(folder: str | Path) -> None:
-    """Remove a folder of shards."""
-    shutil.rmtree(folder)
 
 
 def _texts(batch: Batch, name: str) -> Any:

@@ -95,21 +95,25 @@ def stored_tone(
     sizes = features.sizes
 
     def block(numbers: Sequence[int]) -> StoredBlock:
-        counts, responses, weights = zip(
-            *(_counts(shards[number], features, compute) for number in numbers), strict=True
-        )
-        weight, X = np.concatenate(weights), sp.csr_array(sp.vstack(counts, format="csr"))
-        counted = (weight > 0) & (np.diff(X.indptr) > 0)
-        corpus = Corpus(X, family.encode(np.concatenate(responses)), weight).at(np.flatnonzero(counted))
+        corpus = _corpus([shards[number] for number in numbers], features, family, compute)
         return write_block(tone_block(corpus, sizes), sizes, shards[numbers[0]].with_suffix(".block"))
 
     blocks = compute.engine.map(block, in_blocks(sizes_of_shards, BLOCK))
     return tone_effects(blocks, family.of_words, compute)
 
 
-def _counts(path: Path, features: Features, compute: Compute) -> tuple[sp.csr_array, Vector, Vector]:
-    texts, others = read_shard(path)
-    return features.count(texts, compute.engine), others["response"], others["weight"]
+def _corpus(paths: Sequence[Path], features: Features, family: Family, compute: Compute) -> Corpus:
+    """Counts of features, encoded responses and weights of the documents that count and say something."""
+    counts, responses, weights = [], [], []
+    for path in paths:
+        texts, others = read_shard(path)
+        found = features.count(texts, compute.engine)
+        rows = np.flatnonzero((others["weight"] > 0) & (np.diff(found.indptr) > 0))
+        counts.append(found if len(rows) == found.shape[0] else found[rows])
+        responses.append(others["response"][rows])
+        weights.append(others["weight"][rows])
+    X = counts[0] if len(counts) == 1 else sp.csr_array(sp.vstack(counts, format="csr"))
+    return Corpus(X, family.encode(np.concatenate(responses)), np.concatenate(weights))
 
 
 def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:

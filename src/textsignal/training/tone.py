@@ -157,9 +157,11 @@ class ToneBlock:
 def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
     """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
     found = distinct_documents(corpus).corpus
-    roots = sp.csr_array(found.X, dtype=float, copy=True)
-    roots.data = sizes[roots.indices] * np.sqrt(roots.data)
     keys, folds = document_keys(found.X), tone_folds(found.X)
+    # In the memory of the distinct documents, which are nobody else's.
+    roots = sp.csr_array(found.X, dtype=float)
+    np.sqrt(roots.data, out=roots.data)
+    roots.data *= sizes[roots.indices]
     return ToneBlock(roots, keys, found.y[:, None], found.weight, np.broadcast_to(found.offsets, len(keys)), folds)
 
 
