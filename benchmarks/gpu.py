@@ -233,7 +233,7 @@ def compare_tone() -> None:
     took = time.perf_counter() - before
     values = unit_rows(matrix)
     documents = np.repeat(np.arange(len(y)), np.diff(values.indptr))
-    of_each = values.data * theirs.out_of_fold(documents, values.indices)
+    of_each = values.data * theirs.fold_effects[theirs.folds[documents], values.indices]
     on_processor = np.bincount(documents, of_each, len(y))
     effects, folds = tone_of(reviews)
     read = gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
