@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from gpu_made import N_FEATURES, N_PADDED, N_TERMS, N_THEMES, Reviews, make_reviews
 from scipy.optimize import linear_sum_assignment
 
+from textsignal.engines.local import local_compute
 from textsignal.families import Binomial
 from textsignal.inference import unit_rows
-from textsignal.kernels import Rows, compiled, gpu, gpu_themes, gpu_tone, reference
+from textsignal.kernels import Rows, gpu, gpu_themes, gpu_tone, reference
 from textsignal.kernels.gpu_code import cupy
 from textsignal.training import tone
 
@@ -227,11 +228,12 @@ def compare_tone() -> None:
     roots, y = Rows(*(values.get() for values in reviews.features)), reviews.y.get().astype(float)
     matrix = sp.csr_array((roots.data.astype(float), roots.indices, roots.indptr), shape=(len(y), N_FEATURES))
     before = time.perf_counter()
-    theirs = tone.fit_tone(matrix.power(2), np.ones(N_FEATURES), y, np.ones(len(y)), Binomial(4, 0), compiled)
+    with local_compute(1) as compute:
+        theirs = tone.fit_tone(matrix.power(2), np.ones(N_FEATURES), y, np.ones(len(y)), Binomial(4, 0), compute)
     took = time.perf_counter() - before
     values = unit_rows(matrix)
     documents = np.repeat(np.arange(len(y)), np.diff(values.indptr))
-    of_each = values.data * theirs.out_of_fold(documents, values.indices)
+    of_each = values.data * theirs.fold_effects[theirs.folds[documents], values.indices]
     on_processor = np.bincount(documents, of_each, len(y))
     effects, folds = tone_of(reviews)
     read = gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)

@@ -11,8 +11,8 @@ from textsignal.families import Binomial
 from textsignal.inference import infer_weights
 from textsignal.kernels import Rows, compiled, gpu, gpu_code, gpu_themes, gpu_tone, pad, reference
 from textsignal.training import draws
+from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import NewtonStep, NoStep
 from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())
