@@ -11,7 +11,7 @@ from textsignal.kernels.counting import number_keys
 from textsignal.text.counts import Counts, TextCounts, parts_of_pairs
 
 #: Distinct words and pairs that are counted, at most.
-MOST_WORDS, MOST_PAIRS = 2**21, 2**24
+MOST_WORDS, MOST_PAIRS = 2**20, 2**23
 
 
 class MergedCounts:
