@@ -402,9 +402,9 @@ def test_each_text_is_tokenised_once_and_inferred_once(monkeypatch, tmp_path):
 def test_each_text_is_cut_into_sentences_once_for_themes(monkeypatch):
     read = []
 
-    def counting(texts, *arguments):
+    def counting(texts, *arguments, **options):
         read.extend(texts)
-        return original(texts, *arguments)
+        return original(texts, *arguments, **options)
 
     original = themes.read_sentences
     monkeypatch.setattr(themes, "read_sentences", counting)

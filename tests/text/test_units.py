@@ -25,6 +25,8 @@ def negated(text, language="english"):
         ("nothing to complain about", "english", ["complain"]),
         ("no, never again", "english", ["again"]),
         ("clean and quiet", "english", []),
+        ("clean, not - clean", "english", []),
+        ("- not - clean", "english", []),
         ("Das Zimmer war nicht sauber", "german", ["sauber"]),
         ("Kein Frühstück und keine Handtücher", "german", ["frühstück", "keine", "handtücher"]),
         ("La chambre n'était pas propre", "french", ["pas", "propre"]),

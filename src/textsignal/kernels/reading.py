@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.compiling import compiling
-from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD, grown
+from textsignal.kernels.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD, ZERO, grown
 
 compile_loop = compiling()
 #: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
@@ -171,12 +171,12 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     slots, keys = np.zeros(4 * room, np.uint64), np.empty(room, np.uint64)
     lexicon = Lexicon(slots, keys, np.zeros(room + 1, np.int64), np.empty(8 * room, np.uint32))
     plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
-    last_eight, place, n_words = np.empty(16, np.uint64), 0, 0
+    last_eight, place, n_words = np.empty(16, np.uint64), ZERO, ZERO
     for i in range(len(starts)):
-        size, n, last = ends[i] - starts[i], 0, np.uint64(0)
+        size, n, last = ends[i] - starts[i], ZERO, np.uint64(0)
         if size > len(plain):
-            plain, looks, places = grown(plain, 0, size), grown(looks, 0, size), grown(places, 0, 2 * size)
-            last_eight = grown(last_eight, 0, size)
+            plain, looks, places = grown(plain, ZERO, size), grown(looks, ZERO, size), grown(places, ZERO, 2 * size)
+            last_eight = grown(last_eight, ZERO, size)
         for p in range(starts[i], ends[i]):
             letter = text[_at(p)] if ready[i] else normal[text[_at(p)]]
             if letter != NOTHING:

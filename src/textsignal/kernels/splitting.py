@@ -17,11 +17,14 @@ compile_loop = compiling()
 #: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
 _at = np.uintp
 
+#: A start that numba takes as any number: for a plain 0 it would compile what is called with it once more.
+ZERO = np.int64(0)
+
 #: What a character is, one bit each. Of the text as it stands:
-SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (1 << bit for bit in range(10))
-UPPER, LOWER, INITIAL, CAPITAL, SMALL, COMMA, DASH, QUOTE, ITEM = (1 << bit for bit in range(10, 19))
+SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (np.uint32(1 << bit) for bit in range(10))
+UPPER, LOWER, INITIAL, CAPITAL, SMALL, COMMA, DASH, QUOTE, ITEM = (np.uint32(1 << bit) for bit in range(10, 19))
 #: Of normalised text; WORD and SPACE of both. ODD: what normalising makes of it hangs on what is beside it.
-WORD, MARK, PICTURE, FLAG, PAUSE, ODD = (1 << bit for bit in range(19, 25))
+WORD, MARK, PICTURE, FLAG, PAUSE, ODD = (np.uint32(1 << bit) for bit in range(19, 25))
 #: Code points are looked up in pages of so many.
 PAGE = 256
 #: No code point.
@@ -108,7 +111,7 @@ def _longest(offsets, first, last):  # type: ignore[no-untyped-def]
 @compile_loop
 def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
     """Mark the pages of all characters of the texts that go beyond ASCII."""
-    text = np.empty(_longest(texts.offsets, 0, len(beyond)), np.uint32)
+    text = np.empty(_longest(texts.offsets, ZERO, len(beyond)), np.uint32)
     for i in range(len(beyond)):
         if beyond[i]:
             for p in range(_decode(texts.data, texts.offsets[i], texts.offsets[i + 1], text)):
@@ -256,7 +259,7 @@ def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyp
 def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-def]
     """Start and end of every sentence, one after the other into `spans`; their number. limits : longest, part."""
     longest, part = limits
-    n_spans, start, p = 0, 0, 0
+    n_spans, start, p = ZERO, ZERO, ZERO
     while start < n:
         end = n
         while p < n:
@@ -301,7 +304,8 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
     if len(array) >= size:
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)
-    larger[:used] = array[:used]
+    for p in range(used):  # numba takes seconds to compile an assignment of slices
+        larger[p] = array[p]
     return larger
 
 
@@ -319,7 +323,7 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
     text = np.empty(offsets[last] - offsets[first], np.uint32)
     begins, indptr = np.zeros(n_texts + 1, np.int64), np.zeros(n_texts + 1, np.int64)
     odd = np.zeros(n_texts, np.bool_)
-    spans, n_spans, looks = np.empty(len(text) // 16 + 16, np.int64), 0, np.empty(16, np.uint32)
+    spans, n_spans, looks = np.empty(len(text) // 16 + 16, np.int64), ZERO, np.empty(16, np.uint32)
     for i in range(n_texts):
         here = text[begins[i] :]
         start, n = offsets[first + i], offsets[first + i + 1] - offsets[first + i]
@@ -328,7 +332,7 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
         else:
             for p in range(n):
                 here[_at(p)] = texts.data[_at(start + p)]
-        looks, seen = grown(looks, 0, n), np.uint32(0)
+        looks, seen = grown(looks, ZERO, n), np.uint32(0)
         for p in range(n):
             looks[_at(p)] = kinds[here[_at(p)]]
             seen |= looks[_at(p)]

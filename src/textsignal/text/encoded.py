@@ -149,4 +149,6 @@ def bytes_of(array: Any) -> Bytes:
 
 def _viewed(buffer: Any, dtype: DTypeLike) -> NDArray[Any]:
     """Memory as an array, always read-only: loops are compiled for that alone."""
-    return np.frombuffer(bytes(buffer) if isinstance(buffer, bytes) else buffer or b"", dtype)
+    view = np.frombuffer(b"" if buffer is None else buffer, dtype)
+    view.flags.writeable = False
+    return view
