@@ -201,8 +201,8 @@ def main() -> None:
         found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
         each = found["wall"] / found["documents"] * 1e6
         print(
-            f"{found['documents']:,} documents: {found['wall']:.1f} s, {found['cpu']:.1f} s of CPU, {each:.1f} us each, "
-            f"{found['GiB']:.2f} GiB, sample {found['sample']:,}"
+            f"{found['documents']:,} documents: {found['wall']:.1f} s, {found['cpu']:.1f} s of CPU, "
+            f"{each:.1f} us each, {found['GiB']:.2f} GiB, sample {found['sample']:,}"
         )
         print("   " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in found["steps"].items()), flush=True)
         if options.file and options.against:

@@ -34,7 +34,7 @@ from textsignal.text.shards import read_shard, write_shard
 from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys, drawn
 from textsignal.training.streamed import count_shards, stored_tone
-from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
+from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import TONE_FOLDS, Tone, tone_folds
 
@@ -206,13 +206,17 @@ def read_source(source: Source, columns: Columns, language: str | None, folder: 
 
 def prepare_streamed(options: parts.Options, found: Streamed, families: Candidates, compute: Compute) -> Prepared:
     """Learn words and tone from all shards, and what themes stand on from the sample."""
-    merged = count_shards(found.shards, compute)
-    lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **parts.lexicon_options(options))
+    lexicon = _lexicon(options, found, compute)
     own, sample = Response(found.sample.responses, families), found.sample
     effects = stored_tone(found.shards, found.sizes, lexicon.features, own.simplest, compute)
     read = read_features(sample.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
     tone = Tone(effects[:, TONE_FOLDS].copy(), tone_folds(read.counts), effects[:, :TONE_FOLDS].T.copy())
     return prepare_read(read, lexicon, [own], [lambda: (tone, None)], sample.weight, compute)
+
+
+def _lexicon(options: parts.Options, found: Streamed, compute: Compute) -> Lexicon:
+    merged = count_shards(found.shards, compute)
+    return learn_lexicon(merged.words, merged.counts, found.n_documents, **parts.lexicon_options(options))
 
 
 @contextmanager

@@ -65,10 +65,12 @@ class MergedCounts:
 
     def _merge(self) -> None:
         """Take in the pairs that wait; forget the rarest of too many."""
-        together = [(self._pairs, self._in_documents), *self._waiting]
+        if not self._waiting:
+            return
+        together = zip((self._pairs, self._in_documents), *self._waiting, strict=True)
+        pairs, counts = (np.concatenate(parts) for parts in together)
         self._waiting = []
-        self._pairs, numbers = number_keys(np.concatenate([pairs for pairs, _ in together]))
-        counts = np.concatenate([in_documents for _, in_documents in together])
+        self._pairs, numbers = number_keys(pairs)
         self._in_documents = np.bincount(numbers, counts, len(self._pairs)).astype(np.int64)
         self._forget(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
 
