@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from queue import Empty, SimpleQueue
-from typing import Self, cast
+from typing import Generic, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -66,28 +66,19 @@ class LocalEngine:
         The calling thread works too and every thread takes the next block that nobody has: waking a thread can
         take as long as a block, and then the others do not wait for it.
         """
-        results: list[Result | None] = [None] * len(blocks)
-        waiting: SimpleQueue[int] = SimpleQueue()
-        for i in range(len(blocks)):
-            waiting.put(i)
-
-        def work() -> None:
-            with suppress(Empty):
-                while True:
-                    i = waiting.get_nowait()
-                    results[i] = step(blocks[i])
-
+        task = _Task(step, blocks)
         helpers = min(self.n_threads, len(blocks)) - 1
-        others = [] if self._pool is None else [self._pool.submit(work) for _ in range(helpers)]
+        others = [] if self._pool is None else [self._pool.submit(task.work) for _ in range(helpers)]
         try:
-            work()
+            task.work()
         finally:
             # What has not begun has nothing left to do, and never begins where a block maps over blocks of its own.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
+            results = task.end()
         for other in begun:
             other.result()
-        return cast("list[Result]", results)
+        return results
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
@@ -95,6 +86,30 @@ class LocalEngine:
         edges = np.linspace(0, len(blocks), count + 1).astype(int)
         parts = [blocks[start:stop] for start, stop in pairwise(edges)]
         return functools.reduce(operator.add, self.map(lambda part: _add_up(map(step, part)), parts))
+
+
+class _Task(Generic[Item, Result]):
+    """A step for every block, which any thread may take."""
+
+    def __init__(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> None:
+        self._step: Callable[[Item], Result] | None = step
+        self._blocks: Sequence[Item] = blocks
+        self._results: list[Result | None] = [None] * len(blocks)
+        self._waiting: SimpleQueue[int] = SimpleQueue()
+        for i in range(len(blocks)):
+            self._waiting.put(i)
+
+    def work(self) -> None:
+        """Take blocks until none is left."""
+        with suppress(Empty):
+            while self._step is not None:
+                i = self._waiting.get_nowait()
+                self._results[i] = self._step(self._blocks[i])
+
+    def end(self) -> list[Result]:
+        """The results; nothing of them stays here, as a thread that comes too late may hold the task for long."""
+        results, self._step, self._blocks, self._results = self._results, None, (), []
+        return cast("list[Result]", results)
 
 
 def _add_up(values: Iterable[Sum]) -> Sum:
