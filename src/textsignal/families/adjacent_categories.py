@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -118,8 +118,7 @@ class AdjacentCategories(Scale):
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level."""
-        # Without BLAS, whose bits of one document depend on how many there are.
-        return self._low + self.step * np.einsum("...l,l->...", self._probabilities(eta), np.arange(self._steps + 1.0))
+        return self._low + self.step * _over_levels(np.arange(self._steps + 1.0), self._chances(eta)[0])
 
     def link(self, mean: Vector) -> Vector:
         """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
@@ -186,7 +185,7 @@ class AdjacentCategories(Scale):
         scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
         highest = scores.max(axis=0)
         np.exp(np.subtract(scores, highest, out=scores), out=scores)
-        total = scores.sum(axis=0)
+        total = reduce(np.add, scores)
         scores /= total
         return scores, np.log(total) + highest
 
@@ -203,8 +202,11 @@ class AdjacentCategories(Scale):
 
 
 def _over_levels(values: Vector, chances: Vector) -> Vector:
-    """Sum over levels of values (levels,) times chances (levels, ...)."""
-    return np.einsum("l,l...->...", values, chances)
+    """Sum over levels of values (levels,) times chances (levels, ...).
+
+    Level by level: the bits of a document do not depend on how many there are.
+    """
+    return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
 
 
 @cache

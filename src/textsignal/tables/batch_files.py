@@ -220,8 +220,21 @@ def _parquet_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
         # Whole numbers of which some are missing are floats in every part, as in a table of all rows.
         kinds = {field.name: pa.types.is_integer(field.type) for field in file.schema_arrow}
         floats = {name: float for name in taken if kinds[name] and name in with_missing}
-        for batch in file.iter_batches(rows, columns=taken):
-            yield frame_of(batch)[taken].astype(floats)
+        for groups in _row_groups(file.metadata, rows):
+            for batch in file.iter_batches(rows, columns=taken, row_groups=groups):
+                yield frame_of(batch)[taken].astype(floats)
+
+
+def _row_groups(metadata: Any, rows: int) -> Iterator[list[int]]:
+    """Neighbouring row groups of at least so many rows together: Arrow holds what it has read of those it is given."""
+    groups: list[int] = []
+    for group in range(metadata.num_row_groups):
+        groups.append(group)
+        if sum(metadata.row_group(each).num_rows for each in groups) >= rows:
+            yield groups
+            groups = []
+    if groups:
+        yield groups
 
 
 def _column_sizes(metadata: Any) -> tuple[dict[str, int], set[str]]:

@@ -168,7 +168,7 @@ def read_batches(
     r"""Read a table of any length in batches of rows, in bounded memory.
 
     Together the batches hold the rows that `read_table` gives, cell by cell. Files are read in parts, whatever their
-    packing; only Excel and JSON arrays are read whole.
+    packing, of Parquet about a row group at a time; only Excel and JSON arrays are read whole.
 
     Parameters
     ----------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -22,6 +24,7 @@ from textsignal.tables.write import check_not_input
 from textsignal.tables.write_batches import whole_batches
 
 Model = TextResponseModel | TextResponsesModel
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def write_predictions(
 ) -> PredictedRows:
     """Write tables one after the other; progress : called with the number of rows that are done."""
     n_rows = n_unknown = 0
-    for table in predictions:
+    for table in _ahead(predictions):
         write(table)
         n_rows, n_unknown = n_rows + len(table), n_unknown + int(table["unknown"].sum())
         if progress is not None:
@@ -165,7 +168,7 @@ def write_predictions(
 def _predicted(
     model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None
 ) -> Iterator[pd.DataFrame]:
-    for batch in source:
+    for batch in _ahead(iter(source)):
         try:
             _check_offset(batch, offset)
             if isinstance(model, TextResponsesModel):
@@ -175,6 +178,15 @@ def _predicted(
         except InputError as error:
             raise InputError(_with_place(batch, error)) from error
         yield table.assign(row=table["row"] + batch.first)
+
+
+def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same, each made in a thread of its own while the one before it is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
 
 
 def _with_place(batch: Batch, error: InputError) -> str:
