@@ -148,3 +148,10 @@ def test_features_are_found_by_their_names_whatever_the_numbers_of_words(known, 
     assert set(zip(found.words.tolist(), found.features.tolist(), strict=True)) == {
         (p, number) for p, number in expected if number is not None
     }
+
+
+def test_no_texts_hold_no_features():
+    _, features, _, _ = weighed(["not clean"])
+    found, counts = features.read(read_sentences([]), ENGINE)
+    assert len(found.words) == 0
+    assert counts.shape == (0, len(features))

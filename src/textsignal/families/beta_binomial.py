@@ -179,5 +179,5 @@ def _summed_up(parts: list[Vector]) -> Vector:
     """(levels, ...) sums of the first 0, 1, ... parts."""
     sums = np.zeros((len(parts) + 1, *np.shape(parts[0])))
     for j, part in enumerate(parts):
-        np.add(sums[j], part, out=sums[j + 1])
+        sums[j + 1] = sums[j] + part
     return sums

@@ -52,6 +52,8 @@ def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
     words = texts.indptr[ends]
     edges = np.unique(np.searchsorted(words, np.arange(0, words[-1] + BLOCK_WORDS, BLOCK_WORDS)))
     edges = np.unique(np.concatenate([[0], np.minimum(edges, len(texts)), [len(texts)]]))
+    if not len(texts):
+        edges = np.zeros(2, dtype=np.int64)
     return [_block(texts, ends, start, stop) for start, stop in pairwise(edges.tolist())]
 
 
