@@ -77,6 +77,7 @@ class ThemeReader:
         phrases = np.sum(features.is_phrase & used)
         chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
         chosen |= {"Number of themes": self.fitted.why} if self.fitted.why else {}
+        chosen |= {"Learnt": self.fitted.basis} if self.fitted.basis else {}
         counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
         return (
             chosen
