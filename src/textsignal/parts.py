@@ -77,6 +77,7 @@ class Options(Protocol):
     seed_words: Mapping[str, Sequence[str]] | None
     vectorizer: TextVectorizer | None
     estimator: TopicEstimator | None
+    formula: str | None
     random_state: Any
     n_jobs: int | None
 

@@ -76,7 +76,10 @@ def columns_of(text: str, response: object, weight: object, *beside: object) -> 
     for name, column in {"responses": response, "sample_weight": weight}.items():
         if not isinstance(column, str) and not (column is None and name == "sample_weight"):
             raise InputError(f"with text={text!r}, {name} must be the name of a column, not a {type(column).__name__}")
-    return Columns(text, str(response), None if weight is None else str(weight))
+    names = [text, str(response), *([] if weight is None else [str(weight)])]
+    if len({*names}) < len(names):
+        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
+    return Columns(*names)
 
 
 def memory_of(given: str | int) -> int:
@@ -156,6 +159,8 @@ def fit_source(
     """
     if parts.training_of(options) != "themes":
         raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
+    if options.formula is not None:
+        raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
     batches = read_batches(source, columns.roles)
