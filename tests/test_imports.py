@@ -66,11 +66,13 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "tables.covariates",
         "tables.used",
         "figures.plots tables.analyse",
+        "tables.analyse_source",
         "tables.apply tables.several tables.search tables.compare",
         "tables.classes tables.checks tables.stream",
         "studies",
         "cli.console cli.options cli.models",
         "cli.screen",
+        "cli.fit_source",
         "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.reproduce cli.search"
         " cli.effects",
         "cli.compare",

@@ -132,8 +132,8 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
     n_sampled = len(model.training_observed().tokens)
     assert 100 < n_sampled <= 250
     assert model.n_documents_ == N
-    assert model.reader_.described["Learnt"] == (
-        f"themes and their numbers from a random {n_sampled} of {N} texts, tone from all of them"
+    assert model.reader_.described["Documents"] == (
+        f"themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
     )
     model.save(tmp_path / "model")
     stored = ts.load(tmp_path / "model")

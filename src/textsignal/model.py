@@ -178,9 +178,7 @@ class TextResponseModel(
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
             fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder)
-            self._take(fitted.reader, fitted.sample, None, columns.response)
-            self.n_documents_ = fitted.n_documents
-            return self
+            return self.take_source(fitted, columns.response)
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(
@@ -193,6 +191,12 @@ class TextResponseModel(
         )
         reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         return self._take(reader, observed, design, name_of(responses, "response"))
+
+    def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
+        """Be the model of what was fitted to a source; response : what its column is called."""
+        self._take(fitted.reader, fitted.sample.at(np.flatnonzero(~fitted.held_out)), None, response)
+        self.n_documents_ = fitted.n_documents - int(fitted.held_out.sum())
+        return self
 
     def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
         """Be the model of what was fitted; name : of the response."""

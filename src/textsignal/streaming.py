@@ -163,7 +163,7 @@ def fit_source(
         raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
-    batches = read_batches(source, columns.roles)
+    batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
     with shards_folder(folder, batches, columns, options) as place:
         found = read_source(batches, columns, options, place, most_words, progress)
         held_out = hold_out(found.sample.tokens)
@@ -263,7 +263,7 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
         return reader
     but = f" but {n_held:,} that were held back, and copies of these" if n_held else " of them"
     random = f"a random {n_sampled - n_held:,} of {found.n_documents:,} texts"
-    basis = f"themes and their numbers from {random}, tone from all{but}"
+    basis = f"themes and their numbers come from {random}, tone comes from all{but}"
     return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 

@@ -60,7 +60,7 @@ class Sample:
     >>> keys, ones = np.arange(100, dtype=np.uint64), np.ones(100)
     >>> sample.offer(["Fine"] * 100, Passing.of(0, keys, ones.astype(int), ones, ones))
     >>> len(sample.texts)
-    56
+    58
     """
 
     most_documents: int
