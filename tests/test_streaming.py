@@ -360,6 +360,15 @@ def test_a_cell_that_cannot_be_is_named_by_file_row_and_column(table, tmp_path, 
     assert f"b.jsonl, row 334: {message}" in found
 
 
+def test_a_response_off_its_scale_is_named_by_its_row(table, tmp_path, small_batches):
+    wrong = table.copy()
+    wrong.loc[333, "rating"] = 9.0
+    found = error_of(wrong, model=new_model(levels=(1, 5)))
+    assert "(row 334: 9; rows count from 1)" in found
+    assert "files" not in found
+    assert "are those of all 3 files" in error_of(parted(wrong, tmp_path / "csv"), model=new_model(levels=(1, 5)))
+
+
 @pytest.mark.parametrize("cell", ["4/5", "yes", "five"])
 def test_what_only_all_rows_could_tell_is_no_number(table, tmp_path, cell, small_batches):
     """Of "4/5" in one batch and "4/10" in another nobody knows what they are."""

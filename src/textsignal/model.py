@@ -194,7 +194,7 @@ class TextResponseModel(
 
     def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
         """Be the model of what was fitted to a source; response : what its column is called."""
-        self._take(fitted.reader, fitted.sample.at(np.flatnonzero(~fitted.held_out)), None, response)
+        self._take(fitted.reader, fitted.sample.but(fitted.held_out), None, response)
         self.n_documents_ = fitted.n_documents - int(fitted.held_out.sum())
         return self
 

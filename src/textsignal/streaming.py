@@ -167,8 +167,10 @@ def fit_source(
     with shards_folder(folder, batches, columns, options) as place:
         found = read_source(batches, columns, options, place, most_words, progress)
         held_out = hold_out(found.sample.tokens)
+        with _rows_of(batches):
+            families = _families(options, found)
         with local_compute(options.n_jobs) as compute:
-            prepared = prepare_streamed(options, found, held_out, compute, progress)
+            prepared = prepare_streamed(options, found, families, held_out, compute, progress)
             (reader,) = parts.fit_prepared_themes(options, prepared, compute)
     return FittedSource(
         _with_basis(reader, found, held_out), found.sample, held_out, found.drawn.rows, found.n_documents
@@ -199,9 +201,21 @@ def read_source(
         progress("Reading", batch.first + len(batch), n_rows)
     counted, drawn = np.concatenate(responses), sample.documents
     tokens, weights = theme_tokens(sample.texts, language, options.n_jobs), drawn.weight
-    family = parts.asked_family(options, counted)
+    with _rows_of(source):
+        family = parts.asked_family(options, counted)
     observed = observe(tokens, drawn.responses, None if columns.weight is None else weights, family)
     return Streamed(shards, sizes, counted, observed, drawn)
+
+
+@contextmanager
+def _rows_of(source: Source) -> Iterator[None]:
+    """Say what rows are counted over, where something is wrong with some."""
+    try:
+        yield
+    except InputError as error:
+        if len(source.files) < 2:
+            raise
+        raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
@@ -214,11 +228,15 @@ def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> Sent
 
 
 def prepare_streamed(
-    options: parts.Options, found: Streamed, held_out: NDArray[np.bool_], compute: Compute, progress: Progress
+    options: parts.Options,
+    found: Streamed,
+    families: Candidates,
+    held_out: NDArray[np.bool_],
+    compute: Compute,
+    progress: Progress,
 ) -> Prepared:
     """Learn words and tone from all shards, and what themes stand on from the sample."""
-    families = _families(options, found)
-    own = found.sample.at(np.flatnonzero(~held_out))
+    own = found.sample.but(held_out)
     response = Response(_counted(own), families)
     if np.unique(response.values[~np.isnan(response.values)]).size < 2:
         raise InputError(
@@ -228,9 +246,9 @@ def prepare_streamed(
     progress("Counting words", 0, None)
     lexicon = _lexicon(options, found, compute)
     without: Keys = np.unique(found.drawn.keys[held_out])
-    progress("Tone", 0, None)
+    progress("Learning tone", 0, None)
     effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, compute, without)
-    progress("Themes", 0, None)
+    progress("Learning themes", 0, None)
     read = read_features(own.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
     tone = Tone(effects[:, TONE_FOLDS].copy(), tone_folds(read.counts), effects[:, :TONE_FOLDS].T.copy())
     return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, compute)
@@ -261,9 +279,9 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
     n_sampled, n_held = len(found.drawn.rows), int(held_out.sum())
     if n_sampled == found.n_documents:
         return reader
-    but = f" but {n_held:,} that were held back, and copies of these" if n_held else " of them"
+    all_texts = "all that were not held back" if n_held else "all of them"
     random = f"a random {n_sampled - n_held:,} of {found.n_documents:,} texts"
-    basis = f"themes and their numbers come from {random}, tone comes from all{but}"
+    basis = f"themes and their numbers come from {random}, tone comes from {all_texts}"
     return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 
