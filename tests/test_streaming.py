@@ -133,13 +133,29 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
     assert 100 < n_sampled <= 250
     assert model.n_documents_ == N
     assert model.reader_.described["Documents"] == (
-        f"themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
+        f"Themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
     )
     model.save(tmp_path / "model")
     stored = ts.load(tmp_path / "model")
     assert stored.reader_.described == model.reader_.described
     assert stored.n_documents_ == N
     assert np.array_equal(stored.predict(table["review"]), model.predict(table["review"]))
+
+
+def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
+    model = fitted(file)
+    basis = model.reader_.basis
+    assert f"of {N} texts, tone comes from all of them." in basis
+    assert basis in model.estimate_effects().summary()
+    assert model.topics().attrs["basis"] == model.drivers().attrs["basis"] == basis
+    assert basis in model.drivers()._repr_html_()
+    assert "basis" not in model.drivers(texts=table["review"].tolist(), responses=table["rating"].to_numpy()).attrs
+    model.report(tmp_path / "report.html")
+    assert basis in (tmp_path / "report.html").read_text()
+    n_answered = int((~np.isnan(model.training_observed().responses)).sum())
+    assert f"{n_answered} texts with a response" in str(model.check())
+    assert set(model.stability(n_refits=1)["topic"]) == set(range(4))
+    assert model.merge([0, 1]).reader_.basis == basis
 
 
 def test_tone_of_a_sample_is_that_of_all_documents(file, in_memory, small_sample):

@@ -256,12 +256,14 @@ class TextResponseModel(
         text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
         1, and relative to the average text: at the mean weights of training all effects add up to 0.
 
-        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence.
+        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence, and of a model
+        that was fitted to a source `attrs["basis"]` says which documents it was learnt from.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
         table = self.reader_.topics(self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
+        table.attrs |= {"basis": self.reader_.basis} if self.reader_.basis else {}
         return table
 
     def explain(

@@ -281,7 +281,7 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
         return reader
     all_texts = "all that were not held back" if n_held else "all of them"
     random = f"a random {n_sampled - n_held:,} of {found.n_documents:,} texts"
-    basis = f"themes and their numbers come from {random}, tone comes from {all_texts}"
+    basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
     return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 

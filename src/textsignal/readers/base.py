@@ -45,7 +45,7 @@ class Reader(Protocol):
 
     @property
     def basis(self) -> str:
-        """Which documents what was learnt from, for people; "" where all was from those that it knows."""
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
         """Texts with their words."""

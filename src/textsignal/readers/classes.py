@@ -102,7 +102,7 @@ class ClassReader:
 
     @property
     def basis(self) -> str:
-        """Which documents what was learnt from, for people; "" where all was from those that it knows."""
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
         return self._first.basis
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:

@@ -77,7 +77,7 @@ class ThemeReader:
         phrases = np.sum(features.is_phrase & used)
         chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
         chosen |= {"Number of themes": self.fitted.why} if self.fitted.why else {}
-        chosen |= {"Documents": self.basis} if self.basis else {}
+        chosen |= {"Documents": self.basis.removesuffix(".")} if self.basis else {}
         counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
         return (
             chosen
@@ -91,7 +91,7 @@ class ThemeReader:
 
     @property
     def basis(self) -> str:
-        """Which documents what was learnt from, for people; "" where all was from those that it knows."""
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
         return self.fitted.basis
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:

@@ -88,7 +88,7 @@ class FittedThemes:
     terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
     training : what level 2 was fitted to.
     why : so many themes, for people; "" where their number was given.
-    basis : which documents what was learnt from, for people; "" where all was from those of `training`.
+    basis : a sentence on which documents what was learnt from; "" where all was from those of `training`.
     """
 
     family: Family

@@ -35,7 +35,7 @@ def findings(
     noun: str,
     basis: str = "",
 ) -> Findings:
-    """The report in a few sentences; basis : which documents what was learnt from, where not all from these."""
+    """The report in a few sentences; basis : a sentence on what was learnt from which documents."""
     fixed = to_fix(topics, settings.naming)
     kept = to_keep(topics, fixed, settings.naming)
     return Findings(
@@ -59,7 +59,7 @@ def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str, b
     texts = "1 text was" if documents.documents == 1 else f"{documents.documents:,} texts were"
     found = f"1 {noun}" if len(topics) == 1 else f"{len(topics)} {noun}s"
     read = f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth."
-    return Sentence((f"{read} {basis[:1].upper()}{basis[1:]}." if basis else read,))
+    return Sentence((f"{read} {basis}".rstrip(),))
 
 
 def _where(which: str, groups: Sequence[str], settings: ReportSettings) -> str:
