@@ -960,7 +960,7 @@ def test_exit_codes_are_those_of_the_process(model):
     assert csv(predicted.stdout)["row"].tolist() == list(range(1, N + 1))
     wrong = shell(["predict", model, "reviews.csv", "--text", "Nothing"])
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith("textsignal: no column 'Nothing' for the text")
+    assert wrong.stderr.startswith("textsignal: reviews.csv: no column 'Nothing' for the text")
     assert wrong.stderr.count("\n") == 1
 
 
