@@ -178,9 +178,7 @@ class TextResponseModel(
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
             fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder)
-            self._take(fitted.reader, fitted.sample, None, columns.response)
-            self.n_documents_ = fitted.n_documents
-            return self
+            return self.take_source(fitted, columns.response)
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(
@@ -193,6 +191,12 @@ class TextResponseModel(
         )
         reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
         return self._take(reader, observed, design, name_of(responses, "response"))
+
+    def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
+        """Be the model of what was fitted to a source; response : what its column is called."""
+        self._take(fitted.reader, fitted.sample.but(fitted.held_out), None, response)
+        self.n_documents_ = fitted.n_documents - int(fitted.held_out.sum())
+        return self
 
     def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
         """Be the model of what was fitted; name : of the response."""
@@ -252,12 +256,14 @@ class TextResponseModel(
         text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
         1, and relative to the average text: at the mean weights of training all effects add up to 0.
 
-        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence.
+        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence, and of a model
+        that was fitted to a source `attrs["basis"]` says which documents it was learnt from.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
         table = self.reader_.topics(self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
+        table.attrs |= {"basis": self.reader_.basis} if self.reader_.basis else {}
         return table
 
     def explain(

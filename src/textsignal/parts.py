@@ -77,6 +77,7 @@ class Options(Protocol):
     seed_words: Mapping[str, Sequence[str]] | None
     vectorizer: TextVectorizer | None
     estimator: TopicEstimator | None
+    formula: str | None
     random_state: Any
     n_jobs: int | None
 
@@ -102,17 +103,17 @@ def observe_response(
     options: Options, tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None
 ) -> Observed:
     """Documents of training as they were given, with the family that is asked for where that tells their labels."""
-    return observe(tokens, responses, sample_weight, _family(options, response_column(tokens, responses)))
+    return observe(tokens, responses, sample_weight, asked_family(options, response_column(tokens, responses)))
 
 
 def check_response(options: Options, responses: ArrayLike) -> None:
     """Raise where responses cannot be of the family that is asked for, naming the row and what would fit."""
-    if (family := _family(options, responses)) is not None:
+    if (family := asked_family(options, responses)) is not None:
         numbers = in_numbers(responses, family)
         family.learn(numbers).encode(numbers)
 
 
-def _family(options: Options, responses: ArrayLike) -> Family | None:
+def asked_family(options: Options, responses: ArrayLike) -> Family | None:
     """The family that is asked for, with its classes where responses are labels; None for "auto" and numbers."""
     estimator = new_estimator(options) if training_of(options) != "themes" else None
     if options.estimator is None and _is_auto(options):
@@ -176,15 +177,14 @@ def families_of(options: Options, counted: Vector, family: Family | None = None)
 def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, weight: Vector) -> list[ThemeReader]:
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
-    _seed_words(options, _check_themes(options, len(tokens)))
+    check_themes(options, len(tokens))
     with local_compute(options.n_jobs) as compute:
         return fit_prepared_themes(options, prepare(options, responses, tokens, weight, compute), compute)
 
 
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
     """Fit as many themes as are asked for, or as come back, and a reader for each response."""
-    least = _check_themes(options, len(prepared.read.texts))
-    seed, seed_words = draw_seed(options.random_state), _seed_words(options, least)
+    seed, seed_words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
     if is_auto_number(options.n_topics):
         taken = choose_number(prepared, seed, compute, seed_words)
     else:
@@ -233,13 +233,13 @@ def _is_auto(options: Options) -> bool:
     return isinstance(options.family, str) and options.family == AUTO
 
 
-def _check_themes(options: Options, n_texts: int) -> int:
-    """The least number of themes; raises where so many texts cannot carry it, or an option is wrong."""
+def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list[str]] | None:
+    """The seed words; raises where so many texts cannot carry the themes, or an option is wrong."""
     n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
     check_number("n_topics", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
         raise InputError(f"n_topics={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
-    if n_themes > n_texts:
+    if n_texts is not None and n_themes > n_texts:
         raise InputError(
             f"{n_texts} texts cannot carry {n_themes} themes; give more texts, or fewer than n_topics={n_themes}"
         )
@@ -247,7 +247,7 @@ def _check_themes(options: Options, n_texts: int) -> int:
         check_number("max_terms", options.max_terms, least=1, whole=True)
     if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
         raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
-    return n_themes
+    return _seed_words(options, n_themes)
 
 
 def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:

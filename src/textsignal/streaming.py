@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal import parts
@@ -28,11 +28,14 @@ from textsignal.families.auto import Candidates
 from textsignal.kernels.counting import row_keys
 from textsignal.readers.themes import ThemeReader, theme_tokens
 from textsignal.tables.batches import Batch, Source, read_batches
-from textsignal.tables.rows import parse_response
-from textsignal.text.encoded import as_bytes, checked_texts
-from textsignal.text.shards import read_shard, write_shard
-from textsignal.topics.reading import Observed, observe
-from textsignal.training.draws import Keys, drawn
+from textsignal.tables.cells import numbers_in, texts_in, weight_in
+from textsignal.tables.files import check_file
+from textsignal.text.encoded import as_bytes
+from textsignal.text.shards import UNFINISHED, read_shard, write_shard
+from textsignal.text.units import SentenceTexts
+from textsignal.topics.reading import Observed, Tokens, observe
+from textsignal.training.draws import Keys
+from textsignal.training.sample import Passing, Sample
 from textsignal.training.streamed import count_shards, stored_tone
 from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
@@ -45,6 +48,11 @@ BYTES_PER_WORD, MOST_SAMPLED = 400, 100_000
 #: What a folder of shards was made of.
 MADE_OF = "stream.json"
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+#: Called with what is done, how much of it, and of how much where that is known.
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+#: (documents,) which of the sample are held back.
+HoldOut: TypeAlias = Callable[[Tokens], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,10 @@ def columns_of(text: str, response: object, weight: object, *beside: object) -> 
     for name, column in {"responses": response, "sample_weight": weight}.items():
         if not isinstance(column, str) and not (column is None and name == "sample_weight"):
             raise InputError(f"with text={text!r}, {name} must be the name of a column, not a {type(column).__name__}")
-    return Columns(text, str(response), None if weight is None else str(weight))
+    names = [text, str(response), *([] if weight is None else [str(weight)])]
+    if len({*names}) < len(names):
+        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
+    return Columns(*names)
 
 
 def memory_of(given: str | int) -> int:
@@ -88,57 +99,28 @@ def memory_of(given: str | int) -> int:
     return size
 
 
-@dataclass
-class Sample:
-    """Documents that are drawn at random, at most so many and of at most so many words.
+def hold_nothing(tokens: Tokens) -> NDArray[np.bool_]:
+    """No document is held back."""
+    return np.zeros(len(tokens), dtype=bool)
 
-    A document is drawn where its key is up to a bound, which falls by a quarter whenever there are too many.
-    """
 
-    most_documents: int
-    most_words: int
-    bound: int = 2**64 - 1
-    texts: list[str] = field(default_factory=list)
-    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
-    n_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    responses: Vector = field(default_factory=lambda: np.zeros(0))
-    weight: Vector = field(default_factory=lambda: np.zeros(0))
-
-    def offer(self, texts: Any, keys: Keys, n_words: NDArray[np.int64], responses: Vector, weight: Vector) -> None:
-        """Take some of these documents."""
-        rows = np.flatnonzero(keys <= np.uint64(self.bound))
-        self.texts += [texts[int(i)] for i in rows]
-        self._take(
-            *(
-                np.concatenate([own, other[rows]])
-                for own, other in zip(self._columns, (keys, n_words, responses, weight), strict=True)
-            )
-        )
-        while len(self.texts) > self.most_documents or (len(self.texts) > 1 and self.n_words.sum() > self.most_words):
-            self.bound -= self.bound // 4
-            kept = self.keys <= np.uint64(self.bound)
-            self.texts = [text for text, is_kept in zip(self.texts, kept, strict=True) if is_kept]
-            self._take(*(column[kept] for column in self._columns))
-
-    @property
-    def _columns(self) -> tuple[NDArray[Any], ...]:
-        return self.keys, self.n_words, self.responses, self.weight
-
-    def _take(self, *columns: NDArray[Any]) -> None:
-        self.keys, self.n_words, self.responses, self.weight = columns
+def say_nothing(what: str, done: int, total: int | None) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
     """Documents that were read.
 
-    shards : files, with `sizes` documents each; responses : (documents,) that count; sample : some of the documents.
+    shards : files, with `sizes` documents each; responses : (documents,) that count.
+    sample : some of the documents; drawn : what else is known of these.
     """
 
     shards: list[Path]
     sizes: list[int]
     responses: Vector
     sample: Observed
+    drawn: Passing
 
     @property
     def n_documents(self) -> int:
@@ -148,10 +130,16 @@ class Streamed:
 
 @dataclass(frozen=True, eq=False)
 class FittedSource:
-    """What was fitted to a source: the reader, the sample that it knows, and how many documents there were."""
+    """What was fitted to a source.
+
+    sample : the documents that the reader knows; held_out : (documents,) whether nothing was learnt from its response.
+    rows : (documents,) where they stand in the source, from 0; n_documents : of the source.
+    """
 
     reader: ThemeReader
     sample: Observed
+    held_out: NDArray[np.bool_]
+    rows: NDArray[np.int64]
     n_documents: int
 
 
@@ -162,61 +150,139 @@ def fit_source(
     *,
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
+    hold_out: HoldOut = hold_nothing,
+    progress: Progress = say_nothing,
 ) -> FittedSource:
-    """Fit themes to a source."""
+    """Fit themes to a source.
+
+    hold_out : which documents of the sample nothing is learnt from but their words; neither is from copies of them.
+    """
     if parts.training_of(options) != "themes":
         raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
+    if options.formula is not None:
+        raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
+    parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
-    batches = read_batches(source, columns.roles)
+    batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
     with shards_folder(folder, batches, columns, options) as place:
-        found = read_source(batches, columns, parts.language_of(options), place, most_words)
-        families = parts.families_of(options, found.responses)
+        found = read_source(batches, columns, options, place, most_words, progress)
+        held_out = hold_out(found.sample.tokens)
+        with _rows_of(batches):
+            families = _families(options, found)
         with local_compute(options.n_jobs) as compute:
-            prepared = prepare_streamed(options, found, families, compute)
+            prepared = prepare_streamed(options, found, families, held_out, compute, progress)
             (reader,) = parts.fit_prepared_themes(options, prepared, compute)
-    return FittedSource(reader, found.sample, found.n_documents)
+    return FittedSource(
+        _with_basis(reader, found, held_out), found.sample, held_out, found.drawn.rows, found.n_documents
+    )
 
 
-def read_source(source: Source, columns: Columns, language: str | None, folder: Path, most_words: int) -> Streamed:
+def read_source(
+    source: Source, columns: Columns, options: parts.Options, folder: Path, most_words: int, progress: Progress
+) -> Streamed:
     """Read all batches into shards; those that an earlier run has finished are taken as they are."""
+    language, n_rows = parts.language_of(options), source.n_rows
     shards, sizes, responses = [], [], []
     sample = Sample(MOST_SAMPLED, most_words)
     for number, batch in enumerate(source):
-        texts = checked_texts(_texts(batch, columns.text))
-        response, weight = _numbers(batch, columns.response), _weight(batch, columns.weight)
-        path = folder / f"{number:06d}.shard"
+        texts = texts_in(batch, columns.text)
+        response, weight = numbers_in(batch, columns.response), weight_in(batch, columns.weight)
         keys = row_keys(*as_bytes(texts))
+        path, others = folder / f"{number:06d}.shard", {"keys": keys, "response": response, "weight": weight}
         if path.exists():
-            tokens, held = read_shard(path)
-            same = len(tokens) == len(batch) and np.array_equal(held["keys"], keys)
-            if not same or not np.array_equal(held["response"], response, equal_nan=True):
-                raise InputError(f"{folder} holds shards of other texts than {batch.place}; give another folder")
+            tokens = _shard_of(path, batch, others)
         else:
-            tokens = theme_tokens(texts, language)
-            write_shard(tokens, {"keys": keys, "response": response, "weight": weight}, path)
-        draws = drawn(keys + np.arange(batch.first, batch.first + len(batch), dtype=np.uint64), 0)
-        sample.offer(texts, draws, tokens.n_words, response, weight)
+            tokens = theme_tokens(texts, language, options.n_jobs)
+            write_shard(tokens, others, path)
+        sample.offer(texts, Passing.of(batch.first, keys, tokens.n_words, response, weight))
         shards.append(path)
         sizes.append(len(tokens))
         responses.append(np.where(weight > 0, response, np.nan))
-    tokens = theme_tokens(sample.texts, language)
-    weights = None if columns.weight is None else sample.weight
-    return Streamed(shards, sizes, np.concatenate(responses), observe(tokens, sample.responses, weights))
+        progress("Reading", batch.first + len(batch), n_rows)
+    counted, drawn = np.concatenate(responses), sample.documents
+    tokens, weights = theme_tokens(sample.texts, language, options.n_jobs), drawn.weight
+    with _rows_of(source):
+        family = parts.asked_family(options, counted)
+    observed = observe(tokens, drawn.responses, None if columns.weight is None else weights, family)
+    return Streamed(shards, sizes, counted, observed, drawn)
 
 
-def prepare_streamed(options: parts.Options, found: Streamed, families: Candidates, compute: Compute) -> Prepared:
+@contextmanager
+def _rows_of(source: Source) -> Iterator[None]:
+    """Say what rows are counted over, where something is wrong with some."""
+    try:
+        yield
+    except InputError as error:
+        if len(source.files) < 2:
+            raise
+        raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
+
+
+def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
+    """What an earlier run has written; raises where it is of other documents."""
+    tokens, held = read_shard(path)
+    for name, values in others.items():
+        if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
+            raise InputError(f"{path.parent} holds shards of other rows than {batch.place}; give another folder")
+    return tokens
+
+
+def prepare_streamed(
+    options: parts.Options,
+    found: Streamed,
+    families: Candidates,
+    held_out: NDArray[np.bool_],
+    compute: Compute,
+    progress: Progress,
+) -> Prepared:
     """Learn words and tone from all shards, and what themes stand on from the sample."""
+    own = found.sample.but(held_out)
+    response = Response(_counted(own), families)
+    if np.unique(response.values[~np.isnan(response.values)]).size < 2:
+        raise InputError(
+            f"the {len(own.tokens):,} texts that were drawn at random from {found.n_documents:,} have no two different "
+            "responses, so there is nothing to explain; give a source of texts that have a response"
+        )
+    progress("Counting words", 0, None)
     lexicon = _lexicon(options, found, compute)
-    own, sample = Response(found.sample.responses, families), found.sample
-    effects = stored_tone(found.shards, found.sizes, lexicon.features, own.simplest, compute)
-    read = read_features(sample.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
+    without: Keys = np.unique(found.drawn.keys[held_out])
+    progress("Learning tone", 0, None)
+    effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, compute, without)
+    progress("Learning themes", 0, None)
+    read = read_features(own.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
     tone = Tone(effects[:, TONE_FOLDS].copy(), tone_folds(read.counts), effects[:, :TONE_FOLDS].T.copy())
-    return prepare_read(read, lexicon, [own], [lambda: (tone, None)], sample.weight, compute)
+    return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, compute)
 
 
 def _lexicon(options: parts.Options, found: Streamed, compute: Compute) -> Lexicon:
     merged = count_shards(found.shards, compute)
     return learn_lexicon(merged.words, merged.counts, found.n_documents, **parts.lexicon_options(options))
+
+
+def _families(options: parts.Options, found: Streamed) -> Candidates:
+    """Families that the response may be of; raises where there is nothing to explain."""
+    family = found.sample.family
+    if family is not None and family.classifies:
+        family = family.learn(found.responses)
+        if family.n_predictors > 1:
+            raise InputError("classes without an order cannot be had from a source; give texts that are in memory")
+    return parts.families_of(options, found.responses, family)
+
+
+def _counted(observed: Observed) -> Vector:
+    """(documents,) responses of documents that count."""
+    return np.where(observed.weight > 0, observed.responses, np.nan)
+
+
+def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_]) -> ThemeReader:
+    """The reader, saying which documents it was learnt from where these are not all."""
+    n_sampled, n_held = len(found.drawn.rows), int(held_out.sum())
+    if n_sampled == found.n_documents:
+        return reader
+    all_texts = "all that were not held back" if n_held else "all of them"
+    random = f"a random {n_sampled - n_held:,} of {found.n_documents:,} texts"
+    basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
+    return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 
 @contextmanager
@@ -227,66 +293,29 @@ def shards_folder(given: str | Path | None, source: Source, columns: Columns, op
             yield Path(place)
         return
     folder = Path(given)
-    described = {
+    for file in source.files:
+        check_file(file)
+    made_of = {
+        "textsignal": version("textsignal"),
         "columns": columns.roles,
         "language": options.language,
         "files": [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in source.files],
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        note = folder / MADE_OF
+        note, unfinished = folder / MADE_OF, folder / (MADE_OF + UNFINISHED)
         held = json.loads(note.read_text(encoding="utf-8")) if note.exists() else None
-        if held is None and any(folder.iterdir()):
+        if held is None and {*folder.iterdir()} - {unfinished}:
             raise InputError(f"{folder} holds other files; give a folder that is empty, or that of an earlier run")
-        if held not in (None, json.loads(json.dumps(described))):
+        if held not in (None, json.loads(json.dumps(made_of))):
             raise InputError(
                 f"{folder} holds shards of other files, or of files that have changed; give another folder"
             )
-        note.write_text(json.dumps(described, indent=1), encoding="utf-8")
-    except (OSError, json.JSONDecodeError) as error:
+        unfinished.write_text(json.dumps(made_of, indent=1), encoding="utf-8")
+        unfinished.replace(note)
+        # What a run left that was killed.
+        for left in folder.glob(f"*{UNFINISHED}"):
+            left.unlink()
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise OutputError(f"cannot use {folder} for shards: {error}") from error
     yield folder
-
-
-def _texts(batch: Batch, name: str) -> Any:
-    """The texts of a batch, in Arrow's memory where they are there."""
-    column = batch.table[name]
-    missing = column.isna().to_numpy()
-    if missing.any():
-        raise InputError(
-            f"{batch.file}, row {batch.row + 1 + int(missing.argmax()):,}: column {name!r} holds no text; "
-            'every text must be a string, "" where there is none'
-        )
-    array = column.array
-    arrow = getattr(array, "_pa_array", None)
-    return arrow if arrow is not None else column.tolist()
-
-
-def _numbers(batch: Batch, name: str) -> Vector:
-    """A column as numbers, NaN where there is none."""
-    column = batch.table[name]
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        wrong = np.isinf(values)
-    else:
-        parsed = parse_response(column)
-        values, wrong = parsed.values, parsed.unparsable
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise InputError(
-            f"{batch.file}, row {batch.row + 1 + row:,}: {column.iloc[row]!r} in column {name!r} is not a number; "
-            "a source needs numbers, and an empty cell where there is none"
-        )
-    return np.asarray(values, dtype=float)
-
-
-def _weight(batch: Batch, name: str | None) -> Vector:
-    if name is None:
-        return np.ones(len(batch))
-    values = _numbers(batch, name)
-    wrong = ~(values >= 0)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        place = f"{batch.file}, row {batch.row + 1 + row:,}"
-        raise InputError(f"{place}: the weight {values[row]:g} in column {name!r} must be at least 0")
-    return values

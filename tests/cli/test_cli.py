@@ -478,7 +478,7 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Stars", "no column 'Stars' for the response. The columns are: Review"),
         ("nothing.csv --text Review --response Rating", "there is no file nothing.csv"),
         ("notes.txt --text Review --response Rating", "notes.txt is of no known format; its name must end in .csv, "),
-        ("folder.csv --text Review --response Rating", "folder.csv is a directory; give one file"),
+        ("folder.csv --text Review --response Rating", "folder.csv is a folder without Parquet files; give a pattern"),
         ("empty.csv --text Review --response Rating", "empty.csv is empty"),
         ("header.csv --text Review --response Rating", "header.csv has no rows"),
         ("mixed.csv --text Review --response Rating", "mixed.csv, line 3: byte 0xe8 is not utf-8; give its encoding"),
@@ -960,7 +960,7 @@ def test_exit_codes_are_those_of_the_process(model):
     assert csv(predicted.stdout)["row"].tolist() == list(range(1, N + 1))
     wrong = shell(["predict", model, "reviews.csv", "--text", "Nothing"])
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith("textsignal: no column 'Nothing' for the text")
+    assert wrong.stderr.startswith("textsignal: reviews.csv: no column 'Nothing' for the text")
     assert wrong.stderr.count("\n") == 1
 
 

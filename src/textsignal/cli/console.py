@@ -87,6 +87,30 @@ def row_progress(total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def stream_progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """What is being done, in a bar on a terminal and a line each elsewhere; rows are counted while they are read."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}"), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    last: dict[str, int] = {}
+    with Progress(*columns, console=err, disable=not err.is_terminal, transient=True) as bar:
+
+        def progress(what: str, done: int, total: int | None) -> None:
+            rows = f"{done:,}{'' if total is None else f' of {total:,}'} rows" if done else ""
+            if what not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                tasks[what] = bar.add_task(what, total=total, rows="")
+            bar.update(tasks[what], completed=done, total=total, rows=rows)
+            # A line for every tenth of the rows, or every million where nobody knows how many there are.
+            step = done // 10**6 if total is None else 10 * done // max(total, 1)
+            if not err.is_terminal and last.get(what) != step:
+                last[what] = step
+                say(f"{what}{f': {rows}' if rows else ''}")
+
+        yield progress
+
+
+@contextmanager
 def sample_progress(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal for so many samples, whatever their order, and a line for every tenth of them elsewhere."""
     done = itertools.count(1)

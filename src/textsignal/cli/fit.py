@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textsignal.cli.console import count, progress, report_settings, say
+from textsignal.cli.fit_source import check_flags, fit_source, is_source
 from textsignal.cli.options import (
     BadRowsOption,
     ByOption,
@@ -18,13 +19,15 @@ from textsignal.cli.options import (
     DocumentsOption,
     EncodingOption,
     FamilyOption,
-    FileArgument,
+    FilesArgument,
+    FolderOption,
     ForceOption,
     FormulaOption,
     IntervalOption,
     JobsOption,
     LevelsOption,
     LowerOption,
+    MemoryOption,
     NoTextsOption,
     OffsetOption,
     OnBadRows,
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    file: FileArgument,
+    files: FilesArgument,
     text: TextOption,
     response: ResponsesOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
@@ -113,6 +116,8 @@ def fit(
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,
+    memory: MemoryOption = None,
+    folder: FolderOption = None,
     unit: UnitOption = None,
     lower_is_better: LowerOption = False,
     no_texts: NoTextsOption = False,
@@ -161,8 +166,43 @@ def fit(
         one = _model_of_one(options | words, trained | supervised, alpha)
         ranges: dict[str, Any] = {"interval": interval, "groups": groups}
         model, run = one, partial(analyse, response=response[0], model=one, offset=offset, **ranges)
+    if is_source(files, memory, folder):
+        check_flags(
+            {
+                "--by": by,
+                "--over": over,
+                "--covariates": covariates,
+                "--formula": formula,
+                "--offset": offset,
+                "--groups": groups,
+                "--alpha": alpha,
+                "--on-bad-rows drop": on_bad_rows is OnBadRows.drop,
+                "more than one --response": several,
+            }
+        )
+        fit_source(
+            files,
+            output,
+            one,
+            text=text,
+            response=response[0],
+            memory=memory,
+            folder=folder,
+            force=force,
+            page={"with_texts": not no_texts, "n_documents": documents},
+            read={"encoding": encoding, "sheet": sheet, "sep": sep},
+            what=_counted(topics, "theme"),
+            holdout=holdout,
+            seed=seed,
+            unit=unit,
+            lower_is_better=lower_is_better,
+            weights=weights,
+            interval=interval,
+        )
+        return
+    file = Path(files[0])
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
-    with whole_folder(output, force=force) as folder:
+    with whole_folder(output, force=force) as place:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
         of_several = f" for {len(response)} responses" if several else ""
@@ -190,7 +230,7 @@ def fit(
                 weights=weights,
             )
         with report_settings(file=file, with_texts=not no_texts, n_documents=documents) as settings:
-            found.write(folder, settings)
+            found.write(place, settings)
     if isinstance(found, ClassAnalyses):
         show_classes(found)
         say_pages(output, found, by)

@@ -48,6 +48,31 @@ FAMILIES = (
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
 FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
+FilesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...). Several, a folder of Parquet files, or a "
+        "pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
+        metavar="FILES...",
+    ),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="What a fit may take, such as 4GB: rows are read in batches, tone is learnt from all of them, themes from "
+        "a random sample.",
+        show_default="4GB for several files, else one file is read whole",
+    ),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        help="Where numbers of files that are read in batches are kept: a fit that was stopped goes on from there.",
+        show_default="kept nowhere",
+    ),
+]
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 ResponsesOption = Annotated[

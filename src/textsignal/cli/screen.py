@@ -193,8 +193,12 @@ def search_table(found: Search) -> Table:
 def show_analysis(analysis: Analysis) -> None:
     """What a fit came to: what was left out, its skill and its topics."""
     summary = analysis.summary
+    basis = analysis.model.reader_.basis
+    if basis:
+        say(f"{basis} What follows is of the {count(summary.rows, 'text')} drawn at random.")
     _say_rows(summary, summary.response_read)
-    say("; ".join(f"{name}: {value}" for name, value in summary.made_of.items()) + ".\n")
+    made_of = {name: value for name, value in summary.made_of.items() if name != "Documents"}
+    say("; ".join(f"{name}: {value}" for name, value in made_of.items()) + ".\n")
     out.print(skill_table(summary.train, summary.held_out))
     if summary.held_out is None:
         say(NOTHING_HELD_OUT)

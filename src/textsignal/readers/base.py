@@ -43,6 +43,10 @@ class Reader(Protocol):
     def described(self) -> dict[str, str]:
         """Name and value of what made it, for people."""
 
+    @property
+    def basis(self) -> str:
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
         """Texts with their words."""
 

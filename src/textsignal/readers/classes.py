@@ -100,6 +100,11 @@ class ClassReader:
         """Name and value of what made it, for people."""
         return self._first.described | {"Response": f"{len(self.classes)} classes, each against all others"}
 
+    @property
+    def basis(self) -> str:
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        return self._first.basis
+
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
         """Texts cut into sentences and words."""
         return self._first.tokenise(texts)

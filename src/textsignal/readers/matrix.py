@@ -86,6 +86,11 @@ class MatrixReader:
         return self.profiles, centred.prevalence / centred.size
 
     @property
+    def basis(self) -> str:
+        """Nothing to say: all was learnt from the same documents."""
+        return ""
+
+    @property
     def described(self) -> dict[str, str]:
         """Name and value of what made it, for people."""
         return {

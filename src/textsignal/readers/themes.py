@@ -77,6 +77,7 @@ class ThemeReader:
         phrases = np.sum(features.is_phrase & used)
         chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
         chosen |= {"Number of themes": self.fitted.why} if self.fitted.why else {}
+        chosen |= {"Documents": self.basis.removesuffix(".")} if self.basis else {}
         counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
         return (
             chosen
@@ -87,6 +88,11 @@ class ThemeReader:
                 "Language": self.fitted.language or "none: no stop words, no negations",
             }
         )
+
+    @property
+    def basis(self) -> str:
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        return self.fitted.basis
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
         """Texts cut into sentences and words."""

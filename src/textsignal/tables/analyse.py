@@ -232,9 +232,20 @@ def analyse(
     )
     model.naming_ = Naming.of(model.family_, response, unit, model.naming_.given, lower_is_better)
     reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
-    analysis = analysis_of(model, reading, used, parsed)
+    analysis = with_ranges(analysis_of(model, reading, used, parsed), used, interval, clusters)
+    return replace(analysis, within=groups)
+
+
+def with_ranges(
+    analysis: Analysis, used: UsedRows, interval: float | None, clusters: pd.Series | None = None
+) -> Analysis:
+    """The same with ranges of what topics cost and bring, where a level is given.
+
+    clusters : (documents,) what texts that depend on each other have in common.
+    """
     if interval is None:
         return analysis
+    model = analysis.model
     effects = model.estimate_effects(
         level=interval,
         groups=clusters,
@@ -244,7 +255,7 @@ def analyse(
         offset=used.beside.added,
     )
     overall = with_clear(with_intervals(pd.DataFrame(analysis.overall), effects), effects.frame, interval)
-    return replace(analysis, effects=effects, within=groups, overall=Drivers.of(overall, model.naming_))
+    return replace(analysis, effects=effects, overall=Drivers.of(overall, model.naming_))
 
 
 def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:

@@ -76,8 +76,7 @@ def use_rows(
 
     ranges : whole numbers that responses lie between, None for any numbers.
     """
-    if not 0 <= holdout < 1:
-        raise InputError(f"holdout={holdout!r} must be at least 0 and below 1")
+    check_holdout(holdout)
     texts = column(table, text, "text")
     groups = None if by is None else groups_of(table, by)
     times = None if over is None else as_times(column(table, over, "over"), len(table))
@@ -86,7 +85,7 @@ def use_rows(
     beside = beside.at(rows)
     tokens = tokenise(texts.to_numpy(dtype=object)[rows].tolist())
     first_copies = tokens.first_copies()
-    held_out = _held_out(first_copies, holdout, seed)
+    held_out = hold_out(first_copies, holdout, seed)
     held_out &= ~np.isin(first_copies, first_copies[only_held_out(beside, held_out)])
     return UsedRows(
         rows=rows,
@@ -170,7 +169,13 @@ def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
     return rows
 
 
-def _held_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
+def check_holdout(share: float) -> None:
+    """Raise where a share to hold back is none."""
+    if not 0 <= share < 1:
+        raise InputError(f"holdout={share!r} must be at least 0 and below 1")
+
+
+def hold_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
     """The documented split: a permutation by default_rng(seed), its first part for training.
 
     Copies of a text go where the first of them goes: a model that has seen a text predicts its copies too well. Where

@@ -53,7 +53,8 @@ class MergedCounts:
 
     @property
     def words(self) -> list[str]:
-        """The distinct words, as they came first."""
+        """The distinct words that are not forgotten, as they came first."""
+        self._merge()
         return list(self._numbers)
 
     @property

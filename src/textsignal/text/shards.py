@@ -59,9 +59,11 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         return dict(load_file(path))
     except (OSError, SafetensorError) as error:
-        raise StorageError(
-            f"{path} is missing or damaged ({error}); remove {path.parent} and read the texts again"
-        ) from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, why: object) -> StorageError:
+    return StorageError(f"{path} is missing or damaged ({why}); remove {path.parent} and read the texts again")
 
 
 def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path) -> None:
@@ -89,15 +91,28 @@ def read_shard(path: Path) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
     (['not', 'clean', 'noisy'], array([0, 0]), array([False,  True, False]), {'stars': array([2., 3.])})
     """
     arrays = read_arrays(path)
-    words, codes, n_words, n_sentences, marks = (
-        arrays.pop(name) for name in ("words", "codes", "n_words", "n_sentences", "marks")
-    )
-    text = words.tobytes().decode("utf-8", "surrogatepass")
+    try:
+        words, codes, n_words, n_sentences, marks = (
+            arrays.pop(name) for name in ("words", "codes", "n_words", "n_sentences", "marks")
+        )
+        text = words.tobytes().decode("utf-8", "surrogatepass")
+    except (KeyError, UnicodeDecodeError) as error:
+        raise _damaged(path, error) from error
+    distinct = text.split("\n") if text else []
+    sizes = {len(n_sentences), *map(len, arrays.values())}
+    # Compiled loops believe these numbers.
+    if (
+        len(sizes) > 1
+        or (len(n_words), len(codes)) != (n_sentences.sum(), n_words.sum())
+        or len(marks) != len(codes)
+        or (len(codes) and not 0 <= codes.min() <= codes.max() < len(distinct))
+    ):
+        raise _damaged(path, "its numbers do not fit together")
     texts = SentenceTexts(
         texts=NotHeld(len(n_sentences)),
         documents=np.repeat(np.arange(len(n_sentences)), n_sentences),
         spans=np.zeros((0, 2), np.int64),
-        words=text.split("\n") if text else [],
+        words=distinct,
         codes=codes,
         indptr=np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]),
         under=(marks & 1).astype(bool),

@@ -166,6 +166,7 @@ class Drivers(pd.DataFrame):
     def of(cls, table: pd.DataFrame, naming: Naming) -> Drivers:
         """The table, with what the response is called."""
         made = cls(table)
+        made.attrs |= table.attrs
         made.naming = naming
         return made
 
@@ -202,6 +203,7 @@ class Drivers(pd.DataFrame):
             if sentences
         ]
         condition = f"<p>{escape(self.naming.condition)}</p>" if self.naming.given else ""
+        condition += f"<p>{escape(self.attrs['basis'])}</p>" if "basis" in self.attrs else ""
         return "".join(lists) + condition + str(shown(self).to_html(index=False, border=0))
 
 

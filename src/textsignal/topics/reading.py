@@ -54,6 +54,10 @@ class Observed:
             self.family,
         )
 
+    def but(self, left_out: NDArray[np.bool_]) -> Observed:
+        """The same without some of the documents; itself where none is left out."""
+        return self.at(np.flatnonzero(~left_out)) if left_out.any() else self
+
     def with_given(self, given: Given | None) -> Observed:
         """The same with covariates and offset."""
         return replace(self, given=given)

@@ -123,6 +123,8 @@ class Speaking(Trusted):
             if interval is not None:
                 effects = self.estimate_effects(by, level=interval, groups=groups, **beside)
                 made = with_clear(with_intervals(made, effects), effects.frame, interval)
+            if given is None and (basis := self.reader_.basis):
+                made.attrs["basis"] = basis
             return Drivers.of(made, self.naming_)
         if interval is not None:
             raise self.reader_.of_one_class("intervals")

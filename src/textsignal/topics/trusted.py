@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -98,7 +99,7 @@ class Trusted:
         check_is_fitted(self)
         if isinstance(self.reader_, ClassReader):
             raise self.reader_.of_one_class("intervals")
-        return estimate_effects(
+        found = estimate_effects(
             self.reader_,
             self._observed(texts, responses, sample_weight, covariates, offset),
             self._topic_names(),
@@ -112,6 +113,8 @@ class Trusted:
             n_jobs=self.n_jobs,
             progress=progress,
         )
+        basis = self.reader_.basis
+        return replace(found, method=f"{found.method} {basis}") if basis else found
 
     def stability(
         self,

@@ -22,6 +22,7 @@ from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
 from textsignal.text.shards import read_arrays, read_shard, write_arrays
 from textsignal.training.corpus import Corpus
+from textsignal.training.draws import Keys
 from textsignal.training.tone import BLOCK, ToneBlock, tone_block, tone_effects
 
 #: Shards whose counts are held at once.
@@ -86,29 +87,37 @@ def write_block(block: ToneBlock, sizes: Vector, path: Path) -> StoredBlock:
 
 
 def stored_tone(
-    shards: Sequence[Path], sizes_of_shards: Sequence[int], features: Features, family: Family, compute: Compute
+    shards: Sequence[Path],
+    sizes_of_shards: Sequence[int],
+    features: Features,
+    family: Family,
+    compute: Compute,
+    without: Keys,
 ) -> Vector:
     """(features, fits) of `tone_effects`, over all shards; sizes_of_shards : documents of each.
 
-    Shards hold `response` and `weight` of their documents. Those of one block follow each other.
+    Shards hold `response`, `weight` and `keys` of their documents. Those of one block follow each other.
+
+    without : keys of documents that are left out.
     """
     sizes = features.sizes
 
     def block(numbers: Sequence[int]) -> StoredBlock:
-        corpus = _corpus([shards[number] for number in numbers], features, family, compute)
+        corpus = _corpus([shards[number] for number in numbers], features, family, compute, without)
         return write_block(tone_block(corpus, sizes), sizes, shards[numbers[0]].with_suffix(".block"))
 
     blocks = compute.engine.map(block, in_blocks(sizes_of_shards, BLOCK))
     return tone_effects(blocks, family.of_words, compute)
 
 
-def _corpus(paths: Sequence[Path], features: Features, family: Family, compute: Compute) -> Corpus:
+def _corpus(paths: Sequence[Path], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
     """Counts of features, encoded responses and weights of the documents that count and say something."""
     counts, responses, weights = [], [], []
     for path in paths:
         texts, others = read_shard(path)
         found = features.count(texts, compute.engine)
-        rows = np.flatnonzero((others["weight"] > 0) & (np.diff(found.indptr) > 0))
+        counting = (others["weight"] > 0) & ~np.isin(others["keys"], without)
+        rows = np.flatnonzero(counting & (np.diff(found.indptr) > 0))
         counts.append(found if len(rows) == found.shape[0] else found[rows])
         responses.append(others["response"][rows])
         weights.append(others["weight"][rows])

@@ -88,6 +88,7 @@ class FittedThemes:
     terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
     training : what level 2 was fitted to.
     why : so many themes, for people; "" where their number was given.
+    basis : a sentence on which documents what was learnt from; "" where all was from those of `training`.
     """
 
     family: Family
@@ -100,6 +101,7 @@ class FittedThemes:
     effects: ThemeEffects
     training: ThemeTraining
     why: str = field(default="", metadata={"later": True})
+    basis: str = field(default="", metadata={"later": True})
 
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together: a stored model may be damaged."""

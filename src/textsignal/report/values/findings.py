@@ -33,12 +33,13 @@ def findings(
     prediction: Prediction | None,
     settings: ReportSettings,
     noun: str,
+    basis: str = "",
 ) -> Findings:
-    """The report in a few sentences."""
+    """The report in a few sentences; basis : a sentence on what was learnt from which documents."""
     fixed = to_fix(topics, settings.naming)
     kept = to_keep(topics, fixed, settings.naming)
     return Findings(
-        lead=_lead(topics, documents, noun),
+        lead=_lead(topics, documents, noun, basis),
         titles=titles_of(fixed, kept, settings.naming),
         to_fix=tuple(
             Sentence((_named(topic), cost_of(topic, settings.naming) + _where("Worst", topic.worst, settings)))
@@ -54,10 +55,11 @@ def findings(
     )
 
 
-def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str) -> Sentence:
+def _lead(topics: Sequence[TopicCard], documents: DocumentsSummary, noun: str, basis: str) -> Sentence:
     texts = "1 text was" if documents.documents == 1 else f"{documents.documents:,} texts were"
     found = f"1 {noun}" if len(topics) == 1 else f"{len(topics)} {noun}s"
-    return Sentence((f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth.",))
+    read = f"{texts} read for what they speak of ({found}), how they speak of it, and what that is worth."
+    return Sentence((f"{read} {basis}".rstrip(),))
 
 
 def _where(which: str, groups: Sequence[str], settings: ReportSettings) -> str:

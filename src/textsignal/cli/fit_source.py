@@ -1,0 +1,96 @@
+"""`textsignal fit` of more rows than memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textsignal.cli.console import count, report_settings, say, stream_progress
+from textsignal.cli.screen import RESULTS, say_results, show_analysis
+from textsignal.errors import InputError
+from textsignal.tables.write import check_not_input, whole_folder
+
+if TYPE_CHECKING:
+    from textsignal.model import TextResponseModel
+    from textsignal.tables.batches import Source
+
+
+def is_source(files: Sequence[str], *asked: object) -> bool:
+    """Whether rows are read in batches: of several files, a pattern or a folder, or where it is asked for.
+
+    Examples
+    --------
+    >>> is_source(["reviews.csv"], None), is_source(["reviews-*.csv"], None), is_source(["reviews.csv"], "4GB")
+    (False, True, True)
+    """
+    first = Path(files[0])
+    pattern = has_magic(str(first)) and not first.exists()
+    return len(files) > 1 or pattern or first.is_dir() or any(given is not None for given in asked)
+
+
+def check_flags(given: dict[str, object]) -> None:
+    """Raise where an option is given that a source cannot have."""
+    for flag, value in given.items():
+        if value:
+            raise InputError(
+                f"{flag} cannot be had of files that are read in batches (several, a pattern, a folder, or with "
+                "--memory); leave it out, or give one file without --memory"
+            )
+
+
+def fit_source(
+    files: Sequence[str],
+    output: Path,
+    model: TextResponseModel,
+    *,
+    text: str,
+    response: str,
+    memory: str | None,
+    folder: Path | None,
+    force: bool,
+    page: dict[str, Any],
+    read: dict[str, Any],
+    what: str,
+    **options: Any,
+) -> None:
+    """Fit a model to files; write what came of it and show it.
+
+    page : settings of the report; read : how files are read; what : is fitted; options : of `analyse_source`.
+    """
+    from textsignal.streaming import MEMORY, columns_of
+    from textsignal.tables.analyse_source import analyse_source
+    from textsignal.tables.batches import read_batches
+
+    columns = columns_of(text, response, options["weights"])
+    source = read_batches(list(files), columns.roles, notice=_say_choice, **read)
+    check_not_input(output / RESULTS[1], [file for file in source.files if file.name in RESULTS])
+    with whole_folder(output, force=force) as place:
+        rows = "" if source.n_rows is None else f": {count(source.n_rows, 'row')}"
+        say(f"{named(source)}{rows}. Fitting {what}; rows are read in batches.")
+        with stream_progress() as progress:
+            found = analyse_source(
+                source,
+                text=text,
+                response=response,
+                model=model,
+                memory=memory or MEMORY,
+                folder=folder,
+                progress=progress,
+                **options,
+            )
+        with report_settings(source=named(source), **page) as settings:
+            found.write(place, settings)
+    show_analysis(found)
+    say_results(output)
+
+
+def named(source: Source) -> str:
+    """Files in a few words."""
+    names = [file.name for file in source.files]
+    return names[0] if len(names) == 1 else f"{count(len(names), 'file')}, {names[0]} to {names[-1]}"
+
+
+def _say_choice(file: str, choice: str) -> None:
+    say(f"{Path(file).name}: {choice}.")

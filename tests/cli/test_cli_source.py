@@ -1,0 +1,109 @@
+"""`textsignal fit` of files that are read in batches."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import textsignal as ts
+from textsignal import streaming
+from textsignal.datasets import synthetic_reviews
+from textsignal.tables.analyse import analyse
+
+N = 450
+BASIS = "of 450 texts, tone comes from all that were not held back."
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    table = synthetic_reviews(N, seed=2).to_frame()
+    for number in range(3):
+        table.iloc[number * 150 : number * 150 + 150].to_parquet(folder / f"{number}.parquet")
+    table.to_csv(folder / "all.csv", index=False)
+    return folder
+
+
+OPTIONS = ("--text", "review", "--response", "rating", "-k", 4, "--family", "binomial", "-j", 1)
+
+
+@pytest.fixture(scope="module")
+def run(call, files, tmp_path_factory):
+    """A fit to a sample, and what it wrote on the screen."""
+    out = tmp_path_factory.mktemp("run") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streaming, "MOST_SAMPLED", 300)
+        assert call("fit", f"{files}/*.parquet", *OPTIONS, "-o", out, "--folder", out.parent / "shards") == 0
+    return out
+
+
+def test_what_is_written(run, files):
+    assert {path.name for path in run.iterdir()} == {
+        *("model", "topics.csv", "documents.csv", "summary.json", "report.html")
+    }
+    documents, table = pd.read_csv(run / "documents.csv"), pd.read_csv(files / "all.csv")
+    assert 150 < len(documents) <= 300
+    assert np.array_equal(documents["response"], table["rating"][documents["row"] - 1])
+    assert documents["held_out"].sum() == round(0.2 * len(documents))
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["rows"] == len(documents)
+    assert summary["held_out"]["documents"] == documents["held_out"].sum()
+    assert summary["held_out"]["r2"] > 0.1
+    assert "of 450 texts" + summary["made_of"]["Documents"].partition("of 450 texts")[2] + "." == BASIS
+
+
+def test_the_model_and_the_page_say_what_they_were_learnt_from(run):
+    model = ts.load(run / "model")
+    n_drawn = len(pd.read_csv(run / "documents.csv"))
+    assert model.reader_.basis.endswith(BASIS)
+    assert model.n_documents_ == N - round(0.2 * n_drawn)
+    page = (run / "report.html").read_text()
+    assert f"{n_drawn} texts were read for" in page
+    assert model.reader_.basis in page.split("What to fix first")[0]
+    assert "3 files, 0.parquet to 2.parquet" in page
+
+
+def test_what_is_said(call, files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(streaming, "MOST_SAMPLED", 300)
+    assert call("fit", files, *OPTIONS, "-o", tmp_path / "out", "--holdout", 0) == 0
+    said = capsys.readouterr().err
+    assert "3 files, 0.parquet to 2.parquet: 450 rows. Fitting 4 themes; rows are read in batches." in said
+    lines = ["Reading: 450 of 450 rows", "Counting words", "Learning tone", "Learning themes"]
+    assert [line for line in said.splitlines() if line in lines] == lines
+    assert "of 450 texts, tone comes from all of them. What follows is of the" in said.replace("\n", " ")
+    assert said.count("tone comes from all of them") == 1
+    assert "report.html" in said
+
+
+def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
+    """All rows are in the sample; the words of held-back rows are known in batches alone, so nothing is held back."""
+    assert call("fit", files / "all.csv", *OPTIONS, "-o", tmp_path / "out", "--memory", "2GB", "--holdout", 0) == 0
+    model = ts.TextResponseModel(4, family="binomial", n_jobs=1)
+    whole = analyse(pd.read_csv(files / "all.csv"), text="review", response="rating", model=model, holdout=0)
+    found = pd.read_csv(tmp_path / "out" / "documents.csv")
+    pd.testing.assert_frame_equal(found, whole.documents, check_dtype=False, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--by", "hotel"), "--by cannot be had of files that are read in batches"),
+        (("--on-bad-rows", "drop"), "--on-bad-rows drop cannot be had"),
+        (("--response", "other"), "more than one --response cannot be had"),
+        (("--memory", "2 cats"), "--memory 2 cats is no size"),
+        (("--memory", "1MB"), "--memory 1MB is too little"),
+        (("--holdout", "1"), "--holdout 1.0 must be at least 0 and below 1"),
+        (("--training", "joint"), "themes"),
+    ],
+)
+def test_flags_that_cannot_be(call, files, tmp_path, capsys, flags, message):
+    options = ("--text", "review", "--response", "rating", "-j", 1)
+    assert call("fit", f"{files}/*.parquet", *options, "-o", tmp_path / "out", *flags) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_pattern_that_matches_nothing(call, tmp_path, capsys):
+    assert call("fit", f"{tmp_path}/*.csv", *OPTIONS, "-o", tmp_path / "out") == 2
+    assert "no file matches" in capsys.readouterr().err
