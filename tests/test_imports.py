@@ -47,7 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "readers",
         "uncertainty",
         "topics.conditional topics.trusted",
-        "topics.revise storage",
+        "topics.revise topics.growing storage",
         "topics.speaking",
         "parts",
         "streaming",

@@ -31,6 +31,7 @@ from textsignal.topics.beside import name_of
 from textsignal.topics.conditional import Conditional, observe_given, texts_and_covariates
 from textsignal.topics.explanation import Explanation
 from textsignal.topics.findings import Drivers
+from textsignal.topics.growing import Growing
 from textsignal.topics.naming import Naming
 from textsignal.topics.reading import Observed, Reading, Tokens, observe
 from textsignal.topics.revise import Revisable
@@ -39,7 +40,7 @@ from textsignal.topics.table import unique_labels
 
 
 class TextResponseModel(
-    Predicting, OfMatrix, Conditional, Revisable, Speaking, Reporting, TransformerMixin, BaseEstimator
+    Predicting, OfMatrix, Conditional, Revisable, Speaking, Reporting, Growing, TransformerMixin, BaseEstimator
 ):
     """Themes, or topics, that explain texts and the number beside each of them.
 

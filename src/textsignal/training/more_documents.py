@@ -1,0 +1,78 @@
+"""A model of themes after more documents: themes, features and terms stay, tone moves, level 2 is fitted again.
+
+Tone goes on from where it is by steps on the new documents alone, which learn what it does not know of them yet, and
+count by their share of all documents. The old tone has not seen the responses of the new documents, so level 2 is fitted
+to what that says of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from textsignal.arrays import Vector
+from textsignal.engines import Compute
+from textsignal.text.units import SentenceTexts
+from textsignal.training.contributions import fit_theme_effects
+from textsignal.training.theme_reading import (
+    FittedThemes,
+    ThemeReading,
+    ThemeTraining,
+    by_document,
+    count_units,
+    read_features,
+    readings_of,
+    sentence_ends,
+    text_keys,
+)
+from textsignal.training.tone import fit_tone
+
+
+def learn_more(
+    model: FittedThemes, texts: SentenceTexts, responses: Vector, weight: Vector, n_known: int, compute: Compute
+) -> FittedThemes:
+    """The model after more documents; n_known : documents that tone has seen before.
+
+    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    """
+    y = model.family.encode(responses)
+    read = read_features(texts, model.features, compute.engine)
+    (reading,) = readings_of(read, count_units(texts, model.terms), [model.tone], model.themes, compute)
+    unseen = reading.sentence_tone
+    by_now = np.asarray(by_document(unseen[:, None], texts)[:, 0], dtype=float)
+    more = fit_tone(read.counts, model.features.sizes, y, weight, model.family.of_words, compute, by_now).effects
+    known = _joined(model.training, reading, unseen, responses, weight)
+    # Documents that were only shown after the fit stay without a say.
+    counting = np.where(known.later, 0.0, known.weight)
+    effects, family = fit_theme_effects(
+        known.tone,
+        known.shares,
+        model.themes.prevalence,
+        model.family.encode(known.responses),
+        counting,
+        model.family,
+        compute,
+    )
+    share = len(texts) / (n_known + len(texts))
+    return replace(model, tone=model.tone + share * more, effects=effects, family=family, training=known)
+
+
+def _joined(
+    known: ThemeTraining, reading: ThemeReading, unseen: Vector, responses: Vector, weight: Vector
+) -> ThemeTraining:
+    """Documents that the model knows, and the new ones behind them; unseen : (sentences,) tone of these."""
+    texts = reading.texts
+    new = ThemeTraining(
+        keys=text_keys(texts.texts),
+        ends=known.ends[-1] + sentence_ends(texts)[1:],
+        sentence_tone=unseen,
+        tone=reading.tone_by_theme(unseen),
+        shares=reading.shares,
+        spoken=reading.spoken,
+        responses=responses,
+        weight=weight,
+        later=np.zeros(len(texts), dtype=bool),
+    )
+    names = ("keys", "ends", "sentence_tone", "tone", "shares", "spoken", "responses", "weight", "later")
+    return ThemeTraining(**{name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names})
