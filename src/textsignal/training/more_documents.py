@@ -1,8 +1,8 @@
 """A model of themes after more documents: themes, features and terms stay, tone moves, level 2 is fitted again.
 
 Tone goes on from where it is by steps on the new documents alone, which learn what it does not know of them yet, and
-count by their share of all documents. The old tone has not seen the responses of the new documents, so level 2 is fitted
-to what that says of them.
+count by their share of all documents. The old tone has not seen the responses of the new documents, so level 2 is
+fitted to what that says of them.
 """
 
 from __future__ import annotations
