@@ -40,7 +40,7 @@ def by_name(words, counts):
     }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents, cuts)
 def test_counts_of_shards_are_those_of_all_texts(texts, sizes):
     found, (words, whole) = merged(texts, sizes), counted(texts)
@@ -51,7 +51,7 @@ def test_counts_of_shards_are_those_of_all_texts(texts, sizes):
         assert np.array_equal(getattr(found.counts, name), getattr(whole, name)), name
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents, cuts, st.integers(2, 12), st.integers(2, 12))
 def test_above_the_limit_counts_are_too_small_by_the_error_at_most(texts, sizes, most_words, most_pairs):
     found = merged(texts, sizes, most_words=most_words, most_pairs=most_pairs)

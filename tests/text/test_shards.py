@@ -27,7 +27,7 @@ def written(folder, texts=("Not clean. Noisy!", "", "Fine")):
     return tokens, path
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @example([])
 @example(["", "😀"])
 @example(["", "  "])
