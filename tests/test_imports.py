@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "topics.findings",
         "datasets tables.batch_files",
         "engines.local tables.batches",
+        "engines.dask",
         "tables.cells",
         "inference",
         "training.corpus training.lengths training.loop training.draws",

@@ -17,6 +17,7 @@ from textsignal import parts, storage, streaming
 from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.covariates.design import Design
+from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
@@ -154,6 +155,7 @@ class TextResponseModel(
         text: str | None = None,
         memory: str | int = streaming.MEMORY,
         folder: str | Path | None = None,
+        engine: Engine | None = None,
     ) -> Self:
         """Learn terms, themes or topics, and what they are worth.
 
@@ -174,12 +176,16 @@ class TextResponseModel(
             columns too. Tone is learnt from all documents, themes and what they are worth from a random sample.
         memory, folder : of a source: what the fit may take; where its numbers are kept, so that a fit that was stopped
             goes on from there: by default they are kept nowhere.
+        engine : of files: who reads them and learns from all documents, such as `engines.dask.DaskEngine(client)`; by
+            default threads of this process.
         """
         parts.check(self)
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
-            fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder)
+            fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder, engine=engine)
             return self.take_source(fitted, columns.response)
+        if engine is not None:
+            raise InputError("an engine is for a source; give text=, the column of its texts")
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         observed, design = observe_given(

@@ -1,7 +1,7 @@
 """Fitting from files, datasets or iterators that need not fit into memory.
 
-Texts are read once, batch by batch: words become numbers in shards on disk, and a random sample of the documents is
-kept. Counts and tone are learnt from all shards, everything else from the sample.
+Texts are read once, batch by batch: words become numbers in shards, on disk or in the memory of workers, and a random
+sample of the documents is kept. Counts and tone are learnt from all shards, everything else from the sample.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from textsignal import parts
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.engines import Compute, Engine
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError, OutputError
 from textsignal.families.auto import Candidates
@@ -31,12 +33,12 @@ from textsignal.tables.batches import Batch, Source, read_batches
 from textsignal.tables.cells import numbers_in, texts_in, weight_in
 from textsignal.tables.files import check_file
 from textsignal.text.encoded import as_bytes
-from textsignal.text.shards import UNFINISHED, read_shard, write_shard
+from textsignal.text.shards import UNFINISHED, Place, read_shard, write_shard
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, Tokens, observe
 from textsignal.training.draws import Keys
-from textsignal.training.sample import Passing, Sample
-from textsignal.training.streamed import count_shards, stored_tone
+from textsignal.training.sample import Passing, Sample, common_bound, joined
+from textsignal.training.streamed import ReadPart, count_shards, stored_tone
 from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import TONE_FOLDS, Tone, tone_folds
@@ -112,11 +114,11 @@ def say_nothing(what: str, done: int, total: int | None) -> None:
 class Streamed:
     """Documents that were read.
 
-    shards : files, with `sizes` documents each; responses : (documents,) that count.
+    shards : as the engine keeps them, with `sizes` documents each; responses : (documents,) that count.
     sample : some of the documents; drawn : what else is known of these.
     """
 
-    shards: list[Path]
+    shards: list[Any]
     sizes: list[int]
     responses: Vector
     sample: Observed
@@ -150,11 +152,13 @@ def fit_source(
     *,
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
+    engine: Engine | None = None,
     hold_out: HoldOut = hold_nothing,
     progress: Progress = say_nothing,
 ) -> FittedSource:
     """Fit themes to a source.
 
+    engine : reads it, and learns from all documents; by default threads of this process.
     hold_out : which documents of the sample nothing is learnt from but their words; neither is from copies of them.
     """
     if parts.training_of(options) != "themes":
@@ -164,13 +168,14 @@ def fit_source(
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
     batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
-    with shards_folder(folder, batches, columns, options) as place:
-        found = read_source(batches, columns, options, place, most_words, progress)
-        held_out = hold_out(found.sample.tokens)
-        with _rows_of(batches):
-            families = _families(options, found)
-        with local_compute(options.n_jobs) as compute:
-            prepared = prepare_streamed(options, found, families, held_out, compute, progress)
+    with local_compute(options.n_jobs) as compute:
+        spread = compute if engine is None else Compute(engine, compute.kernels)
+        with shards_folder(folder, batches, columns, options, spread.engine) as place:
+            found = read_source(batches, columns, options, place, most_words, spread.engine, progress)
+            held_out = hold_out(found.sample.tokens)
+            with _rows_of(batches):
+                families = _families(options, found)
+            prepared = prepare_streamed(options, found, families, held_out, compute, spread, progress)
             (reader,) = parts.fit_prepared_themes(options, prepared, compute)
     return FittedSource(
         _with_basis(reader, found, held_out), found.sample, held_out, found.drawn.rows, found.n_documents
@@ -178,28 +183,31 @@ def fit_source(
 
 
 def read_source(
-    source: Source, columns: Columns, options: parts.Options, folder: Path, most_words: int, progress: Progress
+    source: Source,
+    columns: Columns,
+    options: parts.Options,
+    folder: Path | None,
+    most_words: int,
+    engine: Engine,
+    progress: Progress,
 ) -> Streamed:
-    """Read all batches into shards; those that an earlier run has finished are taken as they are."""
-    language, n_rows = parts.language_of(options), source.n_rows
-    shards, sizes, responses = [], [], []
-    sample = Sample(MOST_SAMPLED, most_words)
-    for number, batch in enumerate(source):
-        texts = texts_in(batch, columns.text)
-        response, weight = numbers_in(batch, columns.response), weight_in(batch, columns.weight)
-        keys = row_keys(*as_bytes(texts))
-        path, others = folder / f"{number:06d}.shard", {"keys": keys, "response": response, "weight": weight}
-        if path.exists():
-            tokens = _shard_of(path, batch, others)
-        else:
-            tokens = theme_tokens(texts, language, options.n_jobs)
-            write_shard(tokens, others, path)
-        sample.offer(texts, Passing.of(batch.first, keys, tokens.n_words, response, weight))
-        shards.append(path)
-        sizes.append(len(tokens))
-        responses.append(np.where(weight > 0, response, np.nan))
-        progress("Reading", batch.first + len(batch), n_rows)
-    counted, drawn = np.concatenate(responses), sample.documents
+    """Read all batches into shards, workers each its own part."""
+    language, n_rows, most = parts.language_of(options), source.n_rows, (MOST_SAMPLED, most_words)
+    step = partial(_read_part, columns=columns, language=language, folder=folder, most=most, n_jobs=engine.n_threads)
+    read = engine.keep(step, source.parts() if engine.is_spread else [_told(source, n_rows, progress)])
+    summaries, firsts = [], [0]
+    for part in engine.stream(lambda part: part.summary, read):
+        summaries.append(part)
+        firsts.append(firsts[-1] + len(part.responses))
+        progress("Reading", firsts[-1], n_rows)
+    if not firsts[-1]:
+        raise InputError("the source has no rows")
+    bound = common_bound([(part.bound, part.levels) for part in summaries], *most)
+    sample = joined(engine.map(lambda part: part.sample.up_to(bound), read), firsts[:-1])
+    places = [(part, number) for part, own in zip(read, summaries, strict=True) for number in range(len(own.sizes))]
+    shards = engine.keep(lambda place: place[0].shards[place[1]], places)
+    sizes = list(chain.from_iterable(part.sizes for part in summaries))
+    counted, drawn = np.concatenate([part.responses for part in summaries]), sample.documents
     tokens, weights = theme_tokens(sample.texts, language, options.n_jobs), drawn.weight
     with _rows_of(source):
         family = parts.asked_family(options, counted)
@@ -218,6 +226,45 @@ def _rows_of(source: Source) -> Iterator[None]:
         raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
 
 
+def _told(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
+    """The batches of a source, of which each is told when it is done."""
+    for batch in source:
+        yield batch
+        progress("Reading", batch.first + len(batch), n_rows)
+
+
+def _read_part(
+    batches: Iterable[Batch],
+    *,
+    columns: Columns,
+    language: str | None,
+    folder: Path | None,
+    most: tuple[int, int],
+    n_jobs: int,
+) -> ReadPart:
+    """Read batches into shards; those that an earlier run has finished are taken as they are."""
+    shards: list[Place] = []
+    sizes, responses = [], []
+    sample = Sample(*most)
+    for number, batch in enumerate(batches):
+        texts = texts_in(batch, columns.text)
+        response, weight = numbers_in(batch, columns.response), weight_in(batch, columns.weight)
+        keys = row_keys(*as_bytes(texts))
+        path = None if folder is None else folder / f"{number:06d}.shard"
+        others = {"keys": keys, "response": response, "weight": weight}
+        if path is not None and path.exists():
+            tokens = _shard_of(path, batch, others)
+            shards.append(path)
+        else:
+            tokens = theme_tokens(texts, language, n_jobs)
+            shards.append(write_shard(tokens, others, path))
+        place = {"row": batch.row, "file": batch.number}
+        sample.offer(texts, Passing.of(batch.first, keys, tokens.n_words, response, weight, **place))
+        sizes.append(len(tokens))
+        responses.append(np.where(weight > 0, response, np.nan))
+    return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), sample)
+
+
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
     """What an earlier run has written; raises where it is of other documents."""
     tokens, held = read_shard(path)
@@ -233,9 +280,10 @@ def prepare_streamed(
     families: Candidates,
     held_out: NDArray[np.bool_],
     compute: Compute,
+    spread: Compute,
     progress: Progress,
 ) -> Prepared:
-    """Learn words and tone from all shards, and what themes stand on from the sample."""
+    """Learn words and tone from all shards, by `spread`, and what themes stand on from the sample, by `compute`."""
     own = found.sample.but(held_out)
     response = Response(_counted(own), families)
     if np.unique(response.values[~np.isnan(response.values)]).size < 2:
@@ -244,10 +292,10 @@ def prepare_streamed(
             "responses, so there is nothing to explain; give a source of texts that have a response"
         )
     progress("Counting words", 0, None)
-    lexicon = _lexicon(options, found, compute)
+    lexicon = _lexicon(options, found, spread)
     without: Keys = np.unique(found.drawn.keys[held_out])
     progress("Learning tone", 0, None)
-    effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, compute, without)
+    effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, spread, without)
     progress("Learning themes", 0, None)
     read = read_features(own.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
     tone = Tone(effects[:, TONE_FOLDS].copy(), tone_folds(read.counts), effects[:, :TONE_FOLDS].T.copy())
@@ -286,8 +334,18 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
 
 
 @contextmanager
-def shards_folder(given: str | Path | None, source: Source, columns: Columns, options: parts.Options) -> Iterator[Path]:
-    """A folder for shards: one that vanishes, or the given one, which stays and whose shards are used again."""
+def shards_folder(
+    given: str | Path | None, source: Source, columns: Columns, options: parts.Options, engine: Engine
+) -> Iterator[Path | None]:
+    """A folder for shards: one that vanishes, or the given one, which stays and whose shards are used again.
+
+    None where workers hold shards.
+    """
+    if engine.is_spread:
+        if given is not None:
+            raise InputError(f"folder={str(given)!r} is of fits on one machine: workers hold shards in their memory")
+        yield None
+        return
     if given is None:
         with tempfile.TemporaryDirectory(prefix="textsignal-") as place:
             yield Path(place)

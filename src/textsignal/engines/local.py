@@ -7,9 +7,9 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from queue import Empty, SimpleQueue
-from typing import Generic, Self, cast
+from typing import Any, Generic, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,6 +23,8 @@ BLOCK_DOCUMENTS = 4096
 MOST_BLOCKS = 256
 #: Sums are held for this many groups of blocks at once: enough for any number of cores here, few enough for memory.
 GROUPS = 64
+#: Blocks that a stream works on at once.
+AT_ONCE = 8
 
 
 class LocalEngine:
@@ -40,6 +42,8 @@ class LocalEngine:
     ...     engine.sweep(lambda block: sum(block), [(1, 2), (3, 4)])
     10
     """
+
+    is_spread = False
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = effective_n_jobs(n_jobs)
@@ -80,12 +84,32 @@ class LocalEngine:
             other.result()
         return results
 
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Any]:
+        """`step` of every block: all is in this process."""
+        return self.map(step, list(blocks))
+
+    def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """`step` of every block, in order, a few at once."""
+        waiting = iter(blocks)
+        while some := list(islice(waiting, AT_ONCE)):
+            yield from self.map(step, some)
+
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
-        count = min(groups, len(blocks))
-        edges = np.linspace(0, len(blocks), count + 1).astype(int)
-        parts = [blocks[start:stop] for start, stop in pairwise(edges)]
+        parts = in_groups(blocks, groups)
         return functools.reduce(operator.add, self.map(lambda part: _add_up(map(step, part)), parts))
+
+
+def in_groups(blocks: Sequence[Item], groups: int) -> list[Sequence[Item]]:
+    """Blocks that follow each other, in at most so many groups: what is added together first.
+
+    Examples
+    --------
+    >>> in_groups("abcde", 2)
+    ['ab', 'cde']
+    """
+    edges = np.linspace(0, len(blocks), min(groups, len(blocks)) + 1).astype(int)
+    return [blocks[start:stop] for start, stop in pairwise(edges.tolist())]
 
 
 class _Task(Generic[Item, Result]):

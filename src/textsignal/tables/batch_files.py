@@ -63,12 +63,17 @@ class Columns:
 
 @dataclass(frozen=True)
 class Parts:
-    """How a file is cut. rows : most of a part; notice : what was chosen is told to it; options : of `read_table`."""
+    """How a file is cut.
+
+    rows : most of a part; notice : what was chosen is told to it; options : of `read_table`.
+    groups : row groups of a Parquet file that are wanted, None for all.
+    """
 
     columns: Columns
     rows: int
     notice: Notice
     options: Mapping[str, str]
+    groups: Sequence[int] | None = None
 
     def tell(self, path: Path, choice: str) -> None:
         """Tell what was chosen, where something was."""
@@ -77,7 +82,12 @@ class Parts:
 
     def rows_of(self, n_bytes: float) -> int:
         """Most rows of a part where each takes so many bytes."""
-        return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, self.rows))
+        return rows_within(n_bytes, self.rows)
+
+
+def rows_within(n_bytes: float, most: int) -> int:
+    """Rows that a part holds, at most `most`, where each takes so many bytes."""
+    return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -87,7 +97,14 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def file_parts(
-    path: Path, columns: Columns, rows: int, notice: Notice, stamp: Stamp, **options: str | None
+    path: Path,
+    columns: Columns,
+    rows: int,
+    notice: Notice,
+    stamp: Stamp,
+    groups: Sequence[int] | None = None,
+    *,
+    options: Mapping[str, str | None] | None = None,
 ) -> Iterator[pd.DataFrame]:
     r"""The rows of a file, in parts of at most so many; raise where it is damaged, or is not what `stamp` says.
 
@@ -100,8 +117,8 @@ def file_parts(
     ['Fine', 'Poor']
     ['NA']
     """
-    given = given_options(path, **options)
-    parts = _PARTS[ending_of(path)](path, Parts(columns, rows, notice, given))
+    given = given_options(path, **(options or {}))
+    parts = _PARTS[ending_of(path)](path, Parts(columns, rows, notice, given, groups))
     n_rows = 0
     while True:
         try:
@@ -125,6 +142,40 @@ def rows_in(path: Path) -> int | None:
         return int(pq.read_metadata(path).num_rows) if ending_of(path) == ".parquet" else None
     except (OSError, pa.ArrowException):  # damaged: reading it says how
         return None
+
+
+def row_groups(path: Path, columns: Columns, rows: int) -> list[tuple[int, list[int] | None]]:
+    """What can be read apart of a file: number of the first row, and row groups; all of it where it has none.
+
+    Row groups of a Parquet file are taken together up to what a part holds.
+    """
+    try:
+        metadata = pq.read_metadata(path) if ending_of(path) == ".parquet" else None
+    except (OSError, pa.ArrowException):  # damaged: reading it says how
+        metadata = None
+    if metadata is None:
+        return [(0, None)]
+    taken = columns.of(str(path), metadata.schema.to_arrow_schema().names)
+    return list(_together(metadata, rows_within(_row_bytes(metadata, taken), rows)))
+
+
+def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
+    """Bytes of these columns in a row, as far as the file says."""
+    n_bytes, _ = _column_sizes(metadata)
+    used = sum(size for name, size in n_bytes.items() if name.partition(".")[0] in taken or name in taken)
+    return used / max(metadata.num_rows, 1)
+
+
+def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int] | None]]:
+    """Row groups that are read together, with the number of their first row."""
+    first, n_rows, groups = 0, 0, list[int]()
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).num_rows
+        if groups and n_rows + size > most:
+            yield first, groups
+            first, n_rows, groups = first + n_rows, 0, []
+        n_rows, groups = n_rows + size, [*groups, group]
+    yield first, groups
 
 
 def in_slices(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
@@ -214,27 +265,17 @@ def _parquet_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
         raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
     with file:
         taken = parts.columns.of(str(path), file.schema_arrow.names)
-        n_bytes, with_missing = _column_sizes(file.metadata)
-        used = sum(size for name, size in n_bytes.items() if name.partition(".")[0] in taken or name in taken)
-        rows = parts.rows_of(used / max(file.metadata.num_rows, 1))
+        _, with_missing = _column_sizes(file.metadata)
+        rows = parts.rows_of(_row_bytes(file.metadata, taken))
         # Whole numbers of which some are missing are floats in every part, as in a table of all rows.
         kinds = {field.name: pa.types.is_integer(field.type) for field in file.schema_arrow}
         floats = {name: float for name in taken if kinds[name] and name in with_missing}
-        for groups in _row_groups(file.metadata, rows):
-            for batch in file.iter_batches(rows, columns=taken, row_groups=groups):
+        # Whoever reads some of the row groups gets the parts that whoever reads all of them gets. Arrow holds what it
+        # has read of those that it is given.
+        apart = [groups for _, groups in _together(file.metadata, rows)]
+        for groups in apart if parts.groups is None else [parts.groups]:
+            for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
                 yield frame_of(batch)[taken].astype(floats)
-
-
-def _row_groups(metadata: Any, rows: int) -> Iterator[list[int]]:
-    """Neighbouring row groups of at least so many rows together: Arrow holds what it has read of those it is given."""
-    groups: list[int] = []
-    for group in range(metadata.num_row_groups):
-        groups.append(group)
-        if sum(metadata.row_group(each).num_rows for each in groups) >= rows:
-            yield groups
-            groups = []
-    if groups:
-        yield groups
 
 
 def _column_sizes(metadata: Any) -> tuple[dict[str, int], set[str]]:

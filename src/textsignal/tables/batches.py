@@ -23,6 +23,7 @@ from textsignal.tables.batch_files import (
     file_parts,
     frame_of,
     in_slices,
+    row_groups,
     rows_in,
     stamp_of,
 )
@@ -43,12 +44,14 @@ class Batch:
     table : the wanted columns, rows numbered from 0; texts are held by Arrow.
     file : the file or table they are of, for errors.
     first : number of its first row over all files, from 0; row : the same within its file.
+    number : of the file or table, from 0.
     """
 
     table: pd.DataFrame
     file: str
     first: int
     row: int
+    number: int
 
     def __len__(self) -> int:
         return len(self.table)
@@ -57,6 +60,37 @@ class Batch:
     def place(self) -> str:
         """Its file and rows, for errors; rows are counted from 1 over the file."""
         return f"{self.file}, rows {self.row + 1:,} to {self.row + len(self):,}"
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Rows of a file that somebody else may read: the batches of a `Source`, but that `first` is 0 for its own first.
+
+    file, number : the file, and its number in the source; row : number of the first row; groups : row groups of a
+    Parquet file, None for all of any file; others as in `Source`.
+    """
+
+    file: Path
+    number: int
+    row: int
+    groups: Sequence[int] | None
+    stamp: Stamp
+    columns: Columns
+    batch_rows: int
+    options: Mapping[str, str | None]
+
+    def __iter__(self) -> Iterator[Batch]:
+        check_file(self.file)
+        stamp = stamp_of(self.file)
+        # On another machine a file may have another inode.
+        if stamp[1:] != self.stamp[1:]:
+            raise InputError(f"{self.file} has changed since the first look at it; read it again when it is complete")
+        first, ignore = 0, lambda file, choice: None
+        tables = file_parts(self.file, self.columns, self.batch_rows, ignore, stamp, self.groups, options=self.options)
+        for table in tables:
+            if len(table):
+                yield Batch(table, str(self.file), first, self.row + first, self.number)
+            first += len(table)
 
 
 class Source:
@@ -111,13 +145,28 @@ class Source:
         known = [count for count in counts if count is not None]
         return sum(known) if known and len(known) == len(counts) else None
 
+    def parts(self) -> list[FilePart]:
+        """What can be read apart, in order; together they give the batches that this source gives."""
+        if not self.files:
+            raise InputError("only files can be read by several workers; give a file, a pattern such as '*.parquet'")
+        found = []
+        for number, file in enumerate(self.files):
+            check_file(file)
+            stamp = self._stamps.setdefault(file, stamp_of(file))
+            given = (stamp, self.columns, self.batch_rows, self.options)
+            found += [
+                FilePart(file, number, row, groups, *given)
+                for row, groups in row_groups(file, self.columns, self.batch_rows)
+            ]
+        return found
+
     def has_column(self, name: str) -> bool:
         """Whether the first file has a column of this name, by its first rows."""
         if not self.files:
             return False
         check_file(self.files[0])
         stamp, ignore = stamp_of(self.files[0]), lambda file, choice: None
-        parts = file_parts(self.files[0], Columns(of_all_rows=False), FIRST_ROWS, ignore, stamp, **self.options)
+        parts = file_parts(self.files[0], Columns(of_all_rows=False), FIRST_ROWS, ignore, stamp, options=self.options)
         return any(name in part.columns for part in islice(parts, 1))
 
     def __iter__(self) -> Iterator[Batch]:
@@ -130,12 +179,14 @@ class Source:
         return self._batches()
 
     def _batches(self) -> Iterator[Batch]:
-        first, row, last = 0, 0, ""
+        first, row, last, number = 0, 0, "", -1
         for name, parts in self._files() if self.files else self._memory():
-            row, last = row if name == last else 0, name
+            # A file may stand in the source twice; rows of other sources come in parts of the same name.
+            if self.files or name != last:
+                row, last, number = 0, name, number + 1
             for part in parts:
                 if len(part):
-                    yield Batch(part, name, first, row)
+                    yield Batch(part, name, first, row, number)
                 first, row = first + len(part), row + len(part)
         if not first:
             raise InputError(f"{', '.join(map(str, self.files[:3])) or 'the source'} has no rows")
@@ -145,7 +196,7 @@ class Source:
             check_file(file)
             # What one pass has read is what every later one must find.
             stamp = self._stamps.setdefault(file, stamp_of(file))
-            yield str(file), file_parts(file, self.columns, self.batch_rows, self.notice, stamp, **self.options)
+            yield str(file), file_parts(file, self.columns, self.batch_rows, self.notice, stamp, options=self.options)
 
     def _memory(self) -> Iterator[tuple[str, Iterator[pd.DataFrame]]]:
         for name, table in _named_tables(self._tables, self.columns, self.batch_rows):

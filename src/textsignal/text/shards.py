@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,33 @@ class NotHeld(Sequence[str]):
         raise IndexError("texts of a shard are not held")
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Arrays in memory, where others lie in a file."""
+
+    arrays: Mapping[str, NDArray[Any]]
+
+    def __sizeof__(self) -> int:
+        return sum(values.nbytes for values in self.arrays.values())
+
+
+#: Where arrays are: in a file, or in memory.
+Place: TypeAlias = Path | Held
+
+
+def put_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
+    """Write arrays to a file, or hold them where there is none."""
+    if path is None:
+        return Held(arrays)
+    write_arrays(arrays, path)
+    return path
+
+
+def beside(place: Place, ending: str) -> Path | None:
+    """A file of the same name with another ending; None where the place is in memory."""
+    return place.with_suffix(ending) if isinstance(place, Path) else None
+
+
 def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
     """Write arrays to a file, whole or not at all."""
     unfinished = path.with_name(path.name + UNFINISHED)
@@ -54,20 +81,24 @@ def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
         raise OutputError(f"cannot write {path.name} into {path.parent}: {reason}") from error
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Arrays of a file; StorageError where it is missing or damaged."""
+def read_arrays(path: Place) -> dict[str, NDArray[Any]]:
+    """Arrays of a file, or held; StorageError where the file is missing or damaged."""
+    if isinstance(path, Held):
+        return dict(path.arrays)
     try:
         return dict(load_file(path))
     except (OSError, SafetensorError) as error:
         raise _damaged(path, error) from error
 
 
-def _damaged(path: Path, why: object) -> StorageError:
+def _damaged(path: Place, why: object) -> StorageError:
+    if isinstance(path, Held):
+        return StorageError(f"a shard in memory is damaged ({why}); read the texts again")
     return StorageError(f"{path} is missing or damaged ({why}); remove {path.parent} and read the texts again")
 
 
-def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path) -> None:
-    """Write documents, and other arrays of theirs, to a file."""
+def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
+    """Write documents, and other arrays of theirs, to a file; hold them where there is none."""
     arrays: dict[str, NDArray[Any]] = {
         "words": np.frombuffer("\n".join(texts.words).encode("utf-8", "surrogatepass"), np.uint8),
         "codes": texts.codes,
@@ -75,17 +106,17 @@ def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: 
         "n_sentences": np.bincount(texts.documents, minlength=len(texts)).astype(np.int32),
         "marks": texts.under.astype(np.uint8) + 2 * texts.negated.astype(np.uint8),
     }
-    write_arrays({**arrays, **others}, path)
+    return put_arrays({**arrays, **others}, path)
 
 
-def read_shard(path: Path) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
+def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
     """What `write_shard` wrote, without the texts themselves.
 
     Examples
     --------
     >>> from textsignal.text.units import read_sentences
     >>> path = getfixture("tmp_path") / "0.shard"
-    >>> write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
+    >>> path = write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
     >>> texts, others = read_shard(path)
     >>> texts.words, texts.documents, texts.negated, others
     (['not', 'clean', 'noisy'], array([0, 0]), array([False,  True, False]), {'stars': array([2., 3.])})

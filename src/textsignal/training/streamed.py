@@ -6,9 +6,11 @@ random sample of a hundred thousand documents tells them as well as ten million 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,40 +22,65 @@ from textsignal.families import Family
 from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
-from textsignal.text.shards import read_arrays, read_shard, write_arrays
+from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_shard
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
+from textsignal.training.sample import Sample
 from textsignal.training.tone import BLOCK, ToneBlock, tone_block, tone_effects
 
-#: Shards whose counts are held at once.
-AT_ONCE = 8
+
+@dataclass(frozen=True, eq=False)
+class ReadPart:
+    """Documents of a part of the source, in shards of `sizes` documents; responses : (documents,) that count."""
+
+    shards: list[Place]
+    sizes: list[int]
+    responses: Vector
+    sample: Sample
+
+    def __sizeof__(self) -> int:
+        return sum(map(sys.getsizeof, self.shards)) + sum(map(len, self.sample.texts))
+
+    @property
+    def summary(self) -> PartSummary:
+        """What must be known of all parts."""
+        return PartSummary(self.sizes, self.responses, self.sample.bound, self.sample.levels)
 
 
-def count_shards(shards: Sequence[Path], compute: Compute) -> MergedCounts:
-    """Words and pairs of all shards."""
+@dataclass(frozen=True, eq=False)
+class PartSummary:
+    """What must be known of all parts: as in `ReadPart`, and the bound and levels of the sample."""
 
-    def counted(path: Path) -> tuple[Sequence[str], TextCounts]:
-        texts, _ = read_shard(path)
+    sizes: list[int]
+    responses: Vector
+    bound: int
+    levels: NDArray[np.int64]
+
+
+def count_shards(shards: Sequence[Any], compute: Compute) -> MergedCounts:
+    """Words and pairs of all shards, as the engine keeps them."""
+
+    def counted(place: Place) -> tuple[Sequence[str], TextCounts]:
+        texts, _ = read_shard(place)
         return texts.words, count_texts(texts, compute.engine)
 
     merged = MergedCounts()
-    for start in range(0, len(shards), AT_ONCE):
-        for words, counts in compute.engine.map(counted, shards[start : start + AT_ONCE]):
-            merged.add(words, counts)
+    for words, counts in compute.engine.stream(counted, shards):
+        merged.add(words, counts)
     return merged
 
 
 @dataclass(frozen=True, eq=False)
 class StoredBlock:
-    """A block of documents on disk; steps : what is made of it whenever it is loaded."""
+    """A block of documents, small; steps : what is made of it whenever it is loaded."""
 
-    path: Path
+    place: Place
     sizes: Vector
     steps: tuple[Callable[[ToneBlock], ToneBlock], ...] = ()
 
     def load(self) -> ToneBlock:
         """The documents."""
-        found = read_arrays(self.path)
+        found = read_arrays(self.place)
         counts = found.pop("counts").astype(float)
         indices, indptr = found.pop("indices"), found.pop("indptr")
         data = self.sizes[indices] * np.sqrt(counts)
@@ -67,9 +94,12 @@ class StoredBlock:
         """The same, and a step more."""
         return replace(self, steps=(*self.steps, step))
 
+    def __sizeof__(self) -> int:
+        return sys.getsizeof(self.place)
 
-def write_block(block: ToneBlock, sizes: Vector, path: Path) -> StoredBlock:
-    """Write a block to a file."""
+
+def write_block(block: ToneBlock, sizes: Vector, path: Path | None) -> StoredBlock:
+    """Write a block to a file, or hold it where there is none."""
     roots = block.roots
     counts = np.rint((roots.data / sizes[roots.indices]) ** 2)
     arrays = {
@@ -82,39 +112,40 @@ def write_block(block: ToneBlock, sizes: Vector, path: Path) -> StoredBlock:
         "offset": block.offset,
         "folds": block.folds,
     }
-    write_arrays(arrays, path)
-    return StoredBlock(path, sizes)
+    return StoredBlock(put_arrays(arrays, path), sizes)
 
 
 def stored_tone(
-    shards: Sequence[Path],
+    shards: Sequence[Any],
     sizes_of_shards: Sequence[int],
     features: Features,
     family: Family,
     compute: Compute,
     without: Keys,
 ) -> Vector:
-    """(features, fits) of `tone_effects`, over all shards; sizes_of_shards : documents of each.
+    """(features, fits) of `tone_effects`, over all shards.
 
+    shards : as the engine keeps them; sizes_of_shards : documents of each.
     Shards hold `response`, `weight` and `keys` of their documents. Those of one block follow each other.
 
     without : keys of documents that are left out.
     """
     sizes = features.sizes
 
-    def block(numbers: Sequence[int]) -> StoredBlock:
-        corpus = _corpus([shards[number] for number in numbers], features, family, compute, without)
-        return write_block(tone_block(corpus, sizes), sizes, shards[numbers[0]].with_suffix(".block"))
+    def block(places: Sequence[Place]) -> StoredBlock:
+        corpus = _corpus(places, features, family, compute, without)
+        return write_block(tone_block(corpus, sizes), sizes, beside(places[0], ".block"))
 
-    blocks = compute.engine.map(block, in_blocks(sizes_of_shards, BLOCK))
+    together = [[shards[number] for number in numbers] for numbers in in_blocks(sizes_of_shards, BLOCK)]
+    blocks = compute.engine.keep(block, together)
     return tone_effects(blocks, family.of_words, compute)
 
 
-def _corpus(paths: Sequence[Path], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
+def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
     """Counts of features, encoded responses and weights of the documents that count and say something."""
     counts, responses, weights = [], [], []
-    for path in paths:
-        texts, others = read_shard(path)
+    for place in places:
+        texts, others = read_shard(place)
         found = features.count(texts, compute.engine)
         counting = (others["weight"] > 0) & ~np.isin(others["keys"], without)
         rows = np.flatnonzero(counting & (np.diff(found.indptr) > 0))

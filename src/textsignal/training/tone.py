@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -172,13 +172,15 @@ class _Size:
     n_documents: int
     largest: int
     weight: float
+    n_features: int
 
     @classmethod
-    def of(cls, weight: Vector) -> _Size:
-        return cls(len(weight), len(weight), float(weight.sum()))
+    def of(cls, weight: Vector, n_features: int) -> _Size:
+        return cls(len(weight), len(weight), float(weight.sum()), n_features)
 
     def __add__(self, other: _Size) -> _Size:
-        return _Size(self.n_documents + other.n_documents, max(self.largest, other.largest), self.weight + other.weight)
+        n_documents, largest = self.n_documents + other.n_documents, max(self.largest, other.largest)
+        return _Size(n_documents, largest, self.weight + other.weight, self.n_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +195,8 @@ class _Responses:
 
     @classmethod
     def of(cls, block: ToneBlock) -> _Responses:
-        rows, weight = block.known, block.weight
-        sizes = _Size.of(weight[rows]), _Size.of(weight)
+        rows, weight, n_features = block.known, block.weight, block.roots.shape[1]
+        sizes = _Size.of(weight[rows], n_features), _Size.of(weight, n_features)
         return cls._counted(block.y[rows, 0], block.offset[rows], weight[rows], *sizes)
 
     @classmethod
@@ -211,17 +213,21 @@ class _Responses:
         return self._counted(y, offset, weight, self.answered + other.answered, self.all + other.all)
 
 
-def tone_effects(blocks: Sequence[Blocks], family: Family, compute: Compute) -> Vector:
-    """(features, TONE_FOLDS + 1) effects of every fit, to documents with and without a response; that of all last."""
+def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vector:
+    """(features, TONE_FOLDS + 1) effects of every fit, to documents with and without a response; that of all last.
+
+    blocks : `Blocks`, as the engine keeps them.
+    """
     responses = compute.engine.sweep(lambda block: _Responses.of(block.load()), blocks)
     if not len(responses.y) or np.ptp(responses.y) == 0:
-        return np.zeros((blocks[0].load().roots.shape[1], TONE_FOLDS + 1))
+        return np.zeros((responses.all.n_features, TONE_FOLDS + 1))
     scale = _scale(responses, family)
-    answered = [block.then(ToneBlock.answered) for block in blocks]
+    answered = compute.engine.keep(lambda block: block.then(ToneBlock.answered), blocks)
     effects = _mean_of_runs(answered, responses.answered, scale, family, compute)
     if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:
         complete = partial(_completed, effects=effects, family=family, kernels=compute.kernels)
-        effects = _mean_of_runs([block.then(complete) for block in blocks], responses.all, scale, family, compute)
+        completed = compute.engine.keep(lambda block: block.then(complete), blocks)
+        effects = _mean_of_runs(completed, responses.all, scale, family, compute)
     return effects[:-1, : TONE_FOLDS + 1]
 
 
@@ -239,7 +245,7 @@ def _expected(family: Family, eta: Vector) -> Vector:
     return at_zero / (at_zero - at_one)
 
 
-def _mean_of_runs(blocks: Sequence[Blocks], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:
+def _mean_of_runs(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:
     """(features + 1, fits) of `_descend`, the mean of more runs where documents are few."""
     n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
     return np.mean([_descend(blocks, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
@@ -333,28 +339,30 @@ class _Moved:
         return _Effects(before.effects + moves, before.squares + self.squares / n_blocks)
 
 
-def _descend(
-    blocks: Sequence[Blocks], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int
-) -> Vector:
+def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
     """(features + 1, fits) effects and constant: without the documents of each fold, and of all documents.
 
     Blocks take their steps side by side, and after every pass go on from their mean. Draws are others in each `run`.
     """
     kernels, lanes = compute.kernels, compute.kernels.lanes(np.float64)
-    shape = (blocks[0].load().roots.shape[1] + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
+    shape = (size.n_features + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
     found = _Effects(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
     found.effects[-1], found.squares[:] = scale.constant, 1.0
     walk = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
 
-    def moved(block: Blocks) -> _Moved:
+    def walked(block: Blocks) -> _Effects:
         own = found.copy(kernels)
         walk.go(block.load(), own, number)
+        return own
+
+    def moved(block: Blocks) -> _Moved:
+        own = walked(block)
         squares = own.squares - found.squares
         return _Moved(squares, squares * (own.effects - found.effects))
 
-    for number in range(_n_passes(size.largest)):
+    for number in range(_n_passes(size.largest)):  # noqa: B007 (steps see it)
         if len(blocks) == 1:
-            walk.go(blocks[0].load(), found, number)
+            (found,) = compute.engine.map(walked, blocks)
         else:
             found = compute.engine.sweep(moved, blocks, SUMS).after(found, len(blocks))
     return np.asarray(found.effects, dtype=float)

@@ -1,0 +1,131 @@
+"""Blocks in the memory of Dask's workers, on one machine or many: steps go there, and only sums come back.
+
+What `keep` makes stays with the worker that made it, as a future of Dask's. Its task says how to make it again, from
+the file on: where a worker dies, Dask does that by itself, on the others. No folder has to be seen by all workers, and
+nothing is written but what Dask spills. All that workers need is textsignal, and the files under the same names.
+
+A step goes to the scheduler once, as a task too, and from worker to worker. Sums are added in the order in which the
+local engine adds them, so that results are the same bits, on processors of one kind.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from textsignal.engines import Item, Result, Sum
+from textsignal.engines.local import GROUPS, LocalEngine, in_groups
+from textsignal.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Blocks that a stream works on at once, for every thread of the workers.
+AT_ONCE = 2
+#: Dask warns of tasks that are larger than this: those of tone hold the effects of all features.
+LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
+
+
+class DaskEngine:
+    """Steps on the workers of a Dask cluster; `TextResponseModel.fit(..., engine=DaskEngine(client))`.
+
+    On a worker it is a local engine: a step that cuts its own documents does so there.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    n_threads : of one step, for workers that take one step at a time and have more cores.
+
+    Examples
+    --------
+    >>> from distributed import Client, LocalCluster
+    >>> cluster = LocalCluster(n_workers=1, processes=False, host="127.0.0.1", dashboard_address=None)
+    >>> with cluster, Client(cluster) as client:
+    ...     engine = DaskEngine(client)
+    ...     handles = engine.keep(lambda block: 2 * block, [1, 2, 3])
+    ...     engine.sweep(lambda block: block + 1, handles)
+    15
+    """
+
+    is_spread = True
+
+    def __init__(self, client: Client, n_threads: int = 1) -> None:
+        self.client, self.n_threads = client, n_threads
+
+    def __reduce__(self) -> tuple[type[LocalEngine], tuple[int]]:
+        return LocalEngine, (self.n_threads,)
+
+    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
+        """Row ranges of the blocks, as the local engine cuts them."""
+        return LocalEngine().cut(n_documents, n_nonzeros, n_terms)
+
+    def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
+        """`step` of every block, in order."""
+        return list(self.client.gather(self.keep(step, blocks)))
+
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Future]:
+        """Futures of `step` of every block, in order."""
+        return self.client.map(_taken, list(blocks), step=self._sent(step), pure=False)
+
+    def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """`step` of every block, in order; workers go on while one is looked at."""
+        sent, most = self._sent(step), AT_ONCE * max(1, sum(self.client.nthreads().values()))
+        waiting: deque[Future] = deque()
+        for block in blocks:
+            waiting.append(self.client.submit(_taken, block, step=sent, pure=False))
+            if len(waiting) > most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
+        """The sum of `step` over all blocks, in the local engine's order; workers add."""
+        return self._swept(step, blocks, groups).result()
+
+    def _swept(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int) -> Future:
+        """Only the sum is asked for when this ends: Dask forgets the values as they are added."""
+        add = functools.partial(self.client.submit, operator.add, pure=False)
+        values = in_groups(self.keep(step, blocks), groups)
+        return functools.reduce(add, [functools.reduce(add, group) for group in values])
+
+    def _sent(self, step: Callable[..., Any]) -> Future:
+        """A step as a task: it can be had again, which what is scattered cannot."""
+        import dask
+
+        with dask.config.set(LARGE_TASKS):
+            return self.client.submit(_same, step, pure=False)
+
+
+def _same(step: Callable[..., Any]) -> Callable[..., Any]:
+    return step
+
+
+def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
+    return step(block)
+
+
+@contextmanager
+def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
+    """The engine of a running cluster, until the end of the `with`; address : of its scheduler, "tcp://host:8786".
+
+    Raises
+    ------
+    InputError
+        Where Dask is not installed, or nobody answers at the address.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("the Dask engine needs Dask; install textsignal[dask]") from error
+    try:
+        client = Client(address)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
+        ) from error
+    with client:
+        yield DaskEngine(client, n_threads)
