@@ -6,14 +6,16 @@ from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
 
 from distributed import Client, LocalCluster
 
-from textsignal import TextResponseModel
+from textsignal import TextResponseModel, predict_batches
 from textsignal.datasets import synthetic_reviews
+from textsignal.engines import dask
 from textsignal.engines.dask import DaskEngine, connect
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
@@ -110,6 +112,14 @@ def test_what_is_kept_stays_with_workers_and_can_be_worked_on(client):
     assert list(engine.stream(lambda both: both[0][0] + both[1][0], [kept[:2], kept[2:]])) == [1, 5]
 
 
+def test_predictions_by_workers_are_those_of_the_whole(client, files, local):
+    given = {"model": local, "source": files, "text": "review", "keep": ["rating"]}
+    whole = pd.concat(predict_batches(**given), ignore_index=True)
+    apart = pd.concat(predict_batches(**given, engine=DaskEngine(client)), ignore_index=True)
+    pd.testing.assert_frame_equal(apart, whole, check_exact=True)
+    assert len(local.training_observed().tokens) == 4 * ROWS
+
+
 def test_an_engine_is_a_local_one_of_one_thread_on_workers(client):
     engine = DaskEngine(client)
     assert engine.map(lambda _: (type(engine).__name__, engine.n_threads), [0]) == [("LocalEngine", 1)]
@@ -133,6 +143,12 @@ def test_what_workers_cannot_have_is_refused(client, files, tmp_path):
 
 def test_nobody_at_an_address_is_told(client):
     with pytest.raises(InputError, match=r"no Dask scheduler answers at 'nowhere'"), connect("nowhere"):
+        pass
+
+
+def test_the_extra_is_named_where_dask_is_not_installed(monkeypatch):
+    monkeypatch.setattr(dask, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"install textsignal\[dask\]"), connect("tcp://127.0.0.1:8786"):
         pass
 
 

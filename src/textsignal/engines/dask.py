@@ -15,6 +15,7 @@ import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from textsignal.engines import Item, Result, Sum
@@ -43,7 +44,7 @@ class DaskEngine:
     Examples
     --------
     >>> from distributed import Client, LocalCluster
-    >>> cluster = LocalCluster(n_workers=1, processes=False, host="127.0.0.1", dashboard_address=None)
+    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address=None)
     >>> with cluster, Client(cluster) as client:
     ...     engine = DaskEngine(client)
     ...     handles = engine.keep(lambda block: 2 * block, [1, 2, 3])
@@ -117,10 +118,10 @@ def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
     InputError
         Where Dask is not installed, or nobody answers at the address.
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError("the Dask engine needs Dask; install textsignal[dask]") from error
+    if find_spec("distributed") is None:
+        raise InputError("the Dask engine needs Dask; install textsignal[dask]")
+    from distributed import Client
+
     try:
         client = Client(address)
     except (OSError, ValueError) as error:

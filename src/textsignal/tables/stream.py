@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
 
+from textsignal.engines import Engine
 from textsignal.errors import InputError
 from textsignal.model import TextResponseModel
 from textsignal.several import TextResponsesModel
@@ -47,6 +50,7 @@ def predict_batches(
     sheet: str | None = None,
     sep: str | None = None,
     notice: Notice | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Predictions for texts of any number, a batch of rows at a time: nothing is dropped, and memory is bounded.
 
@@ -66,6 +70,9 @@ def predict_batches(
         Column of the offset, where the model was fitted with one.
     batch_rows, encoding, sheet, sep, notice
         As in `read_batches`.
+    engine : Engine, optional
+        Whose workers read and predict, such as `engines.dask.DaskEngine(client)`: row groups of Parquet files, other
+        files whole, so that their predictions must fit into memory. By default threads of this process.
 
     Yields
     ------
@@ -87,6 +94,8 @@ def predict_batches(
     source = read_batches(
         source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice
     )
+    if engine is not None and engine.is_spread:
+        return _predicted_apart(model, source, text, keep, offset, engine)
     return _predicted(model, source, text, keep, offset)
 
 
@@ -104,12 +113,13 @@ def predict_file(
     sep: str | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
+    engine: Engine | None = None,
 ) -> PredictedRows:
     """Write predictions for texts of any number to a file, which appears whole or not at all; memory is bounded.
 
     Parameters
     ----------
-    model, source, text, keep, offset, batch_rows, encoding, sheet, sep
+    model, source, text, keep, offset, batch_rows, encoding, sheet, sep, engine
         As in `predict_batches`, whose tables are written.
     output : path-like
         CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and Excel
@@ -146,6 +156,7 @@ def predict_file(
             encoding=encoding,
             sheet=sheet,
             sep=sep,
+            engine=engine,
         )
         return write_predictions(predictions, write, progress)
 
@@ -166,7 +177,7 @@ def write_predictions(
 
 
 def _predicted(
-    model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None
+    model: Model, source: Iterable[Batch], text: str, keep: str | Sequence[str], offset: str | None
 ) -> Iterator[pd.DataFrame]:
     for batch in _ahead(iter(source)):
         try:
@@ -187,6 +198,39 @@ def _ahead(items: Iterator[Item]) -> Iterator[Item]:
         while (item := coming.result()) is not None:
             coming = pool.submit(next, items, None)
             yield item
+
+
+def _predicted_apart(
+    model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None, engine: Engine
+) -> Iterator[pd.DataFrame]:
+    """The same by workers, each a part of the source; rows are counted on from part to part."""
+    step = partial(_part, model=_travelling(model, engine.n_threads), text=text, keep=keep, offset=offset)
+    first = 0
+    for tables in engine.stream(step, source.parts()):
+        for table in tables:
+            yield table.assign(row=table["row"] + first)
+        first += sum(map(len, tables))
+
+
+def _part(
+    batches: Iterable[Batch], *, model: Model, text: str, keep: str | Sequence[str], offset: str | None
+) -> list[pd.DataFrame]:
+    return list(_predicted(model, batches, text, keep, offset))
+
+
+def _travelling(model: Model, n_jobs: int) -> Model:
+    """A model for workers: one that takes so many threads, without its training texts."""
+    if not isinstance(model, TextResponsesModel):
+        return _alone(model, n_jobs)
+    own = copy(model)
+    own.models_ = {name: _alone(one, n_jobs) for name, one in model.models_.items()}
+    return own
+
+
+def _alone(model: TextResponseModel, n_jobs: int) -> TextResponseModel:
+    own = copy(model)
+    own.reader_, own._training = model.reader_.with_jobs(n_jobs), None
+    return own
 
 
 def _with_place(batch: Batch, error: InputError) -> str:
