@@ -123,7 +123,7 @@ def engine_of(workers: int | None, mark: Path | None) -> Iterator[Any]:
         return
     from distributed import Client, LocalCluster
 
-    options = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1", "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "memory_limit": 0}
     with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster) as client:
         from textsignal.engines.dask import DaskEngine
 

@@ -176,7 +176,7 @@ class TextResponseModel(
             columns too. Tone is learnt from all documents, themes and what they are worth from a random sample.
         memory, folder : of a source: what the fit may take; where its numbers are kept, so that a fit that was stopped
             goes on from there: by default they are kept nowhere.
-        engine : of files: who reads them, such as `engines.dask.DaskEngine(client)`; by default threads of this process.
+        engine : of files: who reads them, such as `engines.dask.DaskEngine(client)`; by default this process.
         """
         parts.check(self)
         if text is not None:

@@ -51,7 +51,7 @@ def killing(step, mark):
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
     with LocalCluster(n_workers=2, memory_limit=0, **options) as cluster, Client(cluster) as found:
         yield found
 

@@ -44,7 +44,7 @@ class DaskEngine:
     Examples
     --------
     >>> from distributed import Client, LocalCluster
-    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
     >>> with cluster, Client(cluster) as client:
     ...     engine = DaskEngine(client)
     ...     handles = engine.keep(lambda block: 2 * block, [1, 2, 3])
