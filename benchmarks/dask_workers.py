@@ -70,7 +70,10 @@ def compare(folder: Path, n_rows: int, only: str | None) -> None:
             continue
         output = folder / f"{number}.npz"
         command = [sys.executable, __file__, "--child", str(number), str(folder), str(output)]
-        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        # One thread of BLAS, as workers of Dask have.
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+        found = json.loads(done.stdout) | {"load": round(os.getloadavg()[0], 1)}
         with np.load(output) as parameters:
             own = dict(parameters)
         first = own if first is None else first
@@ -105,6 +108,8 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
     with engine_of(workers, folder / "killed" if kill else None) as engine:
         model = TextResponseModel(N_THEMES, n_jobs=threads)
         model.fit(folder / "few.parquet", "rating", text="review", engine=engine)
+        if workers is not None:
+            engine.client.run(warm, folder / "few.parquet")
         if kill:
             engine.n_passes = 0
         before = time.perf_counter()
@@ -114,6 +119,13 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
     texts = list(model.training_observed().tokens.texts[:1000])
     np.savez(output, tone=fitted.tone, themes=fitted.themes.topics, predictions=model.predict(texts))
     return {"seconds": round(seconds, 1), "features": len(fitted.tone), "killed": (folder / "killed").exists()}
+
+
+def warm(file: Path) -> None:
+    """Load on a worker what is compiled."""
+    from textsignal import TextResponseModel
+
+    TextResponseModel(2, n_jobs=1).fit(file, "rating", text="review")
 
 
 @contextmanager
