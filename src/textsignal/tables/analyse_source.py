@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal import streaming
+from textsignal.engines import Engine
 from textsignal.model import TextResponseModel
 from textsignal.tables.analyse import Analysis, analysis_of, check_ranges, with_ranges
 from textsignal.tables.batches import Given, Source, read_batches
@@ -34,6 +35,7 @@ def analyse_source(
     weights: str | None = None,
     interval: float | None = None,
     progress: streaming.Progress = streaming.say_nothing,
+    engine: Engine | None = None,
 ) -> Analysis:
     """Fit `model` to a source, holding back a share of a random sample of its rows to measure skill.
 
@@ -45,7 +47,7 @@ def analyse_source(
     source : as in `read_batches`: files, a pattern, a table, an Arrow dataset, tables; or a `Source`.
     text, response, weights : names of the columns.
     model : what to fit; it is fitted in place.
-    memory, folder : as in `TextResponseModel.fit`.
+    memory, folder, engine : as in `TextResponseModel.fit`.
     holdout, seed, unit, lower_is_better, interval : as in `analyse`, of the sample.
     progress : called with what is done, how much of it, and of how much where that is known.
 
@@ -66,7 +68,7 @@ def analyse_source(
         return hold_out(tokens.first_copies(), holdout, seed)
 
     found = streaming.fit_source(
-        model, batches, columns, memory=memory, folder=folder, hold_out=held_out, progress=progress
+        model, batches, columns, memory=memory, folder=folder, hold_out=held_out, progress=progress, engine=engine
     )
     model.take_source(found, response)
     model.naming_ = Naming.of(model.family_, response, unit, "", lower_is_better)
