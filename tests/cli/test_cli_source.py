@@ -107,3 +107,27 @@ def test_flags_that_cannot_be(call, files, tmp_path, capsys, flags, message):
 def test_a_pattern_that_matches_nothing(call, tmp_path, capsys):
     assert call("fit", f"{tmp_path}/*.csv", *OPTIONS, "-o", tmp_path / "out") == 2
     assert "no file matches" in capsys.readouterr().err
+
+
+def test_workers_of_dask_write_what_this_machine_does(call, files, run, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
+    monkeypatch.setattr(streaming, "MOST_SAMPLED", 300)
+    options = {"protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **options) as cluster:
+        engine = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
+        assert call("fit", f"{files}/*.parquet", *OPTIONS, "-o", tmp_path / "out", *engine) == 0
+    assert (tmp_path / "out" / "topics.csv").read_bytes() == (run / "topics.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--engine", "spark"), "give local or dask"),
+        (("--engine", "dask"), "belong together"),
+        (("--scheduler", "tcp://127.0.0.1:1"), "belong together"),
+    ],
+)
+def test_an_engine_that_cannot_be_is_an_error(call, files, tmp_path, capsys, options, problem):
+    assert call("fit", f"{files}/*.parquet", *OPTIONS, "-o", tmp_path / "out", *options) == 2
+    assert problem in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out").exists()

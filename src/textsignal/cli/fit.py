@@ -18,6 +18,7 @@ from textsignal.cli.options import (
     CovariatesOption,
     DocumentsOption,
     EncodingOption,
+    EngineOption,
     FamilyOption,
     FilesArgument,
     FolderOption,
@@ -33,6 +34,7 @@ from textsignal.cli.options import (
     OnBadRows,
     OverOption,
     ResponsesOption,
+    SchedulerOption,
     SeedOption,
     SepOption,
     SheetOption,
@@ -118,6 +120,8 @@ def fit(
     on_bad_rows: BadRowsOption = OnBadRows.error,
     memory: MemoryOption = None,
     folder: FolderOption = None,
+    engine: EngineOption = None,
+    scheduler: SchedulerOption = None,
     unit: UnitOption = None,
     lower_is_better: LowerOption = False,
     no_texts: NoTextsOption = False,
@@ -166,7 +170,7 @@ def fit(
         one = _model_of_one(options | words, trained | supervised, alpha)
         ranges: dict[str, Any] = {"interval": interval, "groups": groups}
         model, run = one, partial(analyse, response=response[0], model=one, offset=offset, **ranges)
-    if is_source(files, memory, folder):
+    if is_source(files, memory, folder, engine, scheduler):
         check_flags(
             {
                 "--by": by,
@@ -188,6 +192,8 @@ def fit(
             response=response[0],
             memory=memory,
             folder=folder,
+            engine=engine,
+            scheduler=scheduler,
             force=force,
             page={"with_texts": not no_texts, "n_documents": documents},
             read={"encoding": encoding, "sheet": sheet, "sep": sep},

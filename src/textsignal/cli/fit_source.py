@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,12 @@ from textsignal.errors import InputError
 from textsignal.tables.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
+    from textsignal.engines.dask import DaskEngine
     from textsignal.model import TextResponseModel
     from textsignal.tables.batches import Source
+
+#: Who may read files in batches.
+ENGINES = ("local", "dask")
 
 
 def is_source(files: Sequence[str], *asked: object) -> bool:
@@ -49,6 +54,8 @@ def fit_source(
     response: str,
     memory: str | None,
     folder: Path | None,
+    engine: str | None,
+    scheduler: str | None,
     force: bool,
     page: dict[str, Any],
     read: dict[str, Any],
@@ -69,7 +76,7 @@ def fit_source(
     with whole_folder(output, force=force) as place:
         rows = "" if source.n_rows is None else f": {count(source.n_rows, 'row')}"
         say(f"{named(source)}{rows}. Fitting {what}; rows are read in batches.")
-        with stream_progress() as progress:
+        with engine_of(engine, scheduler) as workers, stream_progress() as progress:
             found = analyse_source(
                 source,
                 text=text,
@@ -78,12 +85,26 @@ def fit_source(
                 memory=memory or MEMORY,
                 folder=folder,
                 progress=progress,
+                engine=workers,
                 **options,
             )
         with report_settings(source=named(source), **page) as settings:
             found.write(place, settings)
     show_analysis(found)
     say_results(output)
+
+
+def engine_of(name: str | None, scheduler: str | None) -> AbstractContextManager[DaskEngine | None]:
+    """The engine that is asked for; None for this machine."""
+    if name not in (None, *ENGINES):
+        raise InputError(f"--engine {name} is not known; give {' or '.join(ENGINES)}")
+    if (name == "dask") != (scheduler is not None):
+        raise InputError("--engine dask and --scheduler ADDRESS belong together; give both, or neither")
+    if scheduler is None:
+        return nullcontext()
+    from textsignal.engines.dask import connect
+
+    return connect(scheduler)
 
 
 def named(source: Source) -> str:

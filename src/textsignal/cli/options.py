@@ -73,6 +73,18 @@ FolderOption = Annotated[
         show_default="kept nowhere",
     ),
 ]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Who reads files in batches: this machine (local), or workers of Dask (dask).",
+        show_default="local",
+    ),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS"),
+]
 TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
 ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
 ResponsesOption = Annotated[
