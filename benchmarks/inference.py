@@ -14,7 +14,6 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,6 @@ TESTED = ("lift", "worth", "gamma", "tone", "speaking")
 Cell = Callable[[int, Path], dict[str, Any]]
 
 
-@cache
-def reviews(name: str, folder: Path) -> tuple[list[str], np.ndarray]:
-    if name == "simulated":
-        made = ts.datasets.synthetic_reviews(10_000, seed=0)
-        return made.texts, made.ratings.astype(float)
-    table = pd.read_csv(folder / f"{name}.csv.gz")
-    return table["text"].astype(str).tolist(), table["rating"].to_numpy(float)
-
-
 def model(n_topics: int, seed: int) -> ts.TextResponseModel:
     return ts.TextResponseModel(n_topics, family="binomial", levels=(1, 5), n_jobs=1, random_state=seed)
 
@@ -68,7 +58,7 @@ def null(name: str, n_topics: int) -> Cell:
 
     def run(replicate: int, folder: Path) -> dict[str, Any]:
         rng = np.random.default_rng(replicate)
-        texts, ratings = reviews(name, folder)
+        texts, ratings = real.reviews(name, folder)
         rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
         fitted = model(n_topics, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         # As estimate_effects does, but halves are asked once for both.

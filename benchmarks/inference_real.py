@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,15 @@ from textsignal.uncertainty.parts import parts_of
 N_TOPICS, REFITS = 14, 200
 #: Aspects that guests of hotels rated; hotels with fewer reviews that speak of a theme say too little of it.
 ASPECTS, FEWEST = ("rooms", "service", "location", "cleanliness", "value"), 5
+
+
+@cache
+def reviews(name: str, folder: Path) -> tuple[list[str], np.ndarray]:
+    if name == "simulated":
+        made = ts.datasets.synthetic_reviews(10_000, seed=0)
+        return made.texts, made.ratings.astype(float)
+    table = pd.read_csv(folder / f"{name}.csv.gz")
+    return table["text"].astype(str).tolist(), table["rating"].to_numpy(float)
 
 
 def halves(replicate: int, folder: Path) -> dict[str, Any]:
