@@ -254,6 +254,8 @@ CLOSING = """## What it is not
   every review and ratings around 3. That design was chosen after seeing this bias in others.
 - On real reviews the mean lift hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
   with 10,000), so that shrinkage of tone is no large part of it there.
+- With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts know too little of tone to say how far
+  it is off. They are to be trusted from about 2,000 texts on; under no effect they hold with 400 too.
 - The factor of step 3 is one for all themes of a model; a theme whose tone rests on words of its own may need more.
 
 `make inference` computes all of this (about two hours on two cores) and writes this page.
