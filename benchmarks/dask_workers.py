@@ -49,7 +49,7 @@ KILLED_IN = 2
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--only", help="fits whose name has this in it, beside the first")
+    parser.add_argument("--only", help="fits whose name this pattern is found in, beside the first")
     parser.add_argument("--child", nargs=3, metavar=("NUMBER", "FOLDER", "OUTPUT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -66,7 +66,7 @@ def compare(folder: Path, n_rows: int, only: str | None) -> None:
     print(f"{n_rows:,} reviews of {words:.0f} words, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
     rows, first = [], None
     for number, (name, *_) in enumerate(FITS):
-        if first is not None and only is not None and only not in name:
+        if first is not None and only is not None and not re.search(only, name):
             continue
         output = folder / f"{number}.npz"
         command = [sys.executable, __file__, "--child", str(number), str(folder), str(output)]
@@ -147,11 +147,12 @@ def killing_engine(client: Any, mark: Path) -> Any:
     from textsignal.engines.dask import DaskEngine
 
     class Killing(DaskEngine):
-        n_passes = KILLED_IN
+        n_passes = KILLED_IN  # is over, until the clock starts
 
         def keep(self, step: Callable[[Any], Any], blocks: Any) -> Any:
-            self.n_passes += "_descend" in getattr(step, "__qualname__", "")
-            return super().keep(killing(step, mark) if self.n_passes == KILLED_IN else step, blocks)
+            is_pass = "_descend" in getattr(step, "__qualname__", "")
+            self.n_passes += is_pass
+            return super().keep(killing(step, mark) if is_pass and self.n_passes == KILLED_IN else step, blocks)
 
     return Killing(client)
 
