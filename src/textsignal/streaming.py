@@ -41,7 +41,7 @@ from textsignal.training.sample import Passing, Sample, common_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone
 from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
-from textsignal.training.tone import TONE_FOLDS, Tone, tone_folds
+from textsignal.training.tone import Tone, tone_folds
 
 #: Memory that a fit may take where nobody says how much; the least that it can do with.
 MEMORY, LEAST_MEMORY = "4GB", 2**30
@@ -298,7 +298,7 @@ def prepare_streamed(
     effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, spread, without)
     progress("Learning themes", 0, None)
     read = read_features(own.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
-    tone = Tone(effects[:, TONE_FOLDS].copy(), tone_folds(read.counts), effects[:, :TONE_FOLDS].T.copy())
+    tone = Tone.of(effects, tone_folds(read.counts))
     return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, compute)
 
 

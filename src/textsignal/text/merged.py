@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.counting import number_keys
 from textsignal.text.counts import Counts, TextCounts, parts_of_pairs
+from textsignal.text.vocabulary import Vocabulary
 
 #: Distinct words and pairs that are counted, at most.
 MOST_WORDS, MOST_PAIRS = 2**20, 2**23
@@ -35,15 +37,15 @@ class MergedCounts:
     def __init__(self, most_words: int = MOST_WORDS, most_pairs: int = MOST_PAIRS) -> None:
         self.most_words, self.most_pairs = most_words, most_pairs
         self.error = 0
-        self._numbers: dict[str, int] = {}
+        self._vocabulary = Vocabulary()
         self._of_words = np.zeros((4, 0), np.int64)
         self._pairs, self._in_documents = (np.zeros(0, np.int64) for _ in range(2))
         self._waiting: list[tuple[Counts, Counts]] = []
 
     def add(self, words: Sequence[str], counts: TextCounts) -> None:
         """Add counts of texts whose distinct words are these."""
-        numbers = np.array([self._numbers.setdefault(word, len(self._numbers)) for word in words], np.int64)
-        missing = len(self._numbers) - self._of_words.shape[1]
+        numbers = self._vocabulary.number(words).astype(np.int64)
+        missing = len(self._vocabulary) - self._of_words.shape[1]
         self._of_words = np.pad(self._of_words, ((0, 0), (0, missing)))
         self._of_words[:, numbers] += (counts.documents, counts.plain, counts.negated, counts.occurrences)
         first, second, under = parts_of_pairs(counts.pairs)
@@ -55,7 +57,7 @@ class MergedCounts:
     def words(self) -> list[str]:
         """The distinct words that are not forgotten, as they came first."""
         self._merge()
-        return list(self._numbers)
+        return self._vocabulary.words
 
     @property
     def counts(self) -> TextCounts:
@@ -82,9 +84,7 @@ class MergedCounts:
         self.error += max(word_limit, pair_limit)
         kept = self._of_words[0] > word_limit
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
-        self._numbers = {
-            word: number for word, number in zip(self._numbers, numbers.tolist(), strict=True) if number >= 0
-        }
+        self._vocabulary = Vocabulary(compress(self._vocabulary.words, kept.tolist()))
         self._of_words = self._of_words[:, kept]
         first, second, under = parts_of_pairs(self._pairs)
         held = (self._in_documents > pair_limit) & kept[first] & kept[second]

@@ -54,11 +54,6 @@ class SentenceTexts:
         """(all words,) the sentence of each word."""
         return np.repeat(np.arange(len(self.documents)), np.diff(self.indptr))
 
-    @cached_property
-    def document_of_word(self) -> NDArray[np.int64]:
-        """(all words,) the document of each word, ascending."""
-        return self.documents[self.sentence_of_word]
-
     @property
     def document_indptr(self) -> NDArray[np.int64]:
         """(documents + 1,) where each document begins among all words."""

@@ -18,8 +18,8 @@ class Vocabulary:
     (array([0, 1], dtype=int32), array([2, 1], dtype=int32), ['clean', 'room', 'noisy'])
     """
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._numbers = {word: number for number, word in enumerate(words)}
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -23,8 +23,6 @@ from textsignal.training.theme_reading import (
     count_units,
     read_features,
     readings_of,
-    sentence_ends,
-    text_keys,
 )
 from textsignal.training.tone import fit_tone
 
@@ -62,17 +60,7 @@ def _joined(
     known: ThemeTraining, reading: ThemeReading, unseen: Vector, responses: Vector, weight: Vector
 ) -> ThemeTraining:
     """Documents that the model knows, and the new ones behind them; unseen : (sentences,) tone of these."""
-    texts = reading.texts
-    new = ThemeTraining(
-        keys=text_keys(texts.texts),
-        ends=known.ends[-1] + sentence_ends(texts)[1:],
-        sentence_tone=unseen,
-        tone=reading.tone_by_theme(unseen),
-        shares=reading.shares,
-        spoken=reading.spoken,
-        responses=responses,
-        weight=weight,
-        later=np.zeros(len(texts), dtype=bool),
-    )
+    new = ThemeTraining.of(reading, unseen, responses, weight)
+    new = replace(new, ends=known.ends[-1] + new.ends[1:])
     names = ("keys", "ends", "sentence_tone", "tone", "shares", "spoken", "responses", "weight", "later")
     return ThemeTraining(**{name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names})

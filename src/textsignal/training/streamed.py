@@ -26,7 +26,7 @@ from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
-from textsignal.training.tone import BLOCK, ToneBlock, tone_block, tone_effects
+from textsignal.training.tone import BLOCK, ToneBlock, n_blocks_of, tone_block, tone_effects
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
     [[0], [1], [2, 3], [4]]
     """
     ends = np.cumsum(sizes)
-    n_blocks = 1 if ends[-1] <= most else 2 * -(-int(ends[-1]) // (2 * most))
+    n_blocks = n_blocks_of(int(ends[-1]), most)
     middle = ends - np.asarray(sizes) / 2
     of_shard: NDArray[np.int64] = np.floor(middle * n_blocks / ends[-1]).astype(np.int64)
     return [np.flatnonzero(of_shard == number).tolist() for number in np.unique(of_shard)]

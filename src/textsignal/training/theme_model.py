@@ -33,8 +33,6 @@ from textsignal.training.theme_reading import (
     read_features,
     read_together,
     readings_of,
-    sentence_ends,
-    text_keys,
     tone_of_terms,
 )
 from textsignal.training.themes import Themes, fit_themes
@@ -287,12 +285,11 @@ def _level_two(
     given: Given | None,
 ) -> tuple[ThemeEffects, Family, ThemeTraining]:
     """Fit the GLM on themes; unseen : (sentences,) tone that has not seen the responses."""
-    tone, texts = reading.tone_by_theme(unseen), reading.texts
+    training = ThemeTraining.of(reading, unseen, responses, weight)
     y = family.encode(responses)
-    effects, family = fit_theme_effects(tone, reading.shares, themes.prevalence, y, weight, family, compute, given)
-    keys, ends = text_keys(texts.texts), sentence_ends(texts)
-    spoken = reading.spoken
-    held_out = np.zeros(len(keys), dtype=bool)
-    beside = None if given is None else given.linear_predictor(effects.covariate_effects)
-    training = ThemeTraining(keys, ends, unseen, tone, reading.shares, spoken, responses, weight, held_out, beside)
+    effects, family = fit_theme_effects(
+        training.tone, reading.shares, themes.prevalence, y, weight, family, compute, given
+    )
+    if given is not None:
+        training = replace(training, given=given.linear_predictor(effects.covariate_effects))
     return effects, family, training

@@ -50,6 +50,25 @@ class ThemeTraining:
     later: NDArray[np.bool_]
     given: Vector | None = None
 
+    @classmethod
+    def of(
+        cls, reading: ThemeReading, unseen: Vector, responses: Vector, weight: Vector, given: Vector | None = None
+    ) -> ThemeTraining:
+        """Documents of training; unseen : (sentences,) tone that has not seen the responses."""
+        texts = reading.texts
+        return cls(
+            keys=text_keys(texts.texts),
+            ends=sentence_ends(texts),
+            sentence_tone=unseen,
+            tone=reading.tone_by_theme(unseen),
+            shares=reading.shares,
+            spoken=reading.spoken,
+            responses=responses,
+            weight=weight,
+            later=np.zeros(len(texts), dtype=bool),
+            given=given,
+        )
+
     def check(self, family: Family) -> None:
         """Raise ValueError where the numbers cannot be, shapes aside."""
         for name in ("sentence_tone", "tone", "shares", "weight"):
@@ -221,21 +240,10 @@ def knowing(
 
     weight : (documents,) how often each counts; given : (documents,) what covariates and offset add.
     """
-    keys, unseen = text_keys(reading.texts.texts), model.training.unseen_tone(reading)
-    of_training = set(model.training.keys[~model.training.later].tolist())
-    known = ThemeTraining(
-        keys=keys,
-        ends=sentence_ends(reading.texts),
-        sentence_tone=unseen,
-        tone=reading.tone_by_theme(unseen),
-        shares=reading.shares,
-        spoken=reading.spoken,
-        responses=responses,
-        weight=weight,
-        later=np.array([key not in of_training for key in keys.tolist()], dtype=bool),
-        given=given if given.any() else None,
-    )
-    return replace(model, training=known)
+    unseen = model.training.unseen_tone(reading)
+    known = ThemeTraining.of(reading, unseen, responses, weight, given if given.any() else None)
+    later = ~np.isin(known.keys, model.training.keys[~model.training.later])
+    return replace(model, training=replace(known, later=later))
 
 
 @dataclass(frozen=True, eq=False)

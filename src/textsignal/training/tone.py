@@ -64,6 +64,11 @@ class Tone:
     folds: NDArray[np.int64]
     fold_effects: Vector
 
+    @classmethod
+    def of(cls, effects: Vector, folds: NDArray[np.int64]) -> Tone:
+        """From what `tone_effects` gives, and the fit that left each document out."""
+        return cls(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
+
 
 def fit_tone(
     counts: sp.csr_array,
@@ -86,13 +91,13 @@ def fit_tone(
     folds = tone_folds(counts)
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
     corpus = Corpus(counts, y, weight, offset=offset)
-    edges = np.linspace(0, len(counted), _n_blocks(len(counted)) + 1).astype(int)
+    edges = np.linspace(0, len(counted), n_blocks_of(len(counted), BLOCK) + 1).astype(int)
     blocks = compute.engine.map(
         lambda rows: tone_block(corpus.at(rows), sizes),
         [counted[start:stop] for start, stop in pairwise(edges.tolist())],
     )
     effects = tone_effects(blocks, family, compute)
-    return Tone(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
+    return Tone.of(effects, folds)
 
 
 def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
@@ -100,9 +105,9 @@ def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
     return (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
-def _n_blocks(n_documents: int) -> int:
-    """Blocks whose steps are taken side by side: one, or an even number of them."""
-    return 1 if n_documents <= BLOCK else 2 * -(-n_documents // (2 * BLOCK))
+def n_blocks_of(n_documents: int, most: int) -> int:
+    """Blocks of at most so many documents whose steps are taken side by side: one, or an even number of them."""
+    return 1 if n_documents <= most else 2 * -(-n_documents // (2 * most))
 
 
 class Blocks(Protocol):
