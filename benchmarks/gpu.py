@@ -159,9 +159,10 @@ def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     chance = float(y.mean(dtype=np.float64)) / 4
     slope = float(cp.sqrt(cp.mean((4 * chance - y) ** 2, dtype=np.float64)))
     rate = STEP * slope / (4 * chance * (1 - chance))
-    steps = gpu_tone.Steps(PASSES, DRAW, float(np.log(chance / (1 - chance))), rate, slope)
-    given = (reviews.features, N_FEATURES, y, folds, visits, steps, gpu_tone.BINOMIAL.format(steps=4.0))
-    return gpu_tone.fit_tone(*given), folds
+    steps, constant = gpu_tone.Steps(DRAW, rate, slope), float(np.log(chance / (1 - chance)))
+    documents = gpu_tone.Documents(reviews.features, y[:, None], folds, visits)
+    slopes = gpu_tone.LOGISTIC.format(steps=4.0)
+    return gpu_tone.fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
 
 
 def columns(placed: gpu_themes.Placed, prevalence: Any) -> Any:

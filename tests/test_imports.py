@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "training.corpus training.lengths training.loop training.draws",
         "uncertainty.covariance",
         "training.glm training.word_effects training.distinct",
-        "training.covariate_effects training.coefficient_steps",
+        "training.covariate_effects training.coefficient_steps training.tone_blocks training.tone_on_card",
         "training.tone",
         "training.fitted",
         "training.joint",

@@ -78,6 +78,7 @@ class TextResponseModel(
     formula : what is made of covariates, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
     missing : "error", or "drop" to fit without documents of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
+    device : "cpu", or "cuda" to learn themes and tone on a graphics card (`textsignal[gpu]`), in single precision.
 
     Attributes
     ----------
@@ -120,6 +121,7 @@ class TextResponseModel(
         missing: str = "error",
         random_state: Any = 0,
         n_jobs: int | None = -1,
+        device: str = "cpu",
     ) -> None:
         self.n_topics = n_topics
         self.family = family
@@ -138,6 +140,7 @@ class TextResponseModel(
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     # What scikit-learn's metadata routing is not about.
     __metadata_request__fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
@@ -159,8 +162,7 @@ class TextResponseModel(
     ) -> Self:
         """Learn terms, themes or topics, and what they are worth.
 
-        With covariates, all effects are given these: tone is learnt beside what covariates explain by themselves, and
-        both have their effects in one GLM, in which those of covariates are not penalised.
+        With covariates, all effects are given these; their own, which are not penalised, are in the same GLM.
 
         Parameters
         ----------
@@ -174,9 +176,8 @@ class TextResponseModel(
         text : column of the texts, where `texts` is a source of more than memory holds: a file, a pattern such as
             "reviews/*.parquet", an Arrow dataset, or an iterable of tables. `responses` and `sample_weight` are then
             columns too. Tone is learnt from all documents, themes and what they are worth from a random sample.
-        memory, folder : of a source: what the fit may take; where its numbers are kept, so that a fit that was stopped
-            goes on from there: by default they are kept nowhere.
-        engine : of files: who reads them, such as `engines.dask.DaskEngine(client)`; by default this process.
+        memory, folder, engine : of a source: what the fit may take; where its numbers are kept, so that a fit that was
+            stopped goes on from there, or None; who reads it, `engines.dask.DaskEngine(client)`, None for this process.
         """
         parts.check(self)
         if text is not None:
@@ -371,9 +372,8 @@ class TextResponseModel(
 
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""
-        if not self.__sklearn_is_fitted__():
-            return str(super()._html_repr())
-        return Drivers.of(self.topics(8), self.naming_)._repr_html_()
+        fitted = self.__sklearn_is_fitted__()
+        return Drivers.of(self.topics(8), self.naming_)._repr_html_() if fitted else str(super()._html_repr())
 
     def _observed(
         self,

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines import Compute
-from textsignal.engines.local import local_compute
+from textsignal.engines.local import kernels_of, local_compute
 from textsignal.errors import InputError, StorageError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
@@ -56,9 +56,9 @@ ESTIMATOR_OPTIONS = (
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
 OTHER_OPTIONS = ("language", "seed_words")
 #: Options that a model stored by an earlier version lacks.
-NEW_OPTIONS = ("formula", "missing")
+NEW_OPTIONS = ("formula", "missing", "device")
 #: Options that themes, and that other trainings, have no use for.
-NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words",)
+NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words", "device")
 
 
 class Options(Protocol):
@@ -80,6 +80,7 @@ class Options(Protocol):
     formula: str | None
     random_state: Any
     n_jobs: int | None
+    device: str
 
 
 def training_of(options: Options) -> str:
@@ -178,7 +179,7 @@ def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, 
     """Fit themes, as the options describe them, and a reader for each response; weight : (documents,)."""
     assert isinstance(tokens, SentenceTexts)
     check_themes(options, len(tokens))
-    with local_compute(options.n_jobs) as compute:
+    with local_compute(options.n_jobs, options.device) as compute:
         return fit_prepared_themes(options, prepare(options, responses, tokens, weight, compute), compute)
 
 
@@ -247,6 +248,7 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
         check_number("max_terms", options.max_terms, least=1, whole=True)
     if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
         raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
+    kernels_of(options.device)
     return _seed_words(options, n_themes)
 
 

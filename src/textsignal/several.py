@@ -47,7 +47,8 @@ class TextResponsesModel(BaseEstimator):
     family : as in `TextResponseModel`, for all responses; or a mapping from names of responses, "auto" for others.
     levels : the scale of all responses, such as (1, 5); or a mapping from names, None for what is there.
     training : "themes" or None; other trainings have topics that one response has moved, and cannot be shared.
-    language, seed_words, max_terms, stop_words, formula, missing, random_state, n_jobs : as in `TextResponseModel`.
+    language, seed_words, max_terms, stop_words, formula, missing, random_state, n_jobs, device : as in
+        `TextResponseModel`.
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class TextResponsesModel(BaseEstimator):
         missing: str = "error",
         random_state: Any = 0,
         n_jobs: int | None = -1,
+        device: str = "cpu",
     ) -> None:
         self.n_topics = n_topics
         self.family = family
@@ -93,6 +95,7 @@ class TextResponsesModel(BaseEstimator):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     @classmethod
     def of(cls, models: Mapping[str, TextResponseModel]) -> Self:

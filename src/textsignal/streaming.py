@@ -41,7 +41,8 @@ from textsignal.training.sample import Passing, Sample, common_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone
 from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
-from textsignal.training.tone import Tone, tone_folds
+from textsignal.training.tone import Tone
+from textsignal.training.tone_blocks import tone_folds
 
 #: Memory that a fit may take where nobody says how much; the least that it can do with.
 MEMORY, LEAST_MEMORY = "4GB", 2**30
@@ -168,7 +169,7 @@ def fit_source(
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
     batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
-    with local_compute(options.n_jobs) as compute:
+    with local_compute(options.n_jobs, options.device) as compute:
         spread = compute if engine is None else Compute(engine, compute.kernels)
         with shards_folder(folder, batches, columns, options, spread.engine) as place:
             found = read_source(batches, columns, options, place, most_words, spread.engine, progress)

@@ -1,19 +1,23 @@
 """Themes and tone of texts that all lie on the card are those of the NumPy kernels, the same bits every time."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from textsignal import TextResponseModel
+from textsignal.datasets import synthetic_reviews
 from textsignal.engines import Compute
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
-from textsignal.families import Binomial
+from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
 from textsignal.inference import infer_weights
 from textsignal.kernels import Rows, compiled, gpu, gpu_code, gpu_themes, gpu_tone, pad, reference
 from textsignal.training import draws
 from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
+from textsignal.training.tone_on_card import slope_of
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())
 N_TOPICS = 16
@@ -23,6 +27,23 @@ N_TOPICS = 16
 def test_without_a_card_the_kernels_say_what_is_missing():
     with pytest.raises(InputError, match="GPU kernels need"):
         gpu.pull_on_weights(Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)), *np.zeros((2, 1, 8)))
+
+
+@pytest.mark.skipif(not gpu_code.missing(), reason="a card is there")
+def test_without_a_card_a_model_says_so():
+    with pytest.raises(InputError, match="device='cuda': the GPU kernels need"):
+        TextResponseModel(2, device="cuda").fit(["one", "two", "three"], [1, 2, 3])
+
+
+def test_a_device_must_be_one_that_is_known():
+    with pytest.raises(InputError, match="device='tpu' is not known; give 'cpu' or 'cuda'"):
+        TextResponseModel(2, device="tpu").fit(["one", "two", "three"], [1, 2, 3])
+
+
+def test_a_family_without_slopes_in_cuda_says_so():
+    with pytest.raises(InputError, match="Ordinal has no slopes"):
+        slope_of(Ordinal((1, 2, 3)))
+    assert slope_of(Poisson().of_words)
 
 
 def test_mixing_is_that_of_the_draws():
@@ -133,7 +154,7 @@ class TestThemes:
 
 @needs_card
 class TestTone:
-    STEPS = gpu_tone.Steps(passes=4, draw=25, constant=0.3, rate=0.1, slope=1.2)
+    STEPS, CONSTANT, PASSES = gpu_tone.Steps(draw=25, rate=0.1, slope=1.2), 0.3, 4
 
     @staticmethod
     def documents(n=3000, n_features=500, seed=0):
@@ -142,18 +163,19 @@ class TestTone:
         y = rng.integers(0, 5, n).astype(np.float32)
         return sp.csr_array(X, dtype=np.float32), y, rng.integers(0, 5, n).astype(np.int32)
 
-    def fit(self, X, y, folds, **given):
+    def fit(self, X, y, folds):
         cp, rows = gpu_code.cupy(), on_card(X)
         visits = gpu_tone.Visits(gpu_tone.document_keys(rows))
-        slope = gpu_tone.BINOMIAL.format(steps=4.0)
-        return gpu_tone.fit_tone(rows, X.shape[1], cp.asarray(y), cp.asarray(folds), visits, self.STEPS, slope).get()
+        documents = gpu_tone.Documents(rows, cp.asarray(y).reshape(len(y), -1), cp.asarray(folds), visits)
+        given = X.shape[1], self.STEPS, slope_of(Binomial(4, 1)), self.CONSTANT, self.PASSES
+        return gpu_tone.fit_tone(documents, *given).get()
 
     def in_numpy(self, X, y, folds):
         """The same batches, in double precision."""
         keys, seen = draws.document_keys(X), 0
         effects, squares = np.zeros((X.shape[1] + 1, gpu_tone.FITS)), np.ones((X.shape[1] + 1, gpu_tone.FITS))
-        effects[-1] = self.STEPS.constant
-        for number in range(self.STEPS.passes):
+        effects[-1] = self.CONSTANT
+        for number in range(self.PASSES):
             order = np.argsort(draws.drawn(keys, self.STEPS.draw, number), kind="stable")
             halves = draws.unit_halves(sp.csr_array(X, dtype=float), order, keys[order], number)
             start = 0
@@ -181,6 +203,23 @@ class TestTone:
     def test_the_same_bits_every_time(self):
         given = self.documents()
         np.testing.assert_array_equal(self.fit(*given), self.fit(*given))
+
+    def test_every_fit_may_have_responses_of_its_own(self):
+        X, y, folds = self.documents()
+        own = np.tile(y[:, None], (1, gpu_tone.FITS))
+        np.testing.assert_array_equal(self.fit(X, own, folds), self.fit(X, y, folds))
+        own[:, 3] = 4 - own[:, 3]
+        changed = np.any(self.fit(X, own, folds) != self.fit(X, y, folds), axis=0)
+        assert np.flatnonzero(changed).tolist() == [3]
+
+    @pytest.mark.parametrize(
+        "family", [Binomial(4, 1), Bernoulli(), Gaussian(1.7), NegativeBinomial(0.3)], ids=lambda f: type(f).__name__
+    )
+    def test_slopes_are_those_of_the_family(self, family):
+        cp, eta, y = gpu_code.cupy(), np.linspace(-90, 90, 181), np.arange(181.0) % 2
+        slope = cp.ElementwiseKernel("float32 y, float32 eta", "float32 z", f"z = {slope_of(family)}", "slope_of_tests")
+        found = slope(cp.asarray(y, np.float32), cp.asarray(eta, np.float32)).get()
+        np.testing.assert_allclose(found, family.gradient(y, eta), rtol=1e-5, atol=1e-6)
 
     def test_a_fit_does_not_see_the_documents_of_its_fold(self):
         X, y, folds = self.documents()
@@ -242,3 +281,37 @@ class TestInTraining:
             sums = kernels.implicit_sums(Rows.of(X, 0, 60), padded, HT, slope, effects, weight, 0.2)
             found.append(sums[:, :n_topics])
         np.testing.assert_allclose(*found, rtol=1e-8, atol=1e-9)
+
+
+@needs_card
+class TestModels:
+    """A model that learns on the card is the one that the processor learns, as far as batches of tone allow."""
+
+    @staticmethod
+    def fit(device, responses=None, n=3000):
+        made = synthetic_reviews(n, seed=2)
+        return TextResponseModel(8, device=device).fit(made.texts, made.ratings if responses is None else responses)
+
+    def test_in_memory(self):
+        new, (here, there) = synthetic_reviews(500, seed=5), (self.fit(device) for device in ("cpu", "cuda"))
+        one, other = here.predict(new.texts), there.predict(new.texts)
+        assert np.corrcoef(one, other)[0, 1] > 0.99
+        assert np.std(one - new.ratings) == pytest.approx(np.std(other - new.ratings), rel=0.03)
+        np.testing.assert_array_equal(self.fit("cuda").predict(new.texts), other)
+
+    def test_some_without_a_response(self):
+        made = synthetic_reviews(1500, seed=2)
+        ratings = np.where(np.arange(1500) % 2, np.nan, made.ratings)
+        one, other = (self.fit(device, ratings, 1500).predict(made.texts) for device in ("cpu", "cuda"))
+        assert np.corrcoef(one, other)[0, 1] > 0.98
+
+    def test_in_blocks(self, tmp_path, monkeypatch):
+        made = synthetic_reviews(3000, seed=2)
+        table = pd.DataFrame({"text": made.texts, "rating": made.ratings})
+        table.to_parquet(tmp_path / "reviews.parquet")
+        monkeypatch.setattr("textsignal.training.streamed.BLOCK", 1000)
+        one, other = (
+            TextResponseModel(8, device=device).fit(tmp_path / "reviews.parquet", "rating", text="text")
+            for device in ("cpu", "cuda")
+        )
+        assert np.corrcoef(one.predict(made.texts), other.predict(made.texts))[0, 1] > 0.99

@@ -15,7 +15,8 @@ from textsignal.text.shards import write_shard
 from textsignal.text.units import read_sentences
 from textsignal.training.sample import Passing, Sample
 from textsignal.training.streamed import StoredBlock, count_shards, in_blocks, stored_tone
-from textsignal.training.tone import TONE_FOLDS, fit_tone
+from textsignal.training.tone import fit_tone
+from textsignal.training.tone_blocks import TONE_FOLDS
 
 NOTHING = np.zeros(0, np.uint64)
 

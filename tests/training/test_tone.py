@@ -18,7 +18,8 @@ from textsignal.families import (
     Proportion,
 )
 from textsignal.kernels import compiled, reference
-from textsignal.training.tone import TONE_FOLDS, _expected, fit_tone
+from textsignal.training.tone import _expected, fit_tone
+from textsignal.training.tone_blocks import TONE_FOLDS
 
 FAMILY = Binomial(4, 1)
 ENGINE = LocalEngine()

@@ -16,6 +16,7 @@ from textsignal.cli.options import (
     ByOption,
     ClustersOption,
     CovariatesOption,
+    DeviceOption,
     DocumentsOption,
     EncodingOption,
     EngineOption,
@@ -131,6 +132,7 @@ def fit(
     sheet: SheetOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
+    device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
     """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
@@ -156,6 +158,7 @@ def fit(
         "training": (training or Training.themes).value,
         "random_state": seed,
         "n_jobs": jobs,
+        "device": device,
     }
     model: TextResponseModel | TextResponsesModel
     run: Callable[..., Any]
@@ -258,7 +261,7 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
         one = next(iter(family.values())) if isinstance(family, dict) else family
         return TextResponseModel(**options, **(trained | {"family": one}))
     kept = {name: trained[name] for name in ("n_topics", "levels", "random_state", "n_jobs")}
-    return TextResponseModel(**options, estimator=JBNMF(alpha=alpha, **kept))
+    return TextResponseModel(**options, device=trained["device"], estimator=JBNMF(alpha=alpha, **kept))
 
 
 def _counted(number: int | str, noun: str) -> str:

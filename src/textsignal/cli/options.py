@@ -142,6 +142,9 @@ DocumentsOption = Annotated[
     typer.Option("--documents", min=0, max=5000, help="Documents to put into the report; a sample if there are more."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="Where themes and tone are learnt: cpu, or cuda for an NVIDIA card.")
+]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
 NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]

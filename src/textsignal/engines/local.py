@@ -15,7 +15,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from textsignal.engines import Compute, Item, Result, Sum
-from textsignal.kernels import compiled
+from textsignal.errors import InputError
+from textsignal.kernels import Kernels, compiled, gpu
+from textsignal.kernels.gpu_code import missing
 
 #: Documents in a block: enough to pay for the calls around the kernels, few enough to stay in a core's cache.
 BLOCK_DOCUMENTS = 4096
@@ -25,6 +27,8 @@ MOST_BLOCKS = 256
 GROUPS = 64
 #: Blocks that a stream works on at once.
 AT_ONCE = 8
+#: Where documents are worked on, by the kernels for it.
+DEVICES: dict[str, Kernels] = {"cpu": compiled, "cuda": gpu}
 
 
 class LocalEngine:
@@ -140,8 +144,18 @@ def _add_up(values: Iterable[Sum]) -> Sum:
     return functools.reduce(operator.add, values)
 
 
+def kernels_of(device: str) -> Kernels:
+    """The kernels of a device; raises where it is not there."""
+    if device not in DEVICES:
+        raise InputError(f"device={device!r} is not known; give {' or '.join(map(repr, DEVICES))}")
+    if device == "cuda" and missing():
+        raise InputError(f"device={device!r}: {missing()}")
+    return DEVICES[device]
+
+
 @contextmanager
-def local_compute(n_jobs: int | None) -> Iterator[Compute]:
-    """Threads of this process and the compiled kernels: what every estimator computes with."""
+def local_compute(n_jobs: int | None, device: str = "cpu") -> Iterator[Compute]:
+    """Threads of this process and the kernels of a device: what every estimator computes with."""
+    kernels = kernels_of(device)
     with LocalEngine(n_jobs) as engine:
-        yield Compute(engine, compiled)
+        yield Compute(engine, kernels)

@@ -59,8 +59,8 @@ struct Half {
 // Slopes of a batch of visits in each fit, and what brings each half to norm 1.
 extern "C" __global__ void slopes(const int64* visits, int n, const int64* rows, const key* keys, key draw, int side,
                                   const int64* indptr, const int* indices, const float* roots, const float* effects,
-                                  int64 constant, const float* y, const float* offset, const int* folds,
-                                  const float* part, float per_slope, float* found, float* scales) {
+                                  int64 constant, const float* y, int n_responses, const float* offset,
+                                  const int* folds, const float* part, float per_slope, float* found, float* scales) {
     int64 at = own_row();
     int lane = threadIdx.x & 7;
     bool there = at < n;
@@ -84,7 +84,8 @@ extern "C" __global__ void slopes(const int64* visits, int n, const int64* rows,
     if (!there) return;
     float eta = effects[constant * FITS + lane] + scale * sum + (offset ? offset[i] : 0.0f);
     float counting = folds[i] == lane ? 0.0f : (part ? part[visit] : 1.0f) * per_slope;
-    found[at * FITS + lane] = counting * (SLOPE(y[i], eta));
+    float response = y[i * n_responses + (n_responses > 1 ? lane : 0)];
+    found[at * FITS + lane] = counting * (SLOPE(response, eta));
     if (lane == 0) scales[at] = scale;
 }
 

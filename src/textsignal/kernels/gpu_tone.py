@@ -18,20 +18,17 @@ from textsignal.kernels.gpu_code import blocks, cupy, function
 FITS, FOLDS = 8, 5
 #: Documents of the first batches; times the root of the visits so far; and at most.
 LEAST_BATCH, BATCH_GROWTH, MOST_BATCH = 100, 2.0, 1 << 16
-#: The slope of the loss in the linear predictor, in CUDA: of a binomial response of so many steps, and of a number.
-BINOMIAL, GAUSSIAN = "{steps}f / (1 + expf(-(eta))) - (y)", "(eta) - (y)"
+#: The slope of the loss in the linear predictor, in CUDA: of successes in so many trials, of a number with this
+#: variance, and of a count with this dispersion.
+LOGISTIC, GAUSSIAN = "{steps}f / (1 + expf(-(eta))) - (y)", "((eta) - (y)) / {variance}f"
+NEGATIVE_BINOMIAL = "1 / ({dispersion}f * (1 + expf(-(eta) - {log}f))) - (y) / (1 + expf((eta) + {log}f))"
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What `training.tone` chooses: passes, the number that parts its draws, and the size of steps and of slopes.
+    """What `training.tone` chooses: the number that parts its draws, the length of steps and the size of slopes."""
 
-    constant : where the constant starts; rate : the length of steps; slope : the size of slopes.
-    """
-
-    passes: int
     draw: int
-    constant: float
     rate: float
     slope: float
 
@@ -71,36 +68,56 @@ def mixed(numbers: Any) -> Any:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def fit_tone(
-    X: Rows, n_features: int, y: Any, folds: Any, visits: Visits, steps: Steps, slope: str, offset: Any = None
-) -> Any:
+@dataclass(frozen=True)
+class Documents:
+    """Documents on the card that steps are taken by.
+
+    X : (documents, features) roots of counts times sizes, in single precision; folds : (documents,) int32 the fit that
+    leaves each out. y : (documents, FITS) responses, or (documents, 1) the same for all fits; offset : (documents,) or
+    None for 0; both in single precision. visits : in one pass.
+    """
+
+    X: Rows
+    y: Any
+    folds: Any
+    visits: Visits
+    offset: Any = None
+
+
+def fit_tone(documents: Documents, n_features: int, steps: Steps, slope: str, constant: float, passes: int) -> Any:
     """(features + 1, FITS) effects of features in each fit, the constant last, on the card.
 
-    X : (documents, features) roots of counts times sizes; y, offset : (documents,); folds : (documents,) int32 the fit
-    that leaves each out; slope : the derivative of the loss, in CUDA, of y and eta.
+    slope : the derivative of the loss, in CUDA, of y and eta; constant : where the constant starts.
     """
-    cp, n_visits = cupy(), len(visits.keys)
+    cp = cupy()
     effects, squares = cp.zeros((n_features + 1, FITS), np.float32), cp.ones((n_features + 1, FITS), np.float32)
-    effects[-1] = steps.constant
+    effects[-1] = constant
+    for number in range(passes):
+        walk(documents, steps, slope, number, effects, squares)
+    return effects
+
+
+def walk(documents: Documents, steps: Steps, slope: str, number: int, effects: Any, squares: Any) -> None:
+    """Move effects and squares, (features + 1, FITS), by the pass of a number, in place."""
+    cp, X, visits, n_features = cupy(), documents.X, documents.visits, len(effects) - 1
+    n_visits = len(visits.keys)
     sums = cp.zeros((n_features, 2 * FITS), np.uint64)
     slopes, scales = cp.empty((MOST_BATCH, FITS), np.float32), cp.empty(MOST_BATCH, np.float32)
     find, add, move = (_code(name, slope) for name in ("slopes", "gradients", "step"))
     constant, per_slope, rate = np.int64(n_features), np.float32(1 / steps.slope), np.float32(steps.rate)
-    for number in range(steps.passes):
-        order = cp.argsort(drawn(visits.keys, steps.draw, number), kind="stable")
-        cut = mixed(cp.array([number // 2 + 1], np.uint64)).get()[0], np.int32(number % 2)
-        start = 0
-        while start < n_visits:
-            size = min(batch_size(number * n_visits + start), n_visits - start)
-            grid, text = blocks(size, 8), (X.indptr, X.indices, X.data)
-            given = (order[start : start + size], np.int32(size), visits.rows, visits.keys, *cut, *text)
-            response = (y, offset, folds, visits.part, per_slope)
-            find(*grid, (*given, effects, constant, *response, slopes, scales))
-            add(*grid, (*given, slopes, scales, sums))
-            all_features = (blocks(n_features, 8)[0][0] + 1,), (256,)
-            move(*all_features, (slopes, np.int32(size), rate, constant, sums, effects, squares))
-            start += size
-    return effects
+    order = cp.argsort(drawn(visits.keys, steps.draw, number), kind="stable")
+    cut = mixed(cp.array([number // 2 + 1], np.uint64)).get()[0], np.int32(number % 2)
+    response = documents.y, np.int32(documents.y.shape[1]), documents.offset, documents.folds, visits.part, per_slope
+    start = 0
+    while start < n_visits:
+        size = min(batch_size(number * n_visits + start), n_visits - start)
+        grid = blocks(size, 8)
+        given = (order[start : start + size], np.int32(size), visits.rows, visits.keys, *cut, *X)
+        find(*grid, (*given, effects, constant, *response, slopes, scales))
+        add(*grid, (*given, slopes, scales, sums))
+        all_features = (blocks(n_features, 8)[0][0] + 1,), (256,)
+        move(*all_features, (slopes, np.int32(size), rate, constant, sums, effects, squares))
+        start += size
 
 
 def batch_size(seen: int) -> int:
@@ -121,5 +138,5 @@ def sentence_tone(occurrences: Rows, documents: Any, effects: Any, folds: Any = 
     return tone
 
 
-def _code(name: str, slope: str = GAUSSIAN) -> Any:
+def _code(name: str, slope: str = "(eta) - (y)") -> Any:
     return function(name, "gpu_tone.cu", **{"SLOPE(y, eta)": slope})

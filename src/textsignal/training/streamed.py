@@ -26,7 +26,8 @@ from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
-from textsignal.training.tone import BLOCK, ToneBlock, n_blocks_of, tone_block, tone_effects
+from textsignal.training.tone import BLOCK, n_blocks_of, tone_effects
+from textsignal.training.tone_blocks import ToneBlock, tone_block
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
 from textsignal.inference import Inference
+from textsignal.kernels import Rows, gpu, gpu_themes, pad
 from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
@@ -126,7 +127,10 @@ def _learnt(
 ) -> Themes:
     """Iterations of KL-NMF from topics (themes, terms); each : (terms,) what an occurrence counts."""
     text = np.diff(units.indptr) > 0
-    corpus = Corpus(weighted(units, each)[text], np.full(int(text.sum()), np.nan), weight[text])
+    X = weighted(units, each)[text]
+    if compute.kernels is gpu:
+        return _learnt_on_card(start, each, X, weight[text], iterations)
+    corpus = Corpus(X, np.full(int(text.sum()), np.nan), weight[text])
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), iterations, 0.0)
     found = train_joint(
         corpus, family, start, weights_for(corpus, start, compute), settings, compute, lambda iteration, losses: False
@@ -136,3 +140,14 @@ def _learnt(
     mass = found.topics.sum(axis=1)
     prevalence = np.asarray((found.weights * mass).T @ weight[text], dtype=float)
     return Themes(np.asarray(topics, dtype=float), each, prevalence / prevalence.sum())
+
+
+def _learnt_on_card(start: Array, each: Vector, X: sp.csr_array, weight: Vector, iterations: int) -> Themes:
+    """The same on a graphics card; X : (sentences, terms) weighted counts."""
+    sentences = gpu_themes.Sentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1], weight)
+    found = gpu_themes.learn_themes(sentences, pad(start.T, gpu, np.dtype(np.float32)), iterations)
+    topics, prevalence = (
+        found.HT.get().T[: len(start)].astype(float),
+        found.prevalence.get()[: len(start)].astype(float),
+    )
+    return Themes(topics / topics.sum(axis=1, keepdims=True), each, prevalence / prevalence.sum())

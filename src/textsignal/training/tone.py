@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,13 +29,13 @@ from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.families import Family, best_constant
 from textsignal.inference import unit_rows
-from textsignal.kernels import Kernels, Rows
+from textsignal.kernels import Kernels, Rows, gpu
+from textsignal.kernels.gpu_tone import Steps
 from textsignal.training.corpus import Corpus
-from textsignal.training.distinct import distinct_documents
-from textsignal.training.draws import Keys, document_keys, drawn, unit_halves
+from textsignal.training.draws import Keys, drawn, unit_halves
+from textsignal.training.tone_blocks import TONE_FOLDS, Blocks, ToneBlock, tone_block, tone_folds
+from textsignal.training.tone_on_card import documents_on_card, visits_on_card, walk_on_card
 
-#: Fits that each leave out a part of the documents, for tone that has not seen its response.
-TONE_FOLDS = 5
 #: Passes over the documents; and the size of steps, in units of the linear predictor's scale.
 PASSES, STEP = 25, 0.18
 #: Up to so many documents; more of them need fewer passes, though not fewer than the least.
@@ -100,74 +100,9 @@ def fit_tone(
     return Tone.of(effects, folds)
 
 
-def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
-    """(documents,) the fit that leaves each out, by what it says: copies of a text are left out together."""
-    return (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
-
-
 def n_blocks_of(n_documents: int, most: int) -> int:
     """Blocks of at most so many documents whose steps are taken side by side: one, or an even number of them."""
     return 1 if n_documents <= most else 2 * -(-n_documents // (2 * most))
-
-
-class Blocks(Protocol):
-    """Documents of a block, wherever they are."""
-
-    def load(self) -> ToneBlock:
-        """The documents."""
-
-    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> Blocks:
-        """What a step makes of them."""
-
-
-@dataclass(frozen=True, eq=False)
-class ToneBlock:
-    """Distinct documents whose steps are taken one after the other.
-
-    roots : (documents, features) of the counts, times sizes; keys : (documents,) what each draws from.
-    y : (documents, fits) responses, or (documents, 1) the same for all, NaN where there is none.
-    weight, offset, folds : (documents,).
-    """
-
-    roots: sp.csr_array
-    keys: Keys
-    y: Vector
-    weight: Vector
-    offset: Vector
-    folds: NDArray[np.int64]
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """(documents,) whether it has a response."""
-        return ~np.isnan(self.y[:, 0])
-
-    def load(self) -> ToneBlock:
-        """Itself: it is in memory."""
-        return self
-
-    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> ToneBlock:
-        """What a step makes of it."""
-        return step(self)
-
-    def answered(self) -> ToneBlock:
-        """The documents that have a response."""
-        rows = self.known
-        if rows.all():
-            return self
-        return ToneBlock(
-            self.roots[rows], self.keys[rows], self.y[rows], self.weight[rows], self.offset[rows], self.folds[rows]
-        )
-
-
-def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
-    """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
-    found = distinct_documents(corpus).corpus
-    keys, folds = document_keys(found.X), tone_folds(found.X)
-    # In the memory of the distinct documents, which are nobody else's.
-    roots = sp.csr_array(found.X, dtype=float)
-    np.sqrt(roots.data, out=roots.data)
-    roots.data *= sizes[roots.indices]
-    return ToneBlock(roots, keys, found.y[:, None], found.weight, np.broadcast_to(found.offsets, len(keys)), folds)
 
 
 @dataclass(frozen=True)
@@ -385,6 +320,9 @@ class _Walk:
 
     def go(self, block: ToneBlock, at: _Effects, number: int) -> None:
         """Move effects and squares by one pass, in place."""
+        if self.kernels is gpu:
+            self._go_on_card(block, at, number)
+            return
         visits, fits = _visits(block, self.mean, self.run), np.arange(at.effects.shape[1])
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
         half = unit_halves(block.roots, visits.rows[order], visits.keys[order], number)
@@ -396,3 +334,10 @@ class _Walk:
             slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
             counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
             self.kernels.adagrad_step(X, counting * slopes, at.effects, at.squares, STEP * self.scale.eta)
+
+    def _go_on_card(self, block: ToneBlock, at: _Effects, number: int) -> None:
+        visits = _visits(block, self.mean, self.run)
+        there = visits_on_card(visits.rows, visits.keys, visits.part)
+        documents = documents_on_card(block.roots, block.y, block.folds, block.offset, there)
+        steps = Steps(PASSES, STEP * self.scale.eta, self.scale.slope)
+        walk_on_card(documents, steps, self.family, number, at.effects, at.squares)

@@ -17,7 +17,7 @@ from textsignal.readers.themes import ThemeReader
 from textsignal.topics.reading import Observed
 from textsignal.training.draws import Keys
 from textsignal.training.theme_reading import read_features, text_keys
-from textsignal.training.tone import TONE_FOLDS, tone_folds
+from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
