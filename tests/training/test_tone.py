@@ -18,6 +18,8 @@ from textsignal.families import (
     Proportion,
 )
 from textsignal.kernels import compiled, reference
+from textsignal.training import tone
+from textsignal.training.corpus import Corpus
 from textsignal.training.tone import _expected, fit_tone
 from textsignal.training.tone_blocks import TONE_FOLDS
 
@@ -224,6 +226,50 @@ class TestWithoutResponses:
         family = FAMILIES[name].of_words
         eta = np.linspace(-2, 2, 5)
         np.testing.assert_allclose(family.gradient(_expected(family, eta), eta), 0, atol=1e-12)
+
+
+class TestBlocks:
+    """Blocks take their steps side by side, until documents that fits have not seen say that it is enough."""
+
+    @staticmethod
+    def passes(y, counts, monkeypatch):
+        losses, look = [], tone._held_back_loss
+
+        def looked(*given):
+            losses.append(look(*given))
+            return losses[-1]
+
+        monkeypatch.setattr(tone, "BLOCK", len(y) // 4)
+        monkeypatch.setattr(tone, "MOST_RUNS", 1)
+        monkeypatch.setattr(tone, "_held_back_loss", looked)
+        return tone_of(counts, y), losses
+
+    def test_what_cannot_be_learnt_takes_few_passes(self, monkeypatch):
+        counts, _ = documents(4 * N)
+        noise = np.random.default_rng(1).binomial(4, 0.5, 4 * N).astype(float)
+        # One look before the first pass.
+        assert len(self.passes(noise, counts, monkeypatch)[1]) == 4
+
+    def test_what_can_takes_more_and_is_learnt(self, monkeypatch):
+        counts, y = documents(4 * N)
+        found, losses = self.passes(y, counts, monkeypatch)
+        assert 4 < len(losses) <= tone.PASSES + 1
+        assert losses[-1] < 0.9 * losses[0]
+        assert found.effects[0] > 0.5
+        assert found.effects[1] < -0.5
+
+    def test_nobody_is_judged_by_a_fit_that_has_seen_it(self):
+        counts, y = documents()
+        block = tone.tone_block(Corpus(counts, y, np.ones(N)), np.ones(V))
+        effects = np.zeros((V + 1, 8))
+        before = tone._held_back_loss(block, effects, FAMILY, compiled)
+        for fit in range(TONE_FOLDS):
+            moved = effects.copy()
+            moved[-1, fit] = 1.0
+            eta = np.where(block.folds == fit, 1.0, 0.0)
+            expected = np.average(FAMILY.loss(block.y[:, 0], eta), weights=block.weight)
+            assert tone._held_back_loss(block, moved, FAMILY, compiled) == pytest.approx(expected)
+            assert expected != before
 
 
 def test_compiled_is_the_reference():

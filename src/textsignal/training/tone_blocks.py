@@ -65,9 +65,10 @@ class ToneBlock:
 
     def answered(self) -> ToneBlock:
         """The documents that have a response."""
-        rows = self.known
-        if rows.all():
-            return self
+        return self if self.known.all() else self.at(np.flatnonzero(self.known))
+
+    def at(self, rows: NDArray[np.int64]) -> ToneBlock:
+        """Some of the documents."""
         return ToneBlock(
             self.roots[rows], self.keys[rows], self.y[rows], self.weight[rows], self.offset[rows], self.folds[rows]
         )
