@@ -51,8 +51,8 @@ BATCH = 100
 #: and .690 in eight.
 BLOCK, SUMS = 2**17, 8
 #: Blocks go on until two passes bring less than this of all that was gained, by about so many documents of the first
-#: block that fits have not seen. Hotel reviews in four blocks of 2,000 had a test R2 of .692 with .005 (14 passes), .697
-#: with this (19) and .702 after 25; clothing reviews in two of 9,000 .640 (9), .646 (14) and .650.
+#: block that fits have not seen. Hotel reviews in four blocks of 2,000 had a test R2 of .692 with .005 (14 passes),
+#: .697 with this (19) and .702 after 25; clothing reviews in two of 9,000 .640 (9), .646 (14) and .650.
 ENOUGH, HELD_BACK = 0.002, 2**15
 
 
