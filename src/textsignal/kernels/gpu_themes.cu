@@ -128,6 +128,16 @@ __device__ __forceinline__ void part_step(Work& work, const Step& step, bool mov
     else add_pull<N>(work);
 }
 
+// Sums of each term's values over the sentences of each chunk, rounded up to whole numbers of 1 / fine.
+extern "C" __global__ void chunk_sums(const int64* indptr, const int* indices, const float* data, int64 n, int chunk,
+                                      int64 n_terms, float fine, unsigned long long* sums) {
+    int64 i = own_document();
+    if (i >= n) return;
+    unsigned long long* own = sums + i / chunk * n_terms;
+    for (int64 p = indptr[i] + (threadIdx.x & 3); p < indptr[i + 1]; p += 4)
+        atomicAdd(own + indices[p], (unsigned long long)ceilf(data[p] * fine));
+}
+
 // Sentences of every chunk in the order of `order`, their nonzeros as pairs of term and value; spans as in `read`.
 extern "C" __global__ void sort_sentences(const int64* order, const int64* indptr, const int* indices, const real* data,
                                           int64 n, int chunk, const int64* ends, int2* spans, int2* nonzeros) {

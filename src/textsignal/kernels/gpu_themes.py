@@ -6,7 +6,6 @@ In single precision. Iterations are those of `training.joint` with the text alon
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,11 +71,10 @@ class Sentences:
 def _unit(rows: Rows, n_terms: int, chunk: int) -> float:
     """The largest power of 2 with which no sum of a term over a chunk overflows."""
     cp, n = cupy(), rows.n_documents
-    most = cp.zeros(n_terms)
-    edges = rows.indptr[cp.minimum(cp.arange(0, n + chunk, chunk), n)].get()
-    for first, last in pairwise(edges.tolist()):
-        fine = cp.ceil(rows.data[first:last].astype(np.float64) * FINE)
-        most = cp.maximum(most, cp.bincount(rows.indices[first:last], fine, n_terms))
+    most = cp.zeros((max(1, -(-n // chunk)), n_terms), np.uint64)
+    _code("chunk_sums", 8)(
+        *blocks(n, 4), (*rows, np.int64(n), np.int32(chunk), np.int64(n_terms), np.float32(FINE), most)
+    )
     largest = float(rows.data.max()) if len(rows.data) else 1.0
     return float(2 ** np.floor(np.log2(min(LARGEST * FINE / max(1.0, float(most.max())), LARGEST_PART / largest))))
 
