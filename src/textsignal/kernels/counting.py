@@ -100,21 +100,23 @@ def number_keys(keys):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def key_table(keys, values):  # type: ignore[no-untyped-def]
-    """A hash table of keys, which are distinct and none of them negative: keys (-1 where empty) and values by slot."""
-    size = len(_empty_table(len(keys)))
-    slots, found = np.full(size, -1, np.int64), np.full(size, -1, np.int32)
+    """A hash table of keys, which are distinct and none of them negative.
+
+    Returns (slots, 2) the key and its value, both -1 in an empty slot: side by side, as they are asked for together.
+    """
+    slots = np.full((len(_empty_table(len(keys))), 2), -1, np.int64)
     for p in range(len(keys)):
-        slot = _slot_of(slots, keys[p])
-        slots[slot], found[slot] = keys[p], values[p]
-    return slots, found
+        slot = slot_of(slots, keys[p])
+        slots[slot, 0], slots[slot, 1] = keys[p], values[p]
+    return slots
 
 
 @compile_loop
-def _slot_of(slots, key):  # type: ignore[no-untyped-def]
-    """The slot of a key, or the empty one where it belongs."""
+def slot_of(slots, key):  # type: ignore[no-untyped-def]
+    """The slot of a key, or the empty one where it belongs; there are a power of 2 of them."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(slots) - 1))
-    while slots[slot] >= 0 and slots[slot] != key:
+    while slots[slot, 0] >= 0 and slots[slot, 0] != key:
         slot = (slot + 1) & (len(slots) - 1)
     return slot
 
@@ -160,7 +162,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     (documents + 1,), indices ascending in each, and data.
     """
     codes, under, negated, indptr, ends = texts
-    of_word, of_negated, parts, n_parts, slots, phrases = known
+    of_word, of_negated, parts, n_parts, slots = known
     most, largest = 2 * len(codes), 0
     for document in range(len(ends) - 1):
         largest = max(largest, 2 * (indptr[ends[document + 1]] - indptr[ends[document]]))
@@ -186,7 +188,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
                 if p == start or parts[code] < 0 or parts[codes[p - 1]] < 0:
                     continue
                 pair = 2 * (np.int64(parts[codes[p - 1]]) * n_parts + parts[code]) + (under[p - 1] & under[p])
-                feature = phrases[_slot_of(slots, pair)]
+                feature = slots[slot_of(slots, pair), 1]
                 if feature >= 0:
                     words[n_found], sentences[n_found], features[n_found] = p, sentence, feature
                     n_found += 1

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textsignal.kernels.compiling import compiling
+from textsignal.kernels.counting import slot_of
 
 compile_loop = compiling()
 
@@ -20,17 +21,6 @@ compile_loop = compiling()
 PLAIN, NEGATED, PART, TERM = range(4)
 #: Roots of counts up to this are looked up.
 N_ROOTS = 64
-
-
-class PairTable(NamedTuple):
-    """Features of two words, found by a hash of their key.
-
-    slots : (slots, 2) the key, -1 in an empty slot, and the feature. The key is twice (first part times n_parts, plus
-    second part), plus 1 under a negation.
-    """
-
-    slots: Any
-    n_parts: int
 
 
 class Sentences(NamedTuple):
@@ -48,32 +38,15 @@ class Sentences(NamedTuple):
 
 
 @compile_loop
-def slot_of(slots, key):  # type: ignore[no-untyped-def]
-    """The slot of a key, or the empty one where it belongs; there are a power of 2 of them."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(slots) - 1))
-    while slots[slot, 0] >= 0 and slots[slot, 0] != key:
-        slot = (slot + 1) & (len(slots) - 1)
-    return slot
-
-
-@compile_loop
-def fill_slots(keys, features, slots):  # type: ignore[no-untyped-def]
-    """Put keys and their features into empty slots."""
-    for p in range(len(keys)):
-        slot = slot_of(slots, keys[p])
-        slots[slot, 0], slots[slot, 1] = keys[p], features[p]
-
-
-@compile_loop
-def read_tone(texts, first, last, words, pairs, effects, phrase_size, tone, known):  # type: ignore[no-untyped-def]
+def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size, tone, known):  # type: ignore[no-untyped-def]
     """Tone of the sentences of documents first to last, into tone; whether a document has a feature, into known.
 
         tone_u = sum over occurrences in u of size_f / sqrt(n_if) / |size sqrt(n_i)| t_f
 
     |size sqrt(n_i)|^2 is the number of words that are features, and of phrases times phrase_size^2.
 
-    words : (distinct words, 4) what each is; effects : (features, tones); tone : (sentences, tones).
+    words : (distinct words, 4) what each is; n_parts, phrases : how many words of phrases there are, and the table of
+    phrases, as in `text.features.Known`; effects : (features, tones); tone : (sentences, tones).
     """
     n_tones, longest = effects.shape[1], 1
     for document in range(first, last):
@@ -91,12 +64,12 @@ def read_tone(texts, first, last, words, pairs, effects, phrase_size, tone, know
                 code, q = texts.codes[p], p - base
                 single[q] = words[code, NEGATED if texts.negated[p] else PLAIN]
                 part = np.int64(words[code, PART])
-                key = 2 * (before * pairs.n_parts + part) + (texts.under[p] and texts.under[p - 1])
+                key = 2 * (before * n_parts + part) + (texts.under[p] and texts.under[p - 1])
                 keys[q] = key if before >= 0 and part >= 0 else -1
                 before = part
         length = texts.indptr[stop] - base
         for q in range(length):
-            double[q] = pairs.slots[slot_of(pairs.slots, keys[q]), 1] if keys[q] >= 0 else -1
+            double[q] = phrases[slot_of(phrases, keys[q]), 1] if keys[q] >= 0 else -1
         n_single = count_features(single, length, counts)
         n_double = count_features(double, length, counts)
         known[document] = n_single + n_double > 0

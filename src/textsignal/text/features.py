@@ -52,19 +52,19 @@ class Occurrences:
 
 
 @dataclass(frozen=True)
-class _Known:
+class Known:
     """Features by what texts hold.
 
     words, negated : word -> the feature of it, and of it under a negation.
     parts : word of a phrase -> its number.
-    table : from pairs, twice (number of the first word times len(parts), plus that of the second), plus 1 where it
-        stands under a negation, to the features of phrases: keys and values by slot.
+    phrases : table from pairs, twice (number of the first word times len(parts), plus that of the second), plus 1 where
+        it stands under a negation, to their features, as `kernels.counting.key_table` has it.
     """
 
     words: Mapping[str, int]
     negated: Mapping[str, int]
     parts: Mapping[str, int]
-    table: tuple[NDArray[np.int64], NDArray[np.int32]]
+    phrases: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +105,13 @@ class Features:
         self, texts: SentenceTexts, engine: Engine, *, located: bool
     ) -> list[tuple[Sequence[NDArray], Sequence[NDArray]]]:
         """Occurrences, where they are wanted, and counts of blocks, one after the other."""
-        known, sizes = self._known, self.sizes
+        known, sizes = self.known, self.sizes
 
         def numbered(numbers: Mapping[str, int]) -> NDArray[np.int32]:
             return np.array([numbers.get(word, -1) for word in texts.words], dtype=np.int32)
 
         of_words = numbered(known.words), numbered(known.negated), numbered(known.parts)
-        given = (*of_words, len(known.parts), *known.table)
+        given = (*of_words, len(known.parts), known.phrases)
 
         def found(block: TextBlock) -> tuple[Sequence[NDArray], Sequence[NDArray]]:
             texts_of = (block.codes, block.under, block.negated, block.indptr, block.ends)
@@ -123,7 +123,8 @@ class Features:
         return engine.map(found, blocks_of(texts))
 
     @cached_property
-    def _known(self) -> _Known:
+    def known(self) -> Known:
+        """Features by what texts hold."""
         words, negated = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED))
         phrases = np.flatnonzero(self.is_phrase)
         under = self.kinds[phrases] == NEGATED_PHRASE
@@ -132,7 +133,7 @@ class Features:
         numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")[-2:]]
         of_parts = np.array(numbers, dtype=np.int64).reshape(-1, 2)
         pairs = 2 * (of_parts[:, 0] * len(parts) + of_parts[:, 1]) + under
-        return _Known(
+        return Known(
             {self.names[j]: j for j in words.tolist()},
             {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
             dict(parts),

@@ -5,7 +5,7 @@ The same numbers as a `ThemeReading` has, in a fraction of its time and memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from textsignal.arrays import Array, Vector
 from textsignal.engines import Compute
 from textsignal.kernels import Rows, pad, prediction
-from textsignal.kernels.prediction import PairTable, Sentences
-from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD, Features
+from textsignal.kernels.prediction import Sentences
+from textsignal.text.features import PHRASE_SIZE, Features, Known
 from textsignal.text.units import SentenceTexts
 from textsignal.training.theme_reading import sentence_ends
 from textsignal.training.themes import Themes
@@ -42,45 +42,27 @@ class Lexicon:
     """All words that features and content terms are made of, each with a number.
 
     numbers : of each word; words : (words + 1, 4) what each is, as `kernels.prediction` has it; last all other words.
+    known : the features.
     """
 
     numbers: dict[str, int]
     words: NDArray[np.int32]
-    pairs: PairTable
+    known: Known
 
     @classmethod
     def of(cls, features: Features, terms: Sequence[str]) -> Lexicon:
         """By the names of features and content terms."""
-        phrases = np.flatnonzero(features.is_phrase)
-        parts = [features.names[j].split(" ")[-2:] for j in phrases.tolist()]
-        part = _numbered(word for pair in parts for word in pair)
-        places = {
-            kind: {features.names[j].removeprefix(NOT if kind == NEGATED else ""): j for j in found.tolist()}
-            for kind, found in ((kind, np.flatnonzero(features.kinds == kind)) for kind in (WORD, NEGATED))
-        }
-        known = (places[WORD], places[NEGATED], part, {word: j for j, word in enumerate(terms)})
-        words = _numbered(word for each in known for word in each)
-        columns = np.full((len(words) + 1, len(known)), -1, dtype=np.int32)
-        for column, each in enumerate(known):
+        known = features.known
+        kinds = (known.words, known.negated, known.parts, {word: j for j, word in enumerate(terms)})
+        words = {word: number for number, word in enumerate(dict.fromkeys(word for each in kinds for word in each))}
+        columns = np.full((len(words) + 1, len(kinds)), -1, dtype=np.int32)
+        for column, each in enumerate(kinds):
             columns[[words[word] for word in each], column] = list(each.values())
-        first, second = np.array([[part[a], part[b]] for a, b in parts], np.int64).reshape(-1, 2).T
-        keys = 2 * (first * len(part) + second) + (features.kinds[phrases] == NEGATED_PHRASE)
-        return cls(words, columns, _pair_table(keys, phrases, len(part)))
+        return cls(words, columns, known)
 
     def of_words(self, words: Sequence[str]) -> NDArray[np.int32]:
         """(words, 4) what each of some distinct words is."""
         return self.words[np.fromiter((self.numbers.get(word, -1) for word in words), np.int64, len(words))]
-
-
-def _numbered(words: Iterable[str]) -> dict[str, int]:
-    return {word: number for number, word in enumerate(dict.fromkeys(words))}
-
-
-def _pair_table(keys: NDArray[np.int64], features: NDArray[np.int64], n_parts: int) -> PairTable:
-    """A table that is at most half full."""
-    slots = np.full((1 << max(1, int(2 * len(keys)).bit_length()), 2), -1, np.int64)
-    prediction.fill_slots(keys, features, slots)
-    return PairTable(slots, n_parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +76,7 @@ class ThemePredictor:
         """Read documents, in blocks of them; tones : each (features,)."""
         sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
         words, themes, inference = self.lexicon.of_words(texts.words), self.themes, self.themes.inference
-        effects = np.stack(list(tones), axis=1)
+        phrases, effects = (len(self.lexicon.known.parts), self.lexicon.known.phrases), np.stack(list(tones), axis=1)
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
         found = np.empty((len(tones), len(texts), len(themes.topics)))
         shares = np.empty(found.shape[1:])
@@ -104,7 +86,7 @@ class ThemePredictor:
         def read_block(first: int) -> None:
             block = (sentences, first, min(first + BLOCK, len(texts)))
             told = (effects, PHRASE_SIZE, sentence_tone, has_feature)
-            prediction.read_tone(*block, words, self.lexicon.pairs, *told)
+            prediction.read_tone(*block, words, *phrases, *told)
             rows = Rows(*prediction.read_terms(*block, words, themes.term_weights, has_term))
             weights, _ = inference.of_block(rows, topics, compute.kernels)
             prediction.gather(*block, weights, themes.prevalence, sentence_tone, found, shares)
