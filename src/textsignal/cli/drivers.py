@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,8 @@ from textsignal.errors import InputError
 from textsignal.tables.write import whole_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textsignal.topics.findings import Drivers
 
 
@@ -81,27 +84,20 @@ def drivers(
     found = models_of(model, response, label, names_column=source is not None)
     several, noun = len(found) > 1, noun_of(found)
     options: dict[str, Any] = {"by": by, "offset": offset, "weights": weights, "groups": groups}
-    sample, own = None, set[str]()
+    table, own = None, set[str]()
+    counted: Callable[[], AbstractContextManager[None]] = nullcontext
     if files and source is not None:
-        one = next(iter(found.values()))
-        columns = columns_of(one, response=response, text=text, **options)
+        columns = columns_of(next(iter(found.values())), response=response, text=text, **options)
         if several and noun == "response":
             own = {name for name in found if source.has_column(name)}
         sample = rows_of(source, files, dict.fromkeys(own, "response") | columns, memory)
-        options["place"] = sample.place
+        table, counted, options["place"] = sample.table, sample.counted, sample.place
 
     def tables() -> dict[str, Drivers]:
-        return {
-            name: drivers_table(
-                one,
-                None if sample is None else sample.table,
-                text=text,
-                response=name if name in own else response,
-                interval=interval,
-                **options,
-            )
-            for name, one in found.items()
-        }
+        columns = {name: name if name in own else response for name in found}
+        given = {"text": text, "interval": interval} | options
+        with counted():
+            return {name: drivers_table(one, table, response=columns[name], **given) for name, one in found.items()}
 
     if output is None:
         for one in tables().values():

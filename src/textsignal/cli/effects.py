@@ -98,7 +98,7 @@ def effects(
     columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
     resamples = method == Method.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
-    with sample_progress(refits) if resamples else busy("Intervals") as told:
+    with sample_progress(refits) if resamples else busy("Intervals") as told, sample.counted():
         found = effects_table(
             fitted,
             sample.table,

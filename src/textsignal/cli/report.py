@@ -70,7 +70,7 @@ def report(
     columns = columns_of(fitted, over=over, groups=groups, by=by, offset=offset, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
     options: dict[str, Any] = {"title": title, "with_texts": not no_texts, "n_documents": documents}
-    with report_settings(source=named(source), basis=sample.sentence, **options) as settings:
+    with report_settings(source=named(source), basis=sample.sentence, **options) as settings, sample.counted():
         held_out = report_table(
             fitted,
             sample.table,

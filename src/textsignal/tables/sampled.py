@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textsignal.checks import check_number
+from textsignal.errors import InputError
 from textsignal.tables.batch_files import Notice
 from textsignal.tables.batches import Batch, Given, Source, read_batches
 from textsignal.training.draws import Keys, drawn
@@ -47,14 +50,31 @@ class SampledRows:
 
     @property
     def sentence(self) -> str:
-        """The same in a sentence."""
-        return self.basis and f"They come from {self.basis}."
+        """The same in a sentence of a page."""
+        return self.basis and f"They come from {self.basis}; row numbers count within these."
+
+    @property
+    def is_one_file(self) -> bool:
+        """Whether these are all rows of one file or table, so that its rows have the numbers of the source."""
+        return len(self.files) == 1 and not self.basis
 
     def place(self, row: int) -> str:
-        """Where a row of the table stands, from 1: its number in its file, which is named where there are several."""
+        """Where a row of the table stands, from 1; its file is named unless there is one of which all rows are here."""
         file = int(np.searchsorted(self.firsts, self.rows[row], side="right")) - 1
         number = f"{self.rows[row] - self.firsts[file] + 1}"
-        return number if len(self.files) == 1 else f"{number} of {self.files[file]}"
+        return number if self.is_one_file else f"{number} of {self.files[file]}"
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Say what rows are counted over where an error names some of the table, but not by their places."""
+        try:
+            yield
+        except InputError as error:
+            said = str(error)
+            if self.is_one_file or not re.search(r"\brows? \d", said) or any(file in said for file in self.files):
+                raise
+            over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
+            raise InputError(f"{said} (rows are counted over {over})") from error
 
 
 def sample_rows(
