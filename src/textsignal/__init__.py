@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textsignal.several import TextResponsesModel
     from textsignal.tables.batches import read_batches
     from textsignal.tables.read import read_table
+    from textsignal.tables.sampled import sample_rows
     from textsignal.tables.stream import predict_batches, predict_file
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.topics.explanation import Explanation
@@ -51,6 +52,7 @@ __all__ = [
     "predict_file",
     "read_batches",
     "read_table",
+    "sample_rows",
     "search",
     "studies",
 ]
@@ -73,6 +75,7 @@ _HOMES = {
     "predict_file": "tables.stream",
     "read_batches": "tables.batches",
     "read_table": "tables.read",
+    "sample_rows": "tables.sampled",
     "search": "uncertainty.search",
 }
 #: Public modules that do not lie where their name says.

@@ -16,7 +16,7 @@ from textsignal.cli.options import (
     ClassOption,
     ClustersOption,
     EncodingOption,
-    FileArgument,
+    FilesArgument,
     ForceOption,
     ModelArgument,
     OffsetOption,
@@ -27,6 +27,7 @@ from textsignal.cli.options import (
     TextOption,
     WeightsOption,
 )
+from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
 from textsignal.cli.screen import (
     NOT_CLEAR,
     SHOWN_DRIVERS,
@@ -34,9 +35,8 @@ from textsignal.cli.screen import (
     UNCLEAR,
     titled_table,
     what_if,
-    what_was_read,
 )
-from textsignal.tables.write import check_not_input, whole_table
+from textsignal.tables.write import whole_table
 from textsignal.topics.ranges import MEASURES, Range, percent
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Method(enum.StrEnum):
 
 def effects(
     model: ModelArgument,
-    file: FileArgument,
+    files: FilesArgument,
     text: TextOption,
     response: ResponseOption,
     label: ClassOption = None,
@@ -76,6 +76,7 @@ def effects(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of samples and halves.")] = 0,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
+    memory: SampleMemoryOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Every number, as CSV, TSV, JSON, Parquet or Excel.")
     ] = None,
@@ -87,20 +88,20 @@ def effects(
 ) -> None:
     """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
     from textsignal.readers.matrix import MatrixReader
-    from textsignal.tables.apply import effects_table
-    from textsignal.tables.read import read_file
+    from textsignal.tables.apply import columns_of, effects_table
+    from textsignal.tables.batches import Source
 
+    source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:
-        check_not_input(output, [file, *model.glob("**/*")])
-    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-    if read.choice:
-        say(what_was_read(file, read))
+        check_output(output, source, model, force=force)
     fitted = one_model(model, response, label, names_column=True)
+    columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
+    sample = rows_of(source, files, columns, memory)
     resamples = method == Method.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
-    with sample_progress(refits) if resamples else busy("Intervals") as told:
+    with sample_progress(refits) if resamples else busy("Intervals") as told, sample.counted():
         found = effects_table(
             fitted,
-            read.table,
+            sample.table,
             text=text,
             response=response,
             by=by,
@@ -113,6 +114,7 @@ def effects(
             weights=weights,
             on_bad_rows=on_bad_rows.value,
             progress=told,
+            place=sample.place,
         )
     if output is None:
         out.print(interval_table(found, by))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textsignal.cli.console import report_settings, say
+from textsignal.cli.fit_source import named
 from textsignal.cli.models import one_model, rows_of_fit
 from textsignal.cli.options import (
     BadRowsOption,
@@ -16,7 +17,7 @@ from textsignal.cli.options import (
     ClustersOption,
     DocumentsOption,
     EncodingOption,
-    FileArgument,
+    FilesArgument,
     ForceOption,
     IntervalOption,
     ModelArgument,
@@ -30,13 +31,12 @@ from textsignal.cli.options import (
     TextOption,
     UnitOption,
 )
-from textsignal.cli.screen import what_was_read
-from textsignal.tables.write import check_not_input
+from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
 
 
 def report(
     model: ModelArgument,
-    file: FileArgument,
+    files: FilesArgument,
     text: TextOption,
     response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
@@ -46,6 +46,7 @@ def report(
     offset: OffsetOption = None,
     interval: IntervalOption = None,
     groups: ClustersOption = None,
+    memory: SampleMemoryOption = None,
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
     unit: UnitOption = None,
     no_texts: NoTextsOption = False,
@@ -58,23 +59,25 @@ def report(
     force: ForceOption = False,
 ) -> None:
     """Write a report on a model: one HTML file that needs nothing else."""
-    from textsignal.tables.apply import report_table
-    from textsignal.tables.read import read_file
+    from textsignal.tables.analyse import check_ranges
+    from textsignal.tables.apply import columns_of, report_table
+    from textsignal.tables.batches import Source
 
-    check_not_input(output, [file, *model.glob("**/*")])
-    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-    if read.choice:
-        say(what_was_read(file, read))
-    options = {"title": title, "with_texts": not no_texts, "n_documents": documents}
+    source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
+    check_output(output, source, model, force=force)
+    check_ranges(interval, groups)
     fitted = one_model(model, response, label, names_column=True)
-    with report_settings(file=file, **options) as settings:
+    columns = columns_of(fitted, over=over, groups=groups, by=by, offset=offset, response=response, text=text)
+    sample = rows_of(source, files, columns, memory)
+    options: dict[str, Any] = {"title": title, "with_texts": not no_texts, "n_documents": documents}
+    with report_settings(source=named(source), basis=sample.sentence, **options) as settings, sample.counted():
         held_out = report_table(
             fitted,
-            read.table,
+            sample.table,
             output,
             text=text,
             response=response,
-            split=rows_of_fit(model, fitted, response),
+            split=None if sample.basis else rows_of_fit(model, fitted, response),
             new=new,
             by=by,
             over=over,
@@ -85,6 +88,7 @@ def report(
             interval=interval,
             groups=groups,
             force=force,
+            place=sample.place,
         )
     if not held_out:
         say("No row is known to be held out, so skill is that on training rows. For rows new to the model say --new.")

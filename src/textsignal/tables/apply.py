@@ -18,7 +18,7 @@ from textsignal.report.values.data import ReportSettings
 from textsignal.tables.analyse import check_ranges, clusters_of, filled_settings
 from textsignal.tables.covariates import Beside, beside_texts, with_problems
 from textsignal.tables.read import column, groups_of, held_texts, kept_columns, texts_of
-from textsignal.tables.rows import ParsedResponse, check_rows, parse_response
+from textsignal.tables.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
 from textsignal.tables.used import usable_rows
 from textsignal.topics.beside import as_times
 from textsignal.topics.findings import Drivers
@@ -38,12 +38,13 @@ def drivers_table(
     weights: str | None = None,
     interval: float | None = None,
     groups: str | None = None,
+    place: Place = from_one,
 ) -> Drivers:
     """What moves the response in a table's texts, or in those of training where there is no table.
 
     text, response, by, offset, weights : names of the columns; without a response there are no means. Covariates are
     found by the names that they had in training. interval : a level such as .95 for ranges, which need responses;
-    groups : column of what texts that depend on each other have in common.
+    groups : column of what texts that depend on each other have in common; place : where a row stands, for errors.
 
     Examples
     --------
@@ -61,8 +62,10 @@ def drivers_table(
     if text is None:
         raise InputError("a table was given, but not which column holds the texts; give text='...'")
     texts = texts_of(table, text)
-    responses = None if response is None else parsed_response(model, table, response).values
+    parsed = None if response is None else parsed_response(model, table, response)
+    responses = None if parsed is None else parsed.values
     beside = _beside(model, table, offset, weights)
+    _check_numbers(model, parsed, beside, len(table), place)
     return model.drivers(
         None if by is None else groups_of(table, by),
         texts=texts,
@@ -91,8 +94,11 @@ def effects_table(
     weights: str | None = None,
     on_bad_rows: str = "error",
     progress: Progress | None = None,
+    place: Place = from_one,
 ) -> EffectTable:
     """Numbers about themes with their intervals, by a table: `model.estimate_effects` with names of columns.
+
+    place : where a row stands, for errors.
 
     Examples
     --------
@@ -106,7 +112,7 @@ def effects_table(
     parsed = parsed_response(model, table, response)
     beside = _beside(model, table, offset, weights)
     texts = column(table, text, "text")
-    rows = usable_rows(with_problems(check_rows(texts, parsed, levels=whole_levels(model)), beside), on_bad_rows)
+    rows = usable_rows(_bad_rows(model, texts, parsed, beside, place), on_bad_rows)
     own = beside.at(rows)
     return model.estimate_effects(
         None if by is None else groups_of(table, by).iloc[rows],
@@ -130,6 +136,41 @@ def _beside(
     """What stands beside a table's texts, covariates by their names in training."""
     names = () if model.design_ is None else model.design_.covariates
     return beside_texts(table, names, None, offset, weights)
+
+
+def columns_of(model: TextResponseModel, **columns: str | None) -> dict[str, str]:
+    """Columns that a model needs of a table, with what each is for; columns : name of each by what it is for.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> columns_of(model, text="review", response="rating", by=None)
+    {'review': 'text', 'rating': 'response'}
+    """
+    covariates = () if model.design_ is None else model.design_.covariates
+    return dict.fromkeys(covariates, "covariate") | {name: role for role, name in columns.items() if name is not None}
+
+
+def _bad_rows(
+    model: TextResponseModel, texts: pd.Series, response: ParsedResponse, beside: Beside, place: Place
+) -> BadRows:
+    """Rows that cannot be used, called by their places."""
+    bad = check_rows(texts, response, levels=whole_levels(model))
+    return replace(with_problems(bad, beside), place=place)
+
+
+def _check_numbers(
+    model: TextResponseModel, response: ParsedResponse | None, beside: Beside, n_rows: int, place: Place
+) -> None:
+    """Raise where something beside texts is none that the model takes; a missing response is none to complain of."""
+    problems = beside.problems()
+    if response is not None:
+        given = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
+        problems += check_rows(["-"] * n_rows, given, levels=whole_levels(model)).problems
+    if problems:
+        raise InputError(f"{BadRows(n_rows, problems, place=place).describe()}; correct the table")
 
 
 def predict_table(
@@ -195,6 +236,7 @@ def report_table(
     interval: float | None = None,
     groups: str | None = None,
     force: bool = False,
+    place: Place = from_one,
 ) -> int:
     """Write a model's report on a table, and give the number of rows that are known to be held out.
 
@@ -208,6 +250,7 @@ def report_table(
     settings : of the report; the response's name and what was left out are filled in.
     offset : column of the offset; covariates are found by the names that they had in training.
     interval : a level such as .95 for ranges; groups : column of what texts that depend on each other have in common.
+    place : where a row stands, for errors and what was left out.
 
     Examples
     --------
@@ -227,7 +270,7 @@ def report_table(
     parsed = parsed_response(model, table, response)
     texts = column(table, text, "text")
     beside = _beside(model, table, offset)
-    bad = with_problems(check_rows(texts, parsed, levels=whole_levels(model)), beside)
+    bad = _bad_rows(model, texts, parsed, beside, place)
     rows = usable_rows(bad, on_bad_rows)
     beside, responses = beside.at(rows), parsed.values[rows]
     used = texts.to_numpy(dtype=object)[rows].tolist()

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -12,6 +12,8 @@ import pandas as pd
 from textsignal.errors import InputError
 
 _Cells: TypeAlias = pd.Series | Sequence[Any] | np.ndarray
+#: Where a row, counted from 0, stands, in words.
+Place: TypeAlias = Callable[[int], str]
 _NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
 _OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 #: Words for the lower and the higher of two responses.
@@ -119,6 +121,11 @@ def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
     return values, f"{_shown(cells[0].strip())} as {values[0]:g}"
 
 
+def from_one(row: int) -> str:
+    """The number of a row, counted from 1."""
+    return str(row + 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Rows that are bad for one reason.
@@ -138,9 +145,9 @@ class Problem:
     rows: np.ndarray
     cells: np.ndarray | None = None
 
-    def describe(self, limit: int = 5) -> str:
-        """Say what is wrong in how many rows, and name the first of them, counted from 1."""
-        named = [f"{row + 1}" for row in self.rows[:limit]]
+    def describe(self, limit: int = 5, place: Place = from_one) -> str:
+        """Say what is wrong in how many rows, and name the first of them by their places."""
+        named = [place(row) for row in self.rows[:limit].tolist()]
         if self.cells is not None:
             named = [f"{row}: {_shown(cell)}" for row, cell in zip(named, self.cells, strict=False)]
         count = len(self.rows)
@@ -163,12 +170,15 @@ class BadRows:
         What to do, where leaving bad rows out is no cure.
     fits : str
         Which family or scale would take them.
+    place : function
+        Where a row stands, in words; by default its number, counted from 1.
     """
 
     n_rows: int
     problems: tuple[Problem, ...]
     hint: str = ""
     fits: str = ""
+    place: Place = from_one
 
     @property
     def mask(self) -> np.ndarray:
@@ -182,10 +192,10 @@ class BadRows:
         return int(self.mask.sum())
 
     def describe(self, limit: int = 5) -> str:
-        """Say in one line what is wrong and where; rows are counted from 1, the header not counted."""
+        """Say in one line what is wrong and where; rows are counted without the header."""
         if not self.problems:
             return "no bad rows"
-        reasons = ", ".join(problem.describe(limit) for problem in self.problems)
+        reasons = ", ".join(problem.describe(limit, self.place) for problem in self.problems)
         return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
 
     def advice(self) -> str:

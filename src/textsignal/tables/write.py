@@ -60,18 +60,23 @@ def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
 @contextmanager
 def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
     """Give a file to write to that becomes `target` when the block ends well, and vanishes when it does not."""
-    if target.is_dir():
-        raise OutputError(f"{target} is a folder; give the name of a file")
-    if target.exists() and not target.is_file():
-        raise OutputError(f"{target} is not a regular file and is not replaced; give another name")
-    if target.exists() and not force:
-        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
+    check_target(target, force=force)
     _clean(target)
     with _scratch(target, target.parents) as scratch:
         written = scratch / target.name
         yield written
         target.parent.mkdir(parents=True, exist_ok=True)
         written.replace(target)
+
+
+def check_target(target: Path, *, force: bool) -> None:
+    """Raise where a file cannot be written, or would replace one that it may not."""
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{target} is not a regular file and is not replaced; give another name")
+    if target.exists() and not force:
+        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
 
 
 @contextmanager

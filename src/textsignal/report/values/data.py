@@ -50,6 +50,7 @@ class ReportSettings:
     group_name, time_name : what groups and times are called, where there are some.
     source : where the documents come from, such as a file's name; "" where nobody knows.
     dropped : what was left out before fitting, and why.
+    basis : a sentence on which rows the documents are a sample of; "" where they are all.
     command : how to make the report again; "" where nobody knows.
     responses : other responses to the same texts, and their pages; None where there are none.
     within : what texts that depend on each other have in common, such as "hotel"; "" where none do.
@@ -70,6 +71,7 @@ class ReportSettings:
     lower_is_better: bool = False
     is_class: bool = False
     within: str = ""
+    basis: str = ""
 
     @property
     def naming(self) -> Naming:

@@ -99,7 +99,9 @@ def prepare(
         bins=documents.bins,
         with_texts=settings.with_texts,
         text_cap=TEXT_CAP,
-        findings=findings(topics, summary, prediction, settings, noun, one_line(model.reader_.basis)),
+        findings=findings(
+            topics, summary, prediction, settings, noun, one_line(f"{settings.basis} {model.reader_.basis}")
+        ),
         topics=tuple(topics),
         groups=by_group,
         timeline=over_time,
