@@ -16,7 +16,7 @@ import textsignal as ts
 from textsignal import streaming
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.streaming import Columns, fit_source, memory_of
+from textsignal.streaming import Columns, memory_of, read_to_fit
 from textsignal.tables.batches import read_batches
 from textsignal.text import shards
 
@@ -169,13 +169,13 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
     held[:50] = True
     changed = copies.copy()
     changed.loc[np.r_[0:50, N : N + 50], "rating"] = 1.0
-    found = [
-        fit_source(new_model(), source, Columns("review", "rating"), hold_out=lambda tokens: held)
-        for source in (copies, changed)
-    ]
+    found = []
+    for source in (copies, changed):
+        with read_to_fit(new_model(), source, Columns("review", "rating")) as read:
+            found.append(read.fit(held))
+        assert read.found.drawn.rows.tolist() == list(range(N + 50))
     assert np.array_equal(*(one.reader.fitted.tone for one in found))
     assert len(found[0].reader.fitted.training.keys) == N
-    assert found[0].rows.tolist() == list(range(N + 50))
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +273,7 @@ class TestFolder:
         assert numbers(fitted(file, folder=tmp_path)) == numbers(in_memory)
 
     def test_a_folder_of_ours_vanishes_whatever_happens(self, table, tmp_path, small_batches, monkeypatch):
-        monkeypatch.setattr(streaming.tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(shards.tempfile, "tempdir", str(tmp_path))
 
         def interrupted():
             yield table.iloc[:100]

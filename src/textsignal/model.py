@@ -182,8 +182,8 @@ class TextResponseModel(
         parts.check(self)
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
-            fitted = streaming.fit_source(self, texts, columns, memory=memory, folder=folder, engine=engine)
-            return self.take_source(fitted, columns.response)
+            with streaming.read_to_fit(self, texts, columns, memory=memory, folder=folder, engine=engine) as read:
+                return self.take_source(read.fit(), columns.response)
         if engine is not None:
             raise InputError("an engine is for a source; give text=, the column of its texts")
         texts, covariates = texts_and_covariates(texts, covariates)

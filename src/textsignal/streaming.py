@@ -6,11 +6,9 @@ sample of the documents is kept. Counts and tone are learnt from all shards, eve
 
 from __future__ import annotations
 
-import json
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -19,27 +17,29 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal import parts
 from textsignal.arrays import Vector
 from textsignal.engines import Compute, Engine
 from textsignal.engines.local import local_compute
-from textsignal.errors import InputError, OutputError
+from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
 from textsignal.kernels.counting import row_keys
 from textsignal.readers.themes import ThemeReader, theme_tokens
 from textsignal.tables.batches import Batch, Source, read_batches
-from textsignal.tables.cells import numbers_in, texts_in, weight_in
+from textsignal.tables.cells import Dropping, bad_together, beside_in, usable_rows
 from textsignal.tables.files import check_file
+from textsignal.tables.rows import BadRows
 from textsignal.text.encoded import as_bytes
-from textsignal.text.shards import UNFINISHED, Place, read_shard, write_shard
+from textsignal.text.shards import Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
-from textsignal.topics.reading import Observed, Tokens, observe
+from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Passing, Sample, common_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone
-from textsignal.training.theme_model import Lexicon, Prepared, Response, learn_lexicon, prepare_read
+from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import Tone
 from textsignal.training.tone_blocks import tone_folds
@@ -48,28 +48,38 @@ from textsignal.training.tone_blocks import tone_folds
 MEMORY, LEAST_MEMORY = "4GB", 2**30
 #: Bytes that training on a document's word takes, in the sample; documents of the sample, at most.
 BYTES_PER_WORD, MOST_SAMPLED = 400, 100_000
-#: What a folder of shards was made of.
-MADE_OF = "stream.json"
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 #: Called with what is done, how much of it, and of how much where that is known.
 Progress: TypeAlias = Callable[[str, int, int | None], None]
-#: (documents,) which of the sample are held back.
-HoldOut: TypeAlias = Callable[[Tokens], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a stream."""
+    """Names of the columns of a stream; by, over, groups : needed of the sample alone."""
 
     text: str
     response: str
     weight: str | None = None
+    by: str | None = None
+    over: str | None = None
+    groups: str | None = None
+
+    @property
+    def in_shards(self) -> dict[str, str]:
+        """Column -> what it is for, of those that all documents are read with."""
+        return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """The same, of those that are carried along for the sample."""
+        names = {"by": self.by, "over": self.over, "groups": self.groups}
+        return {name: role for role, name in names.items() if name is not None}
 
     @property
     def roles(self) -> dict[str, str]:
-        """Column -> what it is for."""
-        return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
+        """The same, of all."""
+        return self.beside | self.in_shards
 
 
 def columns_of(text: str, response: object, weight: object, *beside: object) -> Columns:
@@ -102,11 +112,6 @@ def memory_of(given: str | int) -> int:
     return size
 
 
-def hold_nothing(tokens: Tokens) -> NDArray[np.bool_]:
-    """No document is held back."""
-    return np.zeros(len(tokens), dtype=bool)
-
-
 def say_nothing(what: str, done: int, total: int | None) -> None:
     """Nobody wants to know."""
 
@@ -115,8 +120,9 @@ def say_nothing(what: str, done: int, total: int | None) -> None:
 class Streamed:
     """Documents that were read.
 
-    shards : as the engine keeps them, with `sizes` documents each; responses : (documents,) that count.
-    sample : some of the documents; drawn : what else is known of these.
+    shards : as the engine keeps them, with `sizes` documents each; responses : (rows,) that count.
+    sample : some of the documents; drawn : what else is known of these; beside : (documents,) other columns of them.
+    bad : the rows that are no documents.
     """
 
     shards: list[Any]
@@ -124,6 +130,8 @@ class Streamed:
     responses: Vector
     sample: Observed
     drawn: Passing
+    beside: pd.DataFrame
+    bad: BadRows
 
     @property
     def n_documents(self) -> int:
@@ -136,17 +144,64 @@ class FittedSource:
     """What was fitted to a source.
 
     sample : the documents that the reader knows; held_out : (documents,) whether nothing was learnt from its response.
-    rows : (documents,) where they stand in the source, from 0; n_documents : of the source.
+    n_documents : of the source.
     """
 
     reader: ThemeReader
     sample: Observed
     held_out: NDArray[np.bool_]
-    rows: NDArray[np.int64]
     n_documents: int
 
 
-def fit_source(
+@dataclass(frozen=True, eq=False)
+class ReadSource:
+    """A source that was read, and can be fitted.
+
+    spread : by which is learnt from all documents; compute : the same from the sample.
+    """
+
+    options: parts.Options
+    found: Streamed
+    families: Candidates
+    compute: Compute
+    spread: Compute
+    progress: Progress
+
+    def fit(self, held_out: NDArray[np.bool_] | None = None) -> FittedSource:
+        """Fit themes.
+
+        held_out : (documents,) of the sample, from which nothing is learnt but their words; neither is from copies of
+        them. None for none.
+        """
+        found = self.found
+        held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
+        (reader,) = parts.fit_prepared_themes(self.options, self._prepared(held_out), self.compute)
+        return FittedSource(_with_basis(reader, found, held_out), found.sample, held_out, found.n_documents)
+
+    def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
+        """Learn words and tone from all shards, and what themes stand on from the sample."""
+        found, own = self.found, self.found.sample.but(held_out)
+        response = Response(_counted(own), self.families)
+        if np.unique(response.values[~np.isnan(response.values)]).size < 2:
+            raise InputError(
+                f"the {len(own.tokens):,} texts that were drawn at random from {found.n_documents:,} have no two "
+                "different responses, so there is nothing to explain; give a source of texts that have a response"
+            )
+        self.progress("Counting words", 0, None)
+        merged = count_shards(found.shards, self.spread)
+        wanted = parts.lexicon_options(self.options)
+        lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **wanted)
+        without: Keys = np.unique(found.drawn.keys[held_out])
+        self.progress("Learning tone", 0, None)
+        effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, self.spread, without)
+        self.progress("Learning themes", 0, None)
+        read = read_features(own.tokens, lexicon.features, self.compute.engine)  # type: ignore[arg-type]
+        tone = Tone.of(effects, tone_folds(read.counts))
+        return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, self.compute)
+
+
+@contextmanager
+def read_to_fit(
     options: parts.Options,
     source: Any,
     columns: Columns,
@@ -154,13 +209,13 @@ def fit_source(
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
     engine: Engine | None = None,
-    hold_out: HoldOut = hold_nothing,
+    dropping: Dropping | None = None,
     progress: Progress = say_nothing,
-) -> FittedSource:
-    """Fit themes to a source.
+) -> Iterator[ReadSource]:
+    """Read a source; what it was read into may vanish at the end of the `with`.
 
     engine : reads it, and learns from all documents; by default threads of this process.
-    hold_out : which documents of the sample nothing is learnt from but their words; neither is from copies of them.
+    dropping : None where a row that cannot be used is an error.
     """
     if parts.training_of(options) != "themes":
         raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
@@ -171,16 +226,11 @@ def fit_source(
     batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
     with local_compute(options.n_jobs, options.device) as compute:
         spread = compute if engine is None else Compute(engine, compute.kernels)
-        with shards_folder(folder, batches, columns, options, spread.engine) as place:
-            found = read_source(batches, columns, options, place, most_words, spread.engine, progress)
-            held_out = hold_out(found.sample.tokens)
-            with _rows_of(batches):
+        with _folder_of(folder, batches, columns, options, spread.engine) as place:
+            found = read_source(batches, columns, options, place, most_words, spread.engine, dropping, progress)
+            with rows_of(batches):
                 families = _families(options, found)
-            prepared = prepare_streamed(options, found, families, held_out, compute, spread, progress)
-            (reader,) = parts.fit_prepared_themes(options, prepared, compute)
-    return FittedSource(
-        _with_basis(reader, found, held_out), found.sample, held_out, found.drawn.rows, found.n_documents
-    )
+            yield ReadSource(options, found, families, compute, spread, progress)
 
 
 def read_source(
@@ -190,11 +240,20 @@ def read_source(
     folder: Path | None,
     most_words: int,
     engine: Engine,
+    dropping: Dropping | None,
     progress: Progress,
 ) -> Streamed:
     """Read all batches into shards, workers each its own part."""
     language, n_rows, most = parts.language_of(options), source.n_rows, (MOST_SAMPLED, most_words)
-    step = partial(_read_part, columns=columns, language=language, folder=folder, most=most, n_jobs=engine.n_threads)
+    step = partial(
+        _read_part,
+        columns=columns,
+        language=language,
+        folder=folder,
+        most=most,
+        dropping=dropping,
+        n_jobs=engine.n_threads,
+    )
     read = engine.keep(step, source.parts() if engine.is_spread else [_told(source, n_rows, progress)])
     summaries, firsts = [], [0]
     for part in engine.stream(lambda part: part.summary, read):
@@ -203,6 +262,9 @@ def read_source(
         progress("Reading", firsts[-1], n_rows)
     if not firsts[-1]:
         raise InputError("the source has no rows")
+    bad = bad_together([part.bad for part in summaries])
+    if len(bad) == firsts[-1]:
+        raise InputError(f"no row is left: {bad.describe()}")
     bound = common_bound([(part.bound, part.levels) for part in summaries], *most)
     sample = joined(engine.map(lambda part: part.sample.up_to(bound), read), firsts[:-1])
     places = [(part, number) for part, own in zip(read, summaries, strict=True) for number in range(len(own.sizes))]
@@ -210,14 +272,15 @@ def read_source(
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
     counted, drawn = np.concatenate([part.responses for part in summaries]), sample.documents
     tokens, weights = theme_tokens(sample.texts, language, options.n_jobs), drawn.weight
-    with _rows_of(source):
+    with rows_of(source):
         family = parts.asked_family(options, counted)
     observed = observe(tokens, drawn.responses, None if columns.weight is None else weights, family)
-    return Streamed(shards, sizes, counted, observed, drawn)
+    beside = pd.DataFrame(drawn.beside, columns=[*columns.beside], dtype=object)
+    return Streamed(shards, sizes, counted, observed, drawn, beside, bad)
 
 
 @contextmanager
-def _rows_of(source: Source) -> Iterator[None]:
+def rows_of(source: Source) -> Iterator[None]:
     """Say what rows are counted over, where something is wrong with some."""
     try:
         yield
@@ -241,29 +304,34 @@ def _read_part(
     language: str | None,
     folder: Path | None,
     most: tuple[int, int],
+    dropping: Dropping | None,
     n_jobs: int,
 ) -> ReadPart:
     """Read batches into shards; those that an earlier run has finished are taken as they are."""
     shards: list[Place] = []
-    sizes, responses = [], []
-    sample = Sample(*most)
+    sizes, responses, bad = [], [], []
+    sample = Sample(*most, documents=Passing.nothing(len(columns.beside)))
     for number, batch in enumerate(batches):
-        texts = texts_in(batch, columns.text)
-        response, weight = numbers_in(batch, columns.response), weight_in(batch, columns.weight)
-        keys = row_keys(*as_bytes(texts))
+        used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
+        responses.append(used.counted)
+        bad.append(used.bad)
+        if not len(used.rows):
+            continue
+        keys = row_keys(*as_bytes(used.texts))
         path = None if folder is None else folder / f"{number:06d}.shard"
-        others = {"keys": keys, "response": response, "weight": weight}
+        others = {"keys": keys, "response": used.responses, "weight": used.weight}
         if path is not None and path.exists():
             tokens = _shard_of(path, batch, others)
             shards.append(path)
         else:
-            tokens = theme_tokens(texts, language, n_jobs)
+            tokens = theme_tokens(used.texts, language, n_jobs)
             shards.append(write_shard(tokens, others, path))
-        place = {"row": batch.row, "file": batch.number}
-        sample.offer(texts, Passing.of(batch.first, keys, tokens.n_words, response, weight, **place))
+        numbers = (tokens.n_words, used.responses, used.weight)
+        beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
+        documents = Passing.of(batch.first + used.rows, keys, *numbers, beside, in_file=rows, file=batch.number)
+        sample.offer(used.texts, documents)
         sizes.append(len(tokens))
-        responses.append(np.where(weight > 0, response, np.nan))
-    return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), sample)
+    return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), bad_together(bad), sample)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
@@ -273,39 +341,6 @@ def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> Sent
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
             raise InputError(f"{path.parent} holds shards of other rows than {batch.place}; give another folder")
     return tokens
-
-
-def prepare_streamed(
-    options: parts.Options,
-    found: Streamed,
-    families: Candidates,
-    held_out: NDArray[np.bool_],
-    compute: Compute,
-    spread: Compute,
-    progress: Progress,
-) -> Prepared:
-    """Learn words and tone from all shards, by `spread`, and what themes stand on from the sample, by `compute`."""
-    own = found.sample.but(held_out)
-    response = Response(_counted(own), families)
-    if np.unique(response.values[~np.isnan(response.values)]).size < 2:
-        raise InputError(
-            f"the {len(own.tokens):,} texts that were drawn at random from {found.n_documents:,} have no two different "
-            "responses, so there is nothing to explain; give a source of texts that have a response"
-        )
-    progress("Counting words", 0, None)
-    lexicon = _lexicon(options, found, spread)
-    without: Keys = np.unique(found.drawn.keys[held_out])
-    progress("Learning tone", 0, None)
-    effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, spread, without)
-    progress("Learning themes", 0, None)
-    read = read_features(own.tokens, lexicon.features, compute.engine)  # type: ignore[arg-type]
-    tone = Tone.of(effects, tone_folds(read.counts))
-    return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, compute)
-
-
-def _lexicon(options: parts.Options, found: Streamed, compute: Compute) -> Lexicon:
-    merged = count_shards(found.shards, compute)
-    return learn_lexicon(merged.words, merged.counts, found.n_documents, **parts.lexicon_options(options))
 
 
 def _families(options: parts.Options, found: Streamed) -> Candidates:
@@ -334,47 +369,20 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
     return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 
-@contextmanager
-def shards_folder(
+def _folder_of(
     given: str | Path | None, source: Source, columns: Columns, options: parts.Options, engine: Engine
-) -> Iterator[Path | None]:
-    """A folder for shards: one that vanishes, or the given one, which stays and whose shards are used again.
-
-    None where workers hold shards.
-    """
+) -> AbstractContextManager[Path | None]:
+    """A folder for shards; None where workers hold them."""
     if engine.is_spread:
         if given is not None:
             raise InputError(f"folder={str(given)!r} is of fits on one machine: workers hold shards in their memory")
-        yield None
-        return
-    if given is None:
-        with tempfile.TemporaryDirectory(prefix="textsignal-") as place:
-            yield Path(place)
-        return
-    folder = Path(given)
-    for file in source.files:
+        return nullcontext()
+    for file in source.files if given is not None else ():
         check_file(file)
     made_of = {
         "textsignal": version("textsignal"),
-        "columns": columns.roles,
+        "columns": columns.in_shards,
         "language": options.language,
         "files": [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in source.files],
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        note, unfinished = folder / MADE_OF, folder / (MADE_OF + UNFINISHED)
-        held = json.loads(note.read_text(encoding="utf-8")) if note.exists() else None
-        if held is None and {*folder.iterdir()} - {unfinished}:
-            raise InputError(f"{folder} holds other files; give a folder that is empty, or that of an earlier run")
-        if held not in (None, json.loads(json.dumps(made_of))):
-            raise InputError(
-                f"{folder} holds shards of other files, or of files that have changed; give another folder"
-            )
-        unfinished.write_text(json.dumps(made_of, indent=1), encoding="utf-8")
-        unfinished.replace(note)
-        # What a run left that was killed.
-        for left in folder.glob(f"*{UNFINISHED}"):
-            left.unlink()
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise OutputError(f"cannot use {folder} for shards: {error}") from error
-    yield folder
+    return shards_folder(given, made_of)

@@ -76,6 +76,31 @@ def test_what_is_said(call, files, tmp_path, capsys, monkeypatch):
     assert "report.html" in said
 
 
+def test_groups_dates_and_bad_rows_of_a_sample(call, files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(streaming, "MOST_SAMPLED", 300)
+    table = pd.read_csv(files / "all.csv")
+    table.assign(review=table["review"].where(table.index % 100 != 3, "")).to_csv(tmp_path / "bad.csv", index=False)
+    flags = ("--by", "hotel", "--over", "date", "--groups", "hotel", "--interval", 0.9, "--on-bad-rows", "drop")
+    out = tmp_path / "out"
+    assert call("fit", tmp_path / "bad.csv", *OPTIONS, "-o", out, "--memory", "2GB", *flags) == 0
+    captured = capsys.readouterr()
+    screen = " ".join(captured.err.split())
+    assert "Left out 5 bad rows: 5 empty texts (rows 4, 104, 204, 304, 404)." in screen
+    assert "of 445 texts, tone comes from all that were not held back." in screen
+    assert "drivers.csv" in screen
+    assert "By hotel, the largest groups" in captured.out
+    drivers = pd.read_csv(out / "drivers.csv")
+    documents = pd.read_csv(out / "documents.csv")
+    sampled = table.iloc[documents["row"] - 1]
+    assert (
+        drivers.drop_duplicates("group").set_index("group")["documents"].to_dict()
+        == sampled.groupby("hotel").size().to_dict()
+    )
+    page = (out / "report.html").read_text()
+    assert "5 empty texts (rows 4, 104" in page
+    assert str(pd.to_datetime(sampled["date"]).dt.year.max()) in page
+
+
 def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
     """All rows are in the sample; the words of held-back rows are known in batches alone, so nothing is held back."""
     assert call("fit", files / "all.csv", *OPTIONS, "-o", tmp_path / "out", "--memory", "2GB", "--holdout", 0) == 0
@@ -88,8 +113,9 @@ def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--by", "hotel"), "--by cannot be had of files that are read in batches"),
-        (("--on-bad-rows", "drop"), "--on-bad-rows drop cannot be had"),
+        (("--covariates", "hotel"), "--covariates cannot be had of files that are read in batches"),
+        (("--by", "hostel"), "no column 'hostel'"),
+        (("--groups", "hotel"), "--groups hotel are those of ranges; give --interval"),
         (("--response", "other"), "more than one --response cannot be had"),
         (("--memory", "2 cats"), "--memory 2 cats is no size"),
         (("--memory", "1MB"), "--memory 1MB is too little"),

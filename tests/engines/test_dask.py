@@ -19,6 +19,7 @@ from textsignal.engines import dask
 from textsignal.engines.dask import DaskEngine, connect
 from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
+from textsignal.tables.analyse_source import analyse_source
 from textsignal.tables.batches import Source
 from textsignal.training import streamed, tone
 from textsignal.training.sample import Passing, Sample, common_bound, joined
@@ -95,6 +96,27 @@ def assert_same_bits(one, two):
 
 def test_a_fit_has_the_bits_of_the_local_one(client, fit, local):
     assert_same_bits(fit(DaskEngine(client)), local)
+
+
+def test_columns_and_bad_rows_of_a_source_are_those_of_the_local_engine(client, files, small_steps, tmp_path):
+    """Of parts with rows that are left out, later rows keep their numbers."""
+    tables = [pd.read_parquet(file) for file in sorted(files.parent.glob("*.parquet"))]
+    for number, table in enumerate(tables):
+        table.loc[table.index[: 40 * number], "review"] = ""
+        table.to_parquet(tmp_path / f"{number}.parquet")
+    given = {"text": "review", "response": "rating", "by": "hotel", "over": "date", "on_bad_rows": "drop"}
+    one, two = (
+        analyse_source(tmp_path / "*.parquet", model=TextResponseModel(4, n_jobs=1), engine=engine, **given)
+        for engine in (DaskEngine(client), None)
+    )
+    pd.testing.assert_frame_equal(one.documents, two.documents, check_exact=True)
+    pd.testing.assert_frame_equal(one.drivers, two.drivers, check_exact=True)
+    assert one.groups.equals(two.groups)
+    assert np.array_equal(one.times, two.times, equal_nan=True)
+    assert one.summary == two.summary
+    assert one.summary.dropped.startswith("240 bad rows: 240 empty texts (rows 151, 152, 153, 154, 155 and 235 more)")
+    expected = pd.concat(tables)["hotel"].iloc[one.documents["row"] - 1]
+    assert one.groups.tolist() == expected.tolist()
 
 
 def test_sums_are_added_in_the_order_of_the_local_engine(client):
@@ -194,13 +216,15 @@ def test_samples_of_parts_are_the_sample_of_all(most_words, edges):
     rng = np.random.default_rng(0)
     n = edges[-1]
     texts, most = [f"text {i}" for i in range(n)], (200, most_words)
-    documents = Passing.of(0, rng.integers(0, 2**64, n, np.uint64), rng.integers(1, 9, n), rng.random(n), np.ones(n))
-    whole = Sample(*most)
+    keys, numbers = rng.integers(0, 2**64, n, np.uint64), (rng.integers(1, 9, n), rng.random(n), np.ones(n))
+    documents = Passing.of(np.arange(n), keys, *numbers, rng.choice(["inn", 7, None], (n, 2)))
+    nothing = Passing.nothing(2)
+    whole = Sample(*most, documents=nothing)
     whole.offer(texts, documents)
     parts = []
     for start, stop in pairwise(edges):
         part = documents.at(np.arange(start, stop))
-        parts.append(Sample(*most))
+        parts.append(Sample(*most, documents=nothing))
         parts[-1].offer(texts[start:stop], replace(part, rows=part.rows - start))
     bound = common_bound([(part.bound, part.levels) for part in parts], *most)
     found = joined([part.up_to(bound) for part in parts], edges[:-1])

@@ -107,7 +107,8 @@ def sampled(n_words, cuts, most_documents, most_words):
         stop = min(start + cuts[number % len(cuts)], len(texts))
         rows, ones = slice(start, stop), np.ones(stop - start)
         responses = np.arange(start, stop, dtype=float)
-        sample.offer(texts[rows], Passing.of(start, keys[rows], np.array(n_words[rows]), responses, ones, row=start))
+        numbers = np.arange(start, stop)
+        sample.offer(texts[rows], Passing.of(numbers, keys[rows], np.array(n_words[rows]), responses, ones))
         assert len(sample.texts) <= most_documents
         assert len(sample.texts) < 2 or sample.documents.n_words.sum() <= most_words
         start, number = stop, number + 1

@@ -176,14 +176,10 @@ def fit(
     if is_source(files, memory, folder, engine, scheduler):
         check_flags(
             {
-                "--by": by,
-                "--over": over,
                 "--covariates": covariates,
                 "--formula": formula,
                 "--offset": offset,
-                "--groups": groups,
                 "--alpha": alpha,
-                "--on-bad-rows drop": on_bad_rows is OnBadRows.drop,
                 "more than one --response": several,
             }
         )
@@ -203,10 +199,13 @@ def fit(
             what=_counted(topics, "theme"),
             holdout=holdout,
             seed=seed,
+            on_bad_rows=on_bad_rows.value,
+            by=by,
+            over=over,
             unit=unit,
             lower_is_better=lower_is_better,
             weights=weights,
-            interval=interval,
+            **ranges,
         )
         return
     file = Path(files[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,8 @@ def fit_source(
     from textsignal.tables.analyse_source import analyse_source
     from textsignal.tables.batches import read_batches
 
-    columns = columns_of(text, response, options["weights"])
+    beside = {name: options[name] for name in ("by", "over", "groups")}
+    columns = replace(columns_of(text, response, options["weights"]), **beside)
     source = read_batches(list(files), columns.roles, notice=_say_choice, **read)
     check_not_input(output / RESULTS[1], [file for file in source.files if file.name in RESULTS])
     with whole_folder(output, force=force) as place:
@@ -91,7 +93,7 @@ def fit_source(
         with report_settings(source=named(source), **page) as settings:
             found.write(place, settings)
     show_analysis(found)
-    say_results(output)
+    say_results(output, options["by"])
 
 
 def engine_of(name: str | None, scheduler: str | None) -> AbstractContextManager[DaskEngine | None]:

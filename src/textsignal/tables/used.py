@@ -159,14 +159,19 @@ def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] 
 
 def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
     """The rows that can be used; an error where bad ones may not be left out, or none is left."""
-    if on_bad_rows not in ("error", "drop"):
-        raise InputError(f'on_bad_rows={on_bad_rows!r} is not known; give "error" or "drop"')
+    check_on_bad_rows(on_bad_rows)
     if len(bad) and on_bad_rows == "error":
         raise InputError(f"{bad.describe()}. {bad.advice()}")
     rows = np.flatnonzero(~bad.mask)
     if rows.size == 0:
         raise InputError(f"no row is left: {bad.describe()}")
     return rows
+
+
+def check_on_bad_rows(given: str) -> None:
+    """Raise where nobody knows what to do with bad rows."""
+    if given not in ("error", "drop"):
+        raise InputError(f'on_bad_rows={given!r} is not known; give "error" or "drop"')
 
 
 def check_holdout(share: float) -> None:

@@ -5,8 +5,11 @@ A shard is one file of arrays that appears whole or not at all. Words have numbe
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, overload
@@ -16,11 +19,13 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from textsignal.errors import OutputError, StorageError
+from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.text.units import SentenceTexts
 
 #: A file that is being written has this behind its name.
 UNFINISHED = ".unfinished"
+#: What a folder of shards was made of.
+MADE_OF = "stream.json"
 
 
 @dataclass(frozen=True)
@@ -150,3 +155,34 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         negated=(marks & 2).astype(bool),
     )
     return texts, arrays
+
+
+@contextmanager
+def shards_folder(given: str | Path | None, made_of: Mapping[str, Any]) -> Iterator[Path]:
+    """A folder for shards: one that vanishes, or the given one, which stays and whose shards are used again.
+
+    made_of : what shards are made of, as JSON has it; a folder of other shards is an error.
+    """
+    if given is None:
+        with tempfile.TemporaryDirectory(prefix="textsignal-") as place:
+            yield Path(place)
+        return
+    folder = Path(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        note, unfinished = folder / MADE_OF, folder / (MADE_OF + UNFINISHED)
+        held = json.loads(note.read_text(encoding="utf-8")) if note.exists() else None
+        if held is None and {*folder.iterdir()} - {unfinished}:
+            raise InputError(f"{folder} holds other files; give a folder that is empty, or that of an earlier run")
+        if held not in (None, json.loads(json.dumps(made_of))):
+            raise InputError(
+                f"{folder} holds shards of other files, or of files that have changed; give another folder"
+            )
+        unfinished.write_text(json.dumps(made_of, indent=1), encoding="utf-8")
+        unfinished.replace(note)
+        # What a run left that was killed.
+        for left in folder.glob(f"*{UNFINISHED}"):
+            left.unlink()
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise OutputError(f"cannot use {folder} for shards: {error}") from error
+    yield folder

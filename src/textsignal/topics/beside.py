@@ -32,8 +32,10 @@ def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
     return groups
 
 
-def as_times(over: ArrayLike | pd.Series, n: int) -> Times:
+def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None = None) -> Times:
     """(documents,) the day of each, NaT where it has none.
+
+    rows : (documents,) their numbers from 0, as errors name them; None where they follow each other.
 
     Examples
     --------
@@ -52,9 +54,9 @@ def as_times(over: ArrayLike | pd.Series, n: int) -> Times:
     bad = np.flatnonzero(times.isna() & cells.notna())
     if bad.size:
         more = f", and {bad.size - 1:,} more" if bad.size > 1 else ""
-        name = getattr(over, "name", None)
+        name, row = getattr(over, "name", None), bad[0] if rows is None else rows[bad[0]]
         raise InputError(
-            f"{'over' if name is None else f'column {name!r}'}: {cells.iloc[bad[0]]!r} in row {bad[0] + 1:,} is no date"
+            f"{'over' if name is None else f'column {name!r}'}: {cells.iloc[bad[0]]!r} in row {row + 1:,} is no date"
             f"{more}; give dates such as 2015-08-24, or years"
         )
     return times.dt.tz_localize(None).to_numpy().astype("datetime64[D]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, compress, repeat
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ class Passing:
     """What is known of documents that pass by, each (documents,).
 
     draws : random numbers; rows : in the source, or a part of it, from 0; keys : of the texts; n_words : in each.
+    beside : (documents, columns) cells of other columns, as they were read.
     """
 
     draws: Keys
@@ -30,32 +31,36 @@ class Passing:
     n_words: NDArray[np.int64]
     responses: Vector
     weight: Vector
+    beside: NDArray[np.object_]
 
     @classmethod
     def of(
         cls,
-        first: int,
+        rows: NDArray[np.int64],
         keys: Keys,
         n_words: NDArray[np.int64],
         responses: Vector,
         weight: Vector,
+        beside: NDArray[np.object_] | None = None,
         *,
-        row: int = 0,
+        in_file: NDArray[np.int64] | None = None,
         file: int = 0,
     ) -> Passing:
-        """That of documents in neighbouring rows, from `first` on.
+        """That of documents in these rows; beside : None for no other columns.
 
-        row, file : of the first one in its file, and number of this, which draws depend on: who reads one file need
+        in_file, file : their rows in their file, and the number of this, which draws depend on: who reads one file need
         not know how many rows others have.
         """
-        rows = np.arange(len(keys))
-        draws = drawn(keys + (row + rows).astype(np.uint64), file)
-        return cls(draws, first + rows, keys, n_words, responses, weight)
+        draws = drawn(keys + (rows if in_file is None else in_file).astype(np.uint64), file)
+        beside = np.empty((len(rows), 0), dtype=object) if beside is None else beside
+        return cls(draws, rows, keys, n_words, responses, weight, beside)
 
     @classmethod
-    def nothing(cls) -> Passing:
+    def nothing(cls, n_columns: int = 0) -> Passing:
         """That of no documents."""
-        return cls.of(0, np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        numbers = np.zeros(0, np.int64)
+        beside = np.empty((0, n_columns), dtype=object)
+        return cls.of(numbers, np.zeros(0, np.uint64), numbers, np.zeros(0), np.zeros(0), beside)
 
     def at(self, kept: NDArray[Any]) -> Passing:
         """The same of some of the documents."""
@@ -78,7 +83,7 @@ class Sample:
     --------
     >>> sample = Sample(most_documents=60, most_words=10**6)
     >>> keys, ones = np.arange(100, dtype=np.uint64), np.ones(100)
-    >>> sample.offer(["Fine"] * 100, Passing.of(0, keys, ones.astype(int), ones, ones))
+    >>> sample.offer(["Fine"] * 100, Passing.of(np.arange(100), keys, ones.astype(int), ones, ones))
     >>> len(sample.texts)
     58
     """
@@ -96,9 +101,8 @@ class Sample:
         self.documents = Passing.together([self.documents, documents.at(rows)])
         while self._is_too_much():
             self.bound -= self.bound // 4
-            kept = self.documents.draws <= np.uint64(self.bound)
-            self.texts = [text for text, is_kept in zip(self.texts, kept, strict=True) if is_kept]
-            self.documents = self.documents.at(kept)
+            kept = self.up_to(self.bound)
+            self.texts, self.documents = kept.texts, kept.documents
 
     @property
     def levels(self) -> NDArray[np.int64]:
@@ -109,9 +113,8 @@ class Sample:
 
     def up_to(self, bound: int) -> Sample:
         """The documents whose random number is up to a bound."""
-        found = Sample(self.most_documents, self.most_words, bound)
-        found.offer(self.texts, self.documents)
-        return found
+        kept = self.documents.draws <= np.uint64(bound)
+        return replace(self, bound=bound, texts=[*compress(self.texts, kept)], documents=self.documents.at(kept))
 
     def _is_too_much(self) -> bool:
         n_texts, n_words = len(self.texts), int(self.documents.n_words.sum())

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute
 from textsignal.families import Family
+from textsignal.tables.rows import BadRows
 from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
@@ -32,11 +33,15 @@ from textsignal.training.tone_blocks import ToneBlock, tone_block
 
 @dataclass(frozen=True, eq=False)
 class ReadPart:
-    """Documents of a part of the source, in shards of `sizes` documents; responses : (documents,) that count."""
+    """Documents of a part of the source, in shards of `sizes` documents.
+
+    responses : (rows,) that count; bad : the rows that are no documents.
+    """
 
     shards: list[Place]
     sizes: list[int]
     responses: Vector
+    bad: BadRows
     sample: Sample
 
     def __sizeof__(self) -> int:
@@ -45,7 +50,7 @@ class ReadPart:
     @property
     def summary(self) -> PartSummary:
         """What must be known of all parts."""
-        return PartSummary(self.sizes, self.responses, self.sample.bound, self.sample.levels)
+        return PartSummary(self.sizes, self.responses, self.bad, self.sample.bound, self.sample.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,7 @@ class PartSummary:
 
     sizes: list[int]
     responses: Vector
+    bad: BadRows
     bound: int
     levels: NDArray[np.int64]
 
