@@ -11,6 +11,7 @@ local engine adds them, so that results are the same bits, on processors of one 
 from __future__ import annotations
 
 import functools
+import gc
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,13 +121,21 @@ def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
     """
     if find_spec("distributed") is None:
         raise InputError("the Dask engine needs Dask; install textsignal[dask]")
+    client = _client_of(address)
+    if client is None:
+        # What was left half made closes itself when it is collected, which hangs while another client starts.
+        gc.collect()
+        raise InputError(
+            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
+        )
+    with client:
+        yield DaskEngine(client, n_threads)
+
+
+def _client_of(address: str) -> Client | None:
     from distributed import Client
 
     try:
-        client = Client(address)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
-        ) from error
-    with client:
-        yield DaskEngine(client, n_threads)
+        return Client(address)
+    except (OSError, ValueError):
+        return None
