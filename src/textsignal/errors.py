@@ -16,6 +16,24 @@ class InputError(TextSignalError, ValueError):
     """What was given cannot be used: a column, row, value or option is wrong."""
 
 
+class RowsError(InputError):
+    """Rows cannot be used: the message in pieces, of which whole numbers are rows, counted from 0.
+
+    Examples
+    --------
+    >>> error = RowsError("there is no price in row ", 2, "; give one")
+    >>> str(error), error.counted_from(101)
+    ('there is no price in row 3; give one', 'there is no price in row 103; give one')
+    """
+
+    def __str__(self) -> str:
+        return self.counted_from(1)
+
+    def counted_from(self, first: int) -> str:
+        """The message, where the first row has this number."""
+        return "".join(piece if isinstance(piece, str) else str(piece + first) for piece in self.args)
+
+
 class OutputError(TextSignalError, OSError):
     """What was asked for cannot be written: it exists already, or the place is not writable."""
 

@@ -97,7 +97,7 @@ class TestRefused:
         holed = TABLE.assign(
             price=TABLE["price"].mask(TABLE.index == 3), country=TABLE["country"].mask(TABLE.index < 1)
         )
-        with pytest.raises(InputError, match=r"row 1: country; row 4: price; rows count from 1"):
+        with pytest.raises(InputError, match=r"row 1: country; row 4: price \(rows count from 1\)"):
             learn().columns(holed)
         with pytest.raises(InputError, match=r"infinite.*row 6: price"):
             learn().columns(TABLE.assign(price=TABLE["price"].mask(TABLE.index == 5, np.inf)))

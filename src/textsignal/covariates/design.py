@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.arrays import Vector
 from textsignal.covariates.formula import check_state, matrix_of, read_formula
 from textsignal.covariates.given import Given
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 
 #: A category of more levels is an identifier.
 MOST_LEVELS = 2000
@@ -186,7 +186,7 @@ def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
         raise InputError(f"{n_documents} texts, but the offset has the shape {values.shape}; give one number for each")
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise InputError(f"the offset is missing or infinite in {_rows(bad)}; give a finite number for each text")
+        raise RowsError("the offset is missing or infinite in ", *_rows(bad), "; give a finite number for each text")
     return values
 
 
@@ -201,11 +201,11 @@ def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
     missing = missing_cells(table[list(names)])
     bad = np.flatnonzero(missing.any(axis=1))
     if bad.size:
-        cells = [f"row {row + 1}: {', '.join(missing.columns[missing.iloc[row]])}" for row in bad[:NAMED].tolist()]
-        more = f" and {bad.size - NAMED} more" if bad.size > NAMED else ""
-        raise InputError(
-            f"covariates are missing or infinite ({'; '.join(cells)}{more}; rows count from 1); "
-            'give them, or missing="drop" to fit without these documents'
+        names_of_each = [", ".join(missing.columns[cells]) for cells in missing.to_numpy()[bad[:NAMED]]]
+        raise RowsError(
+            "covariates are missing or infinite in ",
+            *_rows(bad, names_of_each, between="; "),
+            '; give them, or missing="drop" to fit without these documents',
         )
 
 
@@ -231,15 +231,16 @@ def _coded(column: pd.Series, source: Source) -> Any:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
-            raise InputError(f"covariate {source.name!r} is not a number in {_rows(bad, column)}")
+            raise RowsError(f"covariate {source.name!r} is not a number in ", *_rows(bad, _shown(column, bad)))
         return numbers
     labels = _labels(column)
     codes = pd.Index(source.levels).get_indexer(pd.Index(labels))
     bad = np.flatnonzero(codes < 0)
     if bad.size:
-        raise InputError(
-            f"covariate {source.name!r} has levels that were not in training: {_rows(bad, column)}; "
-            f"there were {_listed(source.levels[:NAMED])}{' and others' if len(source.levels) > NAMED else ''}"
+        raise RowsError(
+            f"covariate {source.name!r} has levels that were not in training: ",
+            *_rows(bad, _shown(column, bad)),
+            f"; there were {_listed(source.levels[:NAMED])}{' and others' if len(source.levels) > NAMED else ''}",
         )
     return pd.Categorical.from_codes(codes, categories=list(source.levels))
 
@@ -263,13 +264,18 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _rows(rows: NDArray[np.int64], cells: pd.Series | None = None) -> str:
-    """Rows, and what stands there, as an error names them."""
-    named = [
-        f"row {row + 1}" if cells is None else f"row {row + 1}: {cells.iloc[row]!r}" for row in rows[:NAMED].tolist()
-    ]
+def _shown(column: pd.Series, rows: NDArray[np.int64]) -> list[str]:
+    """What stands in the first of some rows."""
+    return [repr(cell) for cell in column.iloc[rows[:NAMED]]]
+
+
+def _rows(rows: NDArray[np.int64], cells: Sequence[str] = (), between: str = ", ") -> list[str | int]:
+    """The first of some rows, and what stands there, as pieces of an error."""
+    named: list[str | int] = []
+    for place, row in enumerate(rows[:NAMED].tolist()):
+        named += [f"{between if place else ''}row ", row, *(f": {cell}" for cell in cells[place : place + 1])]
     more = f" and {rows.size - NAMED} more" if rows.size > NAMED else ""
-    return f"{', '.join(named)}{more} (rows count from 1)"
+    return [*named, f"{more} (rows count from 1)"]
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 import pandas as pd
 
 from textsignal.engines import Engine
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 from textsignal.model import TextResponseModel
 from textsignal.several import TextResponsesModel
 from textsignal.tables.apply import predict_table
@@ -234,10 +234,8 @@ def _alone(model: TextResponseModel, n_jobs: int) -> TextResponseModel:
 
 
 def _with_place(batch: Batch, error: InputError) -> str:
-    """What is wrong with a batch, whose errors count rows from its own first one."""
-    if not batch.row:
-        return f"{batch.file}: {error}"
-    return f"{batch.place} (the first of these is counted as row 1): {error}"
+    """What is wrong with a batch; rows are counted over its file."""
+    return f"{batch.file}: {error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error}"
 
 
 def _kept(keep: str | Sequence[str]) -> Sequence[str]:
