@@ -73,7 +73,7 @@ def fit_source(
 
     beside = {name: options[name] for name in ("by", "over", "groups")}
     columns = replace(columns_of(text, response, options["weights"]), **beside)
-    source = read_batches(list(files), columns.roles, notice=_say_choice, **read)
+    source = read_batches(list(files), columns.roles, notice=say_choice, **read)
     check_not_input(output / RESULTS[1], [file for file in source.files if file.name in RESULTS])
     with whole_folder(output, force=force) as place:
         rows = "" if source.n_rows is None else f": {count(source.n_rows, 'row')}"
@@ -115,5 +115,6 @@ def named(source: Source) -> str:
     return names[0] if len(names) == 1 else f"{count(len(names), 'file')}, {names[0]} to {names[-1]}"
 
 
-def _say_choice(file: str, choice: str) -> None:
+def say_choice(file: str, choice: str) -> None:
+    """Say what was chosen in reading a file."""
     say(f"{Path(file).name}: {choice}.")

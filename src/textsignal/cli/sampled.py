@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textsignal.cli.console import say, stream_progress
-from textsignal.cli.fit_source import is_source, named
+from textsignal.cli.fit_source import is_source, named, say_choice
 from textsignal.cli.screen import what_was_read
 from textsignal.tables.write import check_not_input, check_target
 
@@ -56,7 +56,7 @@ def rows_of(source: Source, given: list[str], columns: Mapping[str, str], memory
         return SampledRows.all_of(read.table, str(file))
     most_text = (streaming.memory_of(memory or streaming.MEMORY) - BASE) // BYTES_PER_CHARACTER
     read_as: dict[str, Any] = source.options
-    batches, n_rows = read_batches(given, columns, notice=_say_choice, **read_as), source.n_rows
+    batches, n_rows = read_batches(given, columns, notice=say_choice, **read_as), source.n_rows
     with stream_progress() as progress:
         found = sample_rows(
             batches,
@@ -67,7 +67,3 @@ def rows_of(source: Source, given: list[str], columns: Mapping[str, str], memory
     if found.basis:
         say(f"{named(source)}: what follows is of {found.basis}.")
     return found
-
-
-def _say_choice(file: str, choice: str) -> None:
-    say(f"{Path(file).name}: {choice}.")
