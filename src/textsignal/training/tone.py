@@ -332,7 +332,7 @@ def _is_enough(losses: Sequence[float]) -> bool:
 
     Examples
     --------
-    >>> _is_enough([2.0, 1.5, 1.2, 1.1]), _is_enough([2.0, 1.5, 1.2, 1.1, 1.198])
+    >>> _is_enough([2.0, 1.5, 1.2, 1.1]), _is_enough([2.0, 1.5, 1.2, 1.1, 1.199])
     (False, True)
     """
     return len(losses) > 3 and losses[-3] - losses[-1] < ENOUGH * (losses[0] - losses[-1])
