@@ -377,7 +377,9 @@ def _folder_of(
         if given is not None:
             raise InputError(f"folder={str(given)!r} is of fits on one machine: workers hold shards in their memory")
         return nullcontext()
-    for file in source.files if given is not None else ():
+    if given is None:
+        return shards_folder(None, {})
+    for file in source.files:
         check_file(file)
     made_of = {
         "textsignal": version("textsignal"),
