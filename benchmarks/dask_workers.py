@@ -4,7 +4,7 @@
     python benchmarks/dask_workers.py --rows 100000
 
 Reviews are made of sentences of others, and written as they are made. Each fit runs in a process of its own, and so do
-workers; what is compiled is compiled, and workers are there, before the clock starts. Every step takes one thread. In
+workers; what is compiled is compiled, and workers are there, before the clock starts. A worker has one thread. In
 the last fit one of four workers is killed (SIGKILL) in the middle of the second pass of tone. All parameters are
 compared with those of the local fit.
 """
@@ -106,7 +106,8 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
     from textsignal import TextResponseModel
 
     with engine_of(workers, folder / "killed" if kill else None) as engine:
-        model = TextResponseModel(N_THEMES, n_jobs=threads)
+        # What is left to the client is done while workers wait.
+        model = TextResponseModel(N_THEMES, n_jobs=threads if workers is None else -1)
         model.fit(folder / "few.parquet", "rating", text="review", engine=engine)
         if workers is not None:
             engine.client.run(warm, folder / "few.parquet")
