@@ -361,10 +361,10 @@ class _Walk:
 
     def go(self, block: ToneBlock, at: _Effects, number: int) -> None:
         """Move effects and squares by one pass, in place."""
-        if self.kernels is gpu:
-            self._go_on_card(block, at, number)
-            return
         visits, fits = _visits(block, self.mean, self.run), np.arange(at.effects.shape[1])
+        if self.kernels is gpu:
+            self._go_on_card(block, visits, at, number)
+            return
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
         half = unit_halves(block.roots, visits.rows[order], visits.keys[order], number)
         for start in range(0, len(order), BATCH):
@@ -376,8 +376,7 @@ class _Walk:
             counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
             self.kernels.adagrad_step(X, counting * slopes, at.effects, at.squares, STEP * self.scale.eta)
 
-    def _go_on_card(self, block: ToneBlock, at: _Effects, number: int) -> None:
-        visits = _visits(block, self.mean, self.run)
+    def _go_on_card(self, block: ToneBlock, visits: _Visits, at: _Effects, number: int) -> None:
         there = visits_on_card(visits.rows, visits.keys, visits.part)
         documents = documents_on_card(block.roots, block.y, block.folds, block.offset, there)
         steps = Steps(PASSES, STEP * self.scale.eta, self.scale.slope)
