@@ -38,8 +38,11 @@ class Engine(Protocol):
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
         """`step` of every block, in order."""
 
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Any]:
-        """Handles of `step` of every block, in order: the values stay where they are made."""
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], *, evenly: bool = False) -> list[Any]:
+        """Handles of `step` of every block, in order: the values stay where they are made.
+
+        evenly : whether every worker should make as many of them, wherever the blocks are.
+        """
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """`step` of every block, in order, of which a few are held at once."""

@@ -69,9 +69,15 @@ class DaskEngine:
         """`step` of every block, in order."""
         return list(self.client.gather(self.keep(step, blocks)))
 
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Future]:
-        """Futures of `step` of every block, in order."""
-        return self.client.map(_taken, list(blocks), step=self._sent(step), pure=False)
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], *, evenly: bool = False) -> list[Future]:
+        """Futures of `step` of every block, in order; evenly : Dask itself goes by where most of a block lies."""
+        sent, given = self._sent(step), list(blocks)
+        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)]
+        if not evenly or not threads:
+            return self.client.map(_taken, given, step=sent, pure=False)
+        submit = functools.partial(self.client.submit, _taken, step=sent, pure=False, allow_other_workers=True)
+        shares = in_groups(given, len(threads))
+        return [submit(block, workers=worker) for worker, own in zip(threads, shares, strict=False) for block in own]
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """`step` of every block, in order; workers go on while one is looked at."""

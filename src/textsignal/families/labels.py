@@ -60,7 +60,10 @@ def first_text(y: ArrayLike) -> tuple[int, Any] | None:
 
 def is_all_text(y: ArrayLike) -> bool:
     """Whether all responses that are there are text, and some of it is not written as a number."""
-    values = [value for value in as_response(y) if not missing(value)]
+    given = as_response(y)
+    if given.dtype.kind == "f":
+        return False
+    values = [value for value in given if not missing(value)]
     return bool(values) and all(isinstance(value, str) for value in values) and not all(map(_reads_as_number, values))
 
 

@@ -231,6 +231,36 @@ def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[n
 
 
 @compile_loop
+def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-untyped-def]
+    """(all words,) sum of the values of its occurrences; half of a phrase's is that of the word before.
+
+    words, features, values : (occurrences,); is_phrase : (features,).
+    """
+    sums = np.zeros(n_words)
+    for q in range(len(words)):
+        if is_phrase[features[q]]:
+            sums[words[q]] += values[q] / 2
+            sums[words[q] - 1] += values[q] / 2
+        else:
+            sums[words[q]] += values[q]
+    return sums
+
+
+@compile_loop
+def placed_sums(numbers, sentences, values, places, n_numbers):  # type: ignore[no-untyped-def]
+    """(numbers, themes) sums of the places of the sentences that each number stands in, and of values times these.
+
+    numbers, sentences, values : (words,) their numbers, sentences and values; places : (sentences, themes).
+    """
+    stands, added = np.zeros((2, n_numbers, places.shape[1]))
+    for p in range(len(numbers)):
+        for k in range(places.shape[1]):
+            stands[numbers[p], k] += places[sentences[p], k]
+            added[numbers[p], k] += values[p] * places[sentences[p], k]
+    return stands, added
+
+
+@compile_loop
 def row_keys(data, ends):  # type: ignore[no-untyped-def]
     """(rows,) a number for the bytes of each row, the same on every machine; data : bytes; ends : (rows + 1,)."""
     keys = np.empty(len(ends) - 1, np.uint64)

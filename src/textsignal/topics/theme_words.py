@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.arrays import Vector
+from textsignal.kernels.counting import placed_sums
 from textsignal.text.content import DESCRIBING
 from textsignal.text.features import NOT, PHRASE
 from textsignal.text.units import SentenceTexts
@@ -146,11 +147,9 @@ def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
     terms = set(model.terms)
     content = np.flatnonzero(np.array([word in terms for word in texts.words], dtype=bool)[texts.codes])
     word = 2 * texts.codes[content].astype(np.int64) + texts.negated[content]
-    shape = (2 * len(texts.words), len(reading.places))
-    where = (word, texts.sentence_of_word[content])
     tone = reading.word_tone(model.features)[content]
-    added = sp.csr_array(sp.coo_array((tone, where), shape)) @ reading.places
-    stands = sp.csr_array(sp.coo_array((np.ones(len(content)), where), shape)) @ reading.places
+    sentences = texts.sentence_of_word[content]
+    stands, added = placed_sums(word, sentences, tone, reading.places, 2 * len(texts.words))
     total = np.maximum(stands.sum(axis=1, keepdims=True), 1)
     more_often = stands / total / np.maximum(model.themes.prevalence, 1e-9)
     return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)

@@ -144,7 +144,7 @@ def stored_tone(
         return write_block(tone_block(corpus, sizes), sizes, beside(places[0], ".block"))
 
     together = [[shards[number] for number in numbers] for numbers in in_blocks(sizes_of_shards, BLOCK)]
-    blocks = compute.engine.keep(block, together)
+    blocks = compute.engine.keep(block, together, evenly=True)
     return tone_effects(blocks, family.of_words, compute)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Compute, Engine
 from textsignal.families import Family
+from textsignal.kernels.counting import word_sums
 from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
@@ -217,11 +218,9 @@ class ThemeReading:
 
     def word_tone(self, features: Features) -> Vector:
         """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
-        words, is_phrase = self.occurrences.words, features.is_phrase[self.occurrences.features]
-        half = np.where(is_phrase, self.values / 2, self.values)
-        n_words = len(self.texts.codes)
-        own = np.bincount(words, weights=half, minlength=n_words)
-        return np.asarray(own + np.bincount(words[is_phrase] - 1, weights=half[is_phrase], minlength=n_words), float)
+        found = self.occurrences
+        sums: Vector = word_sums(found.words, found.features, self.values, features.is_phrase, len(self.texts.codes))
+        return sums
 
     def tone_by_theme(self, sentence_tone: Vector) -> Vector:
         """(documents, themes) tone about each theme, from that of each sentence."""
