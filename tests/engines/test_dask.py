@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from collections import Counter
 from dataclasses import fields, replace
 from itertools import pairwise
 
@@ -11,7 +13,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
 
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from textsignal import TextResponseModel, predict_batches
 from textsignal.datasets import synthetic_reviews
@@ -35,9 +37,9 @@ class DyingEngine(DaskEngine):
         super().__init__(client)
         self.mark, self.n_passes = mark, 0
 
-    def keep(self, step, blocks):
+    def keep(self, step, blocks, **how):
         self.n_passes += "_descend" in getattr(step, "__qualname__", "")
-        return super().keep(killing(step, self.mark) if self.n_passes == 2 else step, blocks)
+        return super().keep(killing(step, self.mark) if self.n_passes == 2 else step, blocks, **how)
 
 
 def killing(step, mark):
@@ -132,6 +134,14 @@ def test_what_is_kept_stays_with_workers_and_can_be_worked_on(client):
     assert os.getpid() not in engine.map(lambda block: block[1], kept)
     assert engine.map(lambda pair: pair[0][0] + pair[1], [(kept[0], 10), (kept[3], 20)]) == [10, 23]
     assert list(engine.stream(lambda both: both[0][0] + both[1][0], [kept[:2], kept[2:]])) == [1, 5]
+
+
+def test_what_is_made_evenly_lies_on_all_workers_alike(client):
+    on_one = client.scatter([np.full(10**6, number) for number in range(6)], workers=[min(client.nthreads())])
+    handles = DaskEngine(client).keep(lambda block: (time.sleep(0.05), block + 1)[1], on_one, evenly=True)
+    wait(handles)
+    assert sorted(Counter(place for places in client.who_has(handles).values() for place in places).values()) == [3, 3]
+    assert [block[0] for block in client.gather(handles)] == [1, 2, 3, 4, 5, 6]
 
 
 def test_predictions_by_workers_are_those_of_the_whole(client, files, local):

@@ -56,7 +56,7 @@ def in_memory(reviews, weight):
         features = learn_features(texts.words, count_texts(texts, compute.engine), 2, phrases=True)
         y = family.encode(np.asarray(reviews.ratings, dtype=float))
         return fit_tone(
-            features.count(texts, compute.engine), features.sizes, y, weight, family.of_words, compute
+            features.count([texts], compute.engine), features.sizes, y, weight, family.of_words, compute
         ).effects
 
 

@@ -272,6 +272,15 @@ class TestBlocks:
             assert expected != before
 
 
+@pytest.mark.parametrize("most", [3, 2**16 - 1, 2**16, 2**20, 2.5])
+def test_a_block_holds_any_count(most):
+    counts = sp.csr_array(np.array([[1.0, 0.0, most], [0.0, 2.0, 1.0]]))
+    block = tone.tone_block(Corpus(counts, np.array([1.0, 0.0]), np.ones(2)), np.array([1.0, 0.5, 0.7]))
+    rows = sorted(block.roots.toarray().tolist())
+    np.testing.assert_allclose(rows, [[0, 0.5 * 2**0.5, 0.7], [1, 0, 0.7 * most**0.5]], rtol=1e-15)
+    assert (block.counts.data.dtype == np.uint16) == (most in (3, 2**16 - 1))
+
+
 def test_compiled_is_the_reference():
     counts, y = documents(80)
     one, other = (tone_of(counts, y, kernels=kernels) for kernels in (reference, compiled))

@@ -169,7 +169,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     held_most = most if located else largest
     words, sentences = np.empty(held_most, np.int32), np.empty(held_most, np.int32)
     features, values = np.empty(held_most, np.int32), np.empty(held_most, np.float64)
-    indices, data = np.empty(most, np.int32), np.empty(most, np.float64)
+    indices, data = np.empty(most, np.int32), np.empty(most, np.int32)
     rows = np.zeros(len(ends), np.int64)
     held, place = np.full(len(sizes), -1, np.int64), np.empty(len(sizes), np.int64)
     n_found, n_cells = 0, 0
@@ -200,9 +200,9 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
         indices[row:n_cells].sort()
         for cell in range(row, n_cells):
             place[indices[cell]] = cell
-            data[cell] = 0.0
+            data[cell] = 0
         for q in range(first, n_found):
-            data[place[features[q]]] += 1.0
+            data[place[features[q]]] += 1
         squares = 0.0
         for cell in range(row, n_cells):
             squares += sizes[indices[cell]] ** 2 * data[cell]

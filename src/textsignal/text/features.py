@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -97,9 +97,9 @@ class Features:
         found = Occurrences(*(np.concatenate(arrays) for arrays in zip(*(part[0] for part in parts), strict=True)))
         return found, _counts([part[1] for part in parts], len(self))
 
-    def count(self, texts: SentenceTexts, engine: Engine) -> sp.csr_array:
-        """(documents, features) how often documents hold these features."""
-        return _counts([part[1] for part in self._found(texts, engine, located=False)], len(self))
+    def count(self, texts: Iterable[SentenceTexts], engine: Engine) -> sp.csr_array:
+        """(documents, features) how often documents hold these features; texts : parts that follow each other."""
+        return _counts([found[1] for part in texts for found in self._found(part, engine, located=False)], len(self))
 
     def _found(
         self, texts: SentenceTexts, engine: Engine, *, located: bool
@@ -146,7 +146,9 @@ def _counts(parts: Sequence[Sequence[NDArray]], n_features: int) -> sp.csr_array
     rows, indices, data = zip(*parts, strict=True)
     sizes = np.concatenate([np.diff(indptr) for indptr in rows])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(len(sizes), n_features))
+    # With an indptr of eight bytes SciPy would copy indices into as many.
+    small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+    return sp.csr_array((np.concatenate(data), np.concatenate(indices), small), shape=(len(sizes), n_features))
 
 
 def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:

@@ -28,7 +28,7 @@ def document_keys(X: sp.csr_array) -> Keys:
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
     """(documents,) a number for each document's terms, their values and columns such as its response, NaN or not."""
-    return mixed_with(_keys_of_values(X.indptr, X.indices, X.data.astype(np.float64).view(np.uint64)), *columns)
+    return mixed_with(_keys_of_values(X.indptr, X.indices, X.data), *columns)
 
 
 def mixed_with(keys: Keys, *columns: Vector) -> Keys:
@@ -47,23 +47,26 @@ def drawn(keys: Keys, *draw: int) -> Keys:
     return keys
 
 
-def unit_halves(X: sp.csr_array, rows: NDArray[np.int64], keys: Keys, draw: int) -> sp.csr_array:
+def unit_halves(
+    X: sp.csr_array, rows: NDArray[np.int64], keys: Keys, draw: int, sizes: Vector | None = None
+) -> sp.csr_array:
     """Half of the nonzeros of documents, at random, brought to l2 norm 1; an empty half stays empty.
 
     Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
 
     rows : the documents to give, in this order, some of them more than once; keys : (rows,) what each is cut by.
+    sizes : (terms,) where values are these times the root of X; None where they are X.
     """
     most = int(np.diff(X.indptr)[rows].sum())
-    data, indices = np.empty(most, X.data.dtype), np.empty(most, X.indices.dtype)
+    data, indices = np.empty(most), np.empty(most, X.indices.dtype)
     indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     cuts, side = drawn(keys, draw // 2), np.uint64(draw % 2)
-    _halve(rows, X.indptr, X.indices, X.data, cuts, side, indptr, indices, data)
+    _halve(rows, X.indptr, X.indices, X.data, sizes, cuts, side, indptr, indices, data)
     return sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=(len(rows), X.shape[1]))
 
 
 @compiling()
-def _halve(rows, indptr, indices, data, cuts, side, half_indptr, half_indices, half_data):  # type: ignore[no-untyped-def]
+def _halve(rows, indptr, indices, data, sizes, cuts, side, half_indptr, half_indices, half_data):  # type: ignore[no-untyped-def]
     end = 0
     for place, i in enumerate(rows):
         start, squares = end, 0.0
@@ -72,8 +75,9 @@ def _halve(rows, indptr, indices, data, cuts, side, half_indptr, half_indices, h
             kept = np.int64(coin == side)
             # Written whether kept or not: nobody can predict a coin, and a wrong guess costs more than the writing.
             half_indices[end] = indices[p]
-            half_data[end] = data[p]
-            squares += kept * data[p] * data[p]
+            value = np.float64(data[p]) if sizes is None else sizes[indices[p]] * np.sqrt(np.float64(data[p]))
+            half_data[end] = value
+            squares += kept * value * value
             end += kept
         scale = 1 / np.sqrt(squares) if squares > 0 else 0.0
         for p in range(start, end):
@@ -148,12 +152,13 @@ def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
 
 
 @compiling()
-def _keys_of_values(indptr, indices, bits):  # type: ignore[no-untyped-def]
+def _keys_of_values(indptr, indices, data):  # type: ignore[no-untyped-def]
     """The same from terms and the bits of their values."""
     keys = np.empty(len(indptr) - 1, np.uint64)
     for i in range(len(keys)):
         total = np.uint64(0)
         for p in range(indptr[i], indptr[i + 1]):
-            total += _mix(_mix(np.uint64(indices[p]) + np.uint64(1)) ^ _mix(bits[p]))
+            bits = np.float64(data[p]).view(np.uint64)
+            total += _mix(_mix(np.uint64(indices[p]) + np.uint64(1)) ^ _mix(bits))
         keys[i] = _mix(total)
     return keys

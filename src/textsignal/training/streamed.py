@@ -7,7 +7,7 @@ random sample of a hundred thousand documents tells them as well as ten million 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
 from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_shard
+from textsignal.text.units import SentenceTexts
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
@@ -88,11 +89,9 @@ class StoredBlock:
     def load(self) -> ToneBlock:
         """The documents."""
         found = read_arrays(self.place)
-        counts = found.pop("counts").astype(float)
-        indices, indptr = found.pop("indices"), found.pop("indptr")
-        data = self.sizes[indices] * np.sqrt(counts)
-        roots = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
-        block = ToneBlock(roots, **found)
+        data, indices, indptr = (found.pop(name) for name in ("counts", "indices", "indptr"))
+        counts = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
+        block = ToneBlock(counts, self.sizes, **found)
         for step in self.steps:
             block = step(block)
         return block
@@ -105,21 +104,12 @@ class StoredBlock:
         return sys.getsizeof(self.place)
 
 
-def write_block(block: ToneBlock, sizes: Vector, path: Path | None) -> StoredBlock:
+def write_block(block: ToneBlock, path: Path | None) -> StoredBlock:
     """Write a block to a file, or hold it where there is none."""
-    roots = block.roots
-    counts = np.rint((roots.data / sizes[roots.indices]) ** 2)
-    arrays = {
-        "counts": counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.float64),
-        "indices": roots.indices.astype(np.int32, copy=False),
-        "indptr": roots.indptr,
-        "keys": block.keys,
-        "y": block.y,
-        "weight": block.weight,
-        "offset": block.offset,
-        "folds": block.folds,
-    }
-    return StoredBlock(put_arrays(arrays, path), sizes)
+    counts = block.counts
+    arrays = {"counts": counts.data, "indices": counts.indices.astype(np.int32, copy=False), "indptr": counts.indptr}
+    arrays |= {name: getattr(block, name) for name in ("keys", "y", "weight", "offset", "folds")}
+    return StoredBlock(put_arrays(arrays, path), block.sizes)
 
 
 def stored_tone(
@@ -141,7 +131,7 @@ def stored_tone(
 
     def block(places: Sequence[Place]) -> StoredBlock:
         corpus = _corpus(places, features, family, compute, without)
-        return write_block(tone_block(corpus, sizes), sizes, beside(places[0], ".block"))
+        return write_block(tone_block(corpus, sizes), beside(places[0], ".block"))
 
     together = [[shards[number] for number in numbers] for numbers in in_blocks(sizes_of_shards, BLOCK)]
     blocks = compute.engine.keep(block, together, evenly=True)
@@ -149,18 +139,21 @@ def stored_tone(
 
 
 def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
-    """Counts of features, encoded responses and weights of the documents that count and say something."""
-    counts, responses, weights = [], [], []
-    for place in places:
-        texts, others = read_shard(place)
-        found = features.count(texts, compute.engine)
-        counting = (others["weight"] > 0) & ~np.isin(others["keys"], without)
-        rows = np.flatnonzero(counting & (np.diff(found.indptr) > 0))
-        counts.append(found if len(rows) == found.shape[0] else found[rows])
-        responses.append(others["response"][rows])
-        weights.append(others["weight"][rows])
-    X = counts[0] if len(counts) == 1 else sp.csr_array(sp.vstack(counts, format="csr"))
-    return Corpus(X, family.encode(np.concatenate(responses)), np.concatenate(weights))
+    """Counts of features, encoded responses and weights; 0 where a document says nothing, or is left out."""
+    beside_texts = []
+
+    def texts() -> Iterator[SentenceTexts]:
+        for place in places:
+            found, others = read_shard(place)
+            beside_texts.append(others)
+            yield found
+
+    X = features.count(texts(), compute.engine)
+    response, weight, keys = (
+        np.concatenate([others[name] for others in beside_texts]) for name in ("response", "weight", "keys")
+    )
+    counting = (weight > 0) & (np.diff(X.indptr) > 0) & ~np.isin(keys, without)
+    return Corpus(X, family.encode(np.where(counting, response, np.nan)), np.where(counting, weight, 0.0))
 
 
 def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:

@@ -139,15 +139,16 @@ class _Responses:
 
     @classmethod
     def of(cls, block: ToneBlock) -> _Responses:
-        rows, weight, n_features = block.known, block.weight, block.roots.shape[1]
+        rows, weight, n_features = block.known, block.weight, len(block.sizes)
         sizes = _Size.of(weight[rows], n_features), _Size.of(weight, n_features)
         return cls._counted(block.y[rows, 0], block.offset[rows], weight[rows], *sizes)
 
     @classmethod
     def _counted(cls, y: Vector, offset: Vector, weight: Vector, answered: _Size, size: _Size) -> _Responses:
-        pairs, place = np.unique(np.column_stack([y, offset]), axis=0, return_inverse=True)
-        total = np.asarray(np.bincount(place.ravel(), weight, len(pairs)), dtype=float)
-        return cls(pairs[:, 0], pairs[:, 1], total, answered, size)
+        # Pairs as complex numbers, which NumPy sorts ten times as fast as rows.
+        pairs, place = np.unique(y + 1j * offset, return_inverse=True)
+        total = np.asarray(np.bincount(place, weight, len(pairs)), dtype=float)
+        return cls(pairs.real.copy(), pairs.imag.copy(), total, answered, size)
 
     def __add__(self, other: _Responses) -> _Responses:
         y, offset, weight = (
@@ -366,7 +367,7 @@ class _Walk:
             self._go_on_card(block, visits, at, number)
             return
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
-        half = unit_halves(block.roots, visits.rows[order], visits.keys[order], number)
+        half = unit_halves(block.counts, visits.rows[order], visits.keys[order], number, block.sizes)
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             rows = visits.rows[batch]

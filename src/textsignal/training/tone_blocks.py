@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
+from textsignal.kernels.compiling import compiling
 from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
 from textsignal.training.draws import Keys, document_keys, drawn
@@ -38,17 +40,25 @@ class Blocks(Protocol):
 class ToneBlock:
     """Distinct documents whose steps are taken one after the other.
 
-    roots : (documents, features) of the counts, times sizes; keys : (documents,) what each draws from.
+    counts : (documents, features); sizes : (features,) what each counts.
+    keys : (documents,) what each draws from.
     y : (documents, fits) responses, or (documents, 1) the same for all, NaN where there is none.
     weight, offset, folds : (documents,).
     """
 
-    roots: sp.csr_array
+    counts: sp.csr_array
+    sizes: Vector
     keys: Keys
     y: Vector
     weight: Vector
     offset: Vector
     folds: NDArray[np.int64]
+
+    @cached_property
+    def roots(self) -> sp.csr_array:
+        """(documents, features) roots of the counts, times sizes."""
+        X = self.counts
+        return sp.csr_array((_roots(X.data, X.indices, self.sizes), X.indices, X.indptr), shape=X.shape)
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -69,17 +79,28 @@ class ToneBlock:
 
     def at(self, rows: NDArray[np.int64]) -> ToneBlock:
         """Some of the documents."""
-        return ToneBlock(
-            self.roots[rows], self.keys[rows], self.y[rows], self.weight[rows], self.offset[rows], self.folds[rows]
-        )
+        columns: list[Any] = [self.keys, self.y, self.weight, self.offset, self.folds]
+        return ToneBlock(self.counts[rows], self.sizes, *(column[rows] for column in columns))
 
 
 def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
     """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
     found = distinct_documents(corpus).corpus
-    keys, folds = document_keys(found.X), tone_folds(found.X)
-    # In the memory of the distinct documents, which are nobody else's.
-    roots = sp.csr_array(found.X, dtype=float)
-    np.sqrt(roots.data, out=roots.data)
-    roots.data *= sizes[roots.indices]
-    return ToneBlock(roots, keys, found.y[:, None], found.weight, np.broadcast_to(found.offsets, len(keys)), folds)
+    X = found.X
+    counts = sp.csr_array((_small(X.data), X.indices, X.indptr), shape=X.shape)
+    offset = np.broadcast_to(found.offsets, len(found.y))
+    return ToneBlock(counts, sizes, document_keys(X), found.y[:, None], found.weight, offset, tone_folds(X))
+
+
+def _small(counts: NDArray[Any]) -> NDArray[Any]:
+    """In two bytes, where these hold them."""
+    small = counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.float64)
+    return small if np.array_equal(small, counts) else counts.astype(np.float64)
+
+
+@compiling()
+def _roots(counts, indices, sizes):  # type: ignore[no-untyped-def]
+    roots = np.empty(len(counts))
+    for p in range(len(counts)):
+        roots[p] = sizes[indices[p]] * np.sqrt(np.float64(counts[p]))
+    return roots
