@@ -95,10 +95,14 @@ class DaskEngine:
         return self._swept(step, blocks, groups).result()
 
     def _swept(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int) -> Future:
-        """Only the sum is asked for when this ends: Dask forgets the values as they are added."""
+        """Only the sum is asked for when this ends: Dask forgets the values as they are added.
+
+        Of a block that has once been taken from a worker that was late there are copies: Dask by itself would not see
+        that one worker then has more to do than the others.
+        """
         add = functools.partial(self.client.submit, operator.add, pure=False)
-        values = in_groups(self.keep(step, blocks), groups)
-        return functools.reduce(add, [functools.reduce(add, group) for group in values])
+        values = in_groups(self.keep(step, blocks, evenly=True), groups)
+        return self.client.submit(_added, [functools.reduce(add, group) for group in values], pure=False)
 
     def _sent(self, step: Callable[..., Any]) -> Future:
         """A step as a task: it can be had again, which what is scattered cannot."""
@@ -110,6 +114,10 @@ class DaskEngine:
 
 def _same(step: Callable[..., Any]) -> Callable[..., Any]:
     return step
+
+
+def _added(values: Sequence[Any]) -> Any:
+    return functools.reduce(operator.add, values)
 
 
 def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
