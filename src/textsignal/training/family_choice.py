@@ -13,9 +13,7 @@ from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm
-
-#: Documents are taken together by their tone, in so many groups: thousands of them then cost what hundreds do.
-GROUPS = 100
+from textsignal.training.grouped import grouped
 
 
 @dataclass(frozen=True)
@@ -62,28 +60,10 @@ def choose_family(
     rows = np.flatnonzero(~np.isnan(responses) & (weight > 0))
     if len(given.families) == 1 or np.unique(folds[rows]).size < 2:
         return Choice(given.families[0], given.described, ())
-    alike = _grouped(tone[rows], folds[rows], responses[rows], weight[rows])
+    alike = grouped(tone[rows], folds[rows], responses[rows], weight[rows])
     scores = [_score(family, *alike, compute) for family in given.families]
     names = [family.name for family in given.families]
     return Choice(given.families[int(np.argmin(scores))], given.described, tuple(zip(names, scores, strict=True)))
-
-
-def _grouped(
-    tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
-) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Tone (rows, 1), folds, responses and weights of documents that are alike in all three."""
-    order = np.argsort(tone, kind="stable")
-    group = np.empty(len(tone), dtype=np.int64)
-    group[order] = np.arange(len(tone)) * GROUPS // len(tone)
-    size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
-    means = np.bincount(group, weights=weight * tone) / size
-    parts, part = np.unique(folds, return_inverse=True)
-    values, value = np.unique(responses, return_inverse=True)
-    kinds, places = np.unique((group * parts.size + part) * values.size + value, return_inverse=True)
-    counts = np.asarray(np.bincount(places, weights=weight), dtype=float)
-    alike, value = np.divmod(kinds, values.size)
-    group, part = np.divmod(alike, parts.size)
-    return means[group][:, None], parts[part], values[value], counts
 
 
 def _score(

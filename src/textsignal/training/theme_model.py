@@ -169,12 +169,14 @@ def prepare_read(
     tones : for each response, what finds tone, and (documents,) what covariates and offset add by themselves.
     """
     units = count_units(read.texts, lexicon.terms)
+
+    def with_family(response: Response, tone: Callable[[], tuple[Tone, Vector | None]]) -> ToneOf:
+        return _with_family(response, *tone(), read, weight, compute)
+
     # None needs another.
-    tasks: list[Callable[[], Any]] = [lambda: word_vectors(units), *tones]
-    vectors, *found = compute.engine.map(lambda task: task(), tasks)
-    pairs = zip(responses, found, strict=True)
-    with_family = [_with_family(response, tone, offset, read, weight, compute) for response, (tone, offset) in pairs]
-    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, with_family)
+    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in zip(responses, tones, strict=True)]
+    vectors, *found = compute.engine.map(lambda task: task(), [lambda: word_vectors(units), *tasks])
+    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, found)
 
 
 def fit_prepared(
