@@ -150,10 +150,10 @@ def killing_engine(client: Any, mark: Path) -> Any:
     class Killing(DaskEngine):
         n_passes = KILLED_IN  # is over, until the clock starts
 
-        def keep(self, step: Callable[[Any], Any], blocks: Any, **how: Any) -> Any:
+        def keep(self, step: Callable[[Any], Any], blocks: Any, turns: Any = None) -> Any:
             is_pass = "_descend" in getattr(step, "__qualname__", "")
             self.n_passes += is_pass
-            return super().keep(killing(step, mark) if is_pass and self.n_passes == KILLED_IN else step, blocks, **how)
+            return super().keep(killing(step, mark) if is_pass and self.n_passes == KILLED_IN else step, blocks, turns)
 
     return Killing(client)
 

@@ -38,7 +38,7 @@ from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Passing, Sample, common_bound, joined
-from textsignal.training.streamed import ReadPart, count_shards, stored_tone
+from textsignal.training.streamed import ReadPart, count_shards, stored_tone, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import Tone
@@ -254,7 +254,8 @@ def read_source(
         dropping=dropping,
         n_jobs=engine.n_threads,
     )
-    read = engine.keep(step, source.parts() if engine.is_spread else [_told(source, n_rows, progress)])
+    apart = source.parts() if engine.is_spread else [_told(source, n_rows, progress)]
+    read = engine.keep(step, apart, turns_of(len(apart), n_rows))
     summaries, firsts = [], [0]
     for part in engine.stream(lambda part: part.summary, read):
         summaries.append(part)

@@ -37,9 +37,9 @@ class DyingEngine(DaskEngine):
         super().__init__(client)
         self.mark, self.n_passes = mark, 0
 
-    def keep(self, step, blocks, **how):
+    def keep(self, step, blocks, turns=None):
         self.n_passes += "_descend" in getattr(step, "__qualname__", "")
-        return super().keep(killing(step, self.mark) if self.n_passes == 2 else step, blocks, **how)
+        return super().keep(killing(step, self.mark) if self.n_passes == 2 else step, blocks, turns)
 
 
 def killing(step, mark):
@@ -136,9 +136,9 @@ def test_what_is_kept_stays_with_workers_and_can_be_worked_on(client):
     assert list(engine.stream(lambda both: both[0][0] + both[1][0], [kept[:2], kept[2:]])) == [1, 5]
 
 
-def test_what_is_made_evenly_lies_on_all_workers_alike(client):
+def test_workers_take_blocks_in_turn(client):
     on_one = client.scatter([np.full(10**6, number) for number in range(6)], workers=[min(client.nthreads())])
-    handles = DaskEngine(client).keep(lambda block: (time.sleep(0.05), block + 1)[1], on_one, evenly=True)
+    handles = DaskEngine(client).keep(lambda block: (time.sleep(0.05), block + 1)[1], on_one, [0, 0, 1, 1, 2, 3])
     wait(handles)
     assert sorted(Counter(place for places in client.who_has(handles).values() for place in places).values()) == [3, 3]
     assert [block[0] for block in client.gather(handles)] == [1, 2, 3, 4, 5, 6]

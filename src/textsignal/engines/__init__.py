@@ -38,10 +38,10 @@ class Engine(Protocol):
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
         """`step` of every block, in order."""
 
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], *, evenly: bool = False) -> list[Any]:
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
         """Handles of `step` of every block, in order: the values stay where they are made.
 
-        evenly : whether every worker should make as many of them, wherever the blocks are.
+        turns : (blocks,) workers take blocks in turn, those of one turn together; None where it does not matter.
         """
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:

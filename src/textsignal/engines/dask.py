@@ -69,15 +69,18 @@ class DaskEngine:
         """`step` of every block, in order."""
         return list(self.client.gather(self.keep(step, blocks)))
 
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], *, evenly: bool = False) -> list[Future]:
-        """Futures of `step` of every block, in order; evenly : Dask itself goes by where most of a block lies."""
-        sent, given = self._sent(step), list(blocks)
+    def keep(
+        self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None
+    ) -> list[Future]:
+        """Futures of `step` of every block, in order; Dask decides where turns are too few for all workers."""
+        sent, given, wanted = self._sent(step), list(blocks), list(turns or ())
         threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)]
-        if not evenly or not threads:
+        if not threads or len({*wanted}) < len(threads):
             return self.client.map(_taken, given, step=sent, pure=False)
+        # A worker that is late, or dead, loses its turns to others.
         submit = functools.partial(self.client.submit, _taken, step=sent, pure=False, allow_other_workers=True)
-        shares = in_groups(given, len(threads))
-        return [submit(block, workers=worker) for worker, own in zip(threads, shares, strict=False) for block in own]
+        pairs = zip(given, wanted, strict=True)
+        return [submit(block, workers=threads[turn % len(threads)]) for block, turn in pairs]
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """`step` of every block, in order; workers go on while one is looked at."""
@@ -101,7 +104,7 @@ class DaskEngine:
         that one worker then has more to do than the others.
         """
         add = functools.partial(self.client.submit, operator.add, pure=False)
-        values = in_groups(self.keep(step, blocks, evenly=True), groups)
+        values = in_groups(self.keep(step, blocks, range(len(blocks))), groups)
         return self.client.submit(_added, [functools.reduce(add, group) for group in values], pure=False)
 
     def _sent(self, step: Callable[..., Any]) -> Future:

@@ -88,7 +88,7 @@ class LocalEngine:
             other.result()
         return results
 
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], *, evenly: bool = False) -> list[Any]:
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
         """`step` of every block: all is in this process."""
         return self.map(step, list(blocks))
 

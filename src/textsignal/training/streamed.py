@@ -134,7 +134,7 @@ def stored_tone(
         return write_block(tone_block(corpus, sizes), beside(places[0], ".block"))
 
     together = [[shards[number] for number in numbers] for numbers in in_blocks(sizes_of_shards, BLOCK)]
-    blocks = compute.engine.keep(block, together, evenly=True)
+    blocks = compute.engine.keep(block, together, range(len(together)))
     return tone_effects(blocks, family.of_words, compute)
 
 
@@ -154,6 +154,20 @@ def _corpus(places: Sequence[Place], features: Features, family: Family, compute
     )
     counting = (weight > 0) & (np.diff(X.indptr) > 0) & ~np.isin(keys, without)
     return Corpus(X, family.encode(np.where(counting, response, np.nan)), np.where(counting, weight, 0.0))
+
+
+def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
+    """(parts,) the block that each part of a source will be in, about; None where the rows are not known.
+
+    Examples
+    --------
+    >>> turns_of(8, 4 * BLOCK), turns_of(8, None)
+    ([0, 0, 1, 1, 2, 2, 3, 3], None)
+    """
+    if n_rows is None:
+        return None
+    n_blocks = n_blocks_of(n_rows, BLOCK)
+    return [(2 * part + 1) * n_blocks // (2 * n_parts) for part in range(n_parts)]
 
 
 def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
