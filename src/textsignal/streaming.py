@@ -37,7 +37,7 @@ from textsignal.text.shards import Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
-from textsignal.training.sample import Passing, Sample, common_bound, joined
+from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
@@ -251,6 +251,7 @@ def read_source(
         language=language,
         folder=folder,
         most=most,
+        bound=first_bound(n_rows, MOST_SAMPLED),
         dropping=dropping,
         n_jobs=engine.n_threads,
     )
@@ -305,13 +306,14 @@ def _read_part(
     language: str | None,
     folder: Path | None,
     most: tuple[int, int],
+    bound: int,
     dropping: Dropping | None,
     n_jobs: int,
 ) -> ReadPart:
     """Read batches into shards; those that an earlier run has finished are taken as they are."""
     shards: list[Place] = []
     sizes, responses, bad = [], [], []
-    sample = Sample(*most, documents=Passing.nothing(len(columns.beside)))
+    sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
     for number, batch in enumerate(batches):
         used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
         responses.append(used.counted)

@@ -17,6 +17,20 @@ from textsignal.training.draws import Keys, drawn
 BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)
 
 
+def first_bound(n_documents: int | None, most_documents: int) -> int:
+    """A bound up to which there are at least twice as many documents as may stay, or all; None where nobody knows.
+
+    So nobody has to hold all documents before the first are let go, even if half of them cannot be used.
+
+    Examples
+    --------
+    >>> first_bound(100, 60) / 2**64, first_bound(None, 60) / 2**64, first_bound(1000, 60) / 2**64
+    (1.0, 1.0, 0.13348388671875)
+    """
+    share = 1.0 if n_documents is None else 2 * most_documents / max(1, n_documents)
+    return int(BOUNDS[min(int(np.searchsorted(BOUNDS, share * 2.0**64)), len(BOUNDS) - 1)])
+
+
 @dataclass(frozen=True, eq=False)
 class Passing:
     """What is known of documents that pass by, each (documents,).
