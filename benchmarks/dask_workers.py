@@ -6,7 +6,8 @@
 Reviews are made of sentences of others, and written as they are made. Each fit runs in a process of its own, and so do
 workers; what is compiled is compiled, and workers are there, before the clock starts. A worker has one thread. In
 the last fit one of four workers is killed (SIGKILL) in the middle of the second pass of tone. All parameters are
-compared with those of the local fit.
+compared with those of the local fit. One worker and two take turns, `--times` times, and their mean seconds are told:
+where others share the machine, a fit takes a tenth more or less than the next.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ FITS: tuple[tuple[str, int | None, int, bool], ...] = (
     ("Dask, 4 workers", 4, 1, False),
     ("Dask, 4 workers, one killed", 4, 1, True),
 )
+#: Fits that are compared with each other, and so are done more than once.
+IN_TURN = ("Dask, 1 worker", "Dask, 2 workers")
 #: The pass of tone in which a worker is killed.
 KILLED_IN = 2
 
@@ -50,6 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--only", help="fits whose name this pattern is found in, beside the first")
+    parser.add_argument("--times", type=int, default=3, help="fits by one worker and by two, each")
     parser.add_argument("--child", nargs=3, metavar=("NUMBER", "FOLDER", "OUTPUT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -57,29 +61,43 @@ def main() -> None:
         print(json.dumps(run(*FITS[int(number)][1:], Path(folder), Path(output))))
         return
     with tempfile.TemporaryDirectory() as folder:
-        compare(Path(folder), options.rows, options.only)
+        compare(Path(folder), options.rows, options.only, options.times)
 
 
-def compare(folder: Path, n_rows: int, only: str | None) -> None:
+def compare(folder: Path, n_rows: int, only: str | None, times: int) -> None:
     write_reviews(folder / "few.parquet", 300)
     words = write_reviews(folder / "all.parquet", n_rows)
     print(f"{n_rows:,} reviews of {words:.0f} words, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
-    rows, first = [], None
-    for number, (name, *_) in enumerate(FITS):
-        if first is not None and only is not None and not re.search(only, name):
-            continue
-        output = folder / f"{number}.npz"
-        command = [sys.executable, __file__, "--child", str(number), str(folder), str(output)]
-        # One thread of BLAS, as workers of Dask have.
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
-        found = json.loads(done.stdout) | {"load": round(os.getloadavg()[0], 1)}
-        with np.load(output) as parameters:
-            own = dict(parameters)
-        first = own if first is None else first
+    rows: list[dict[str, Any]] = []
+    first: dict[str, np.ndarray] = {}
+    for number in in_turn(only, times):
+        found, own = fitted(folder, number)
+        first = first or own
         different = max(float(np.abs(own[key] - first[key]).max()) for key in first)
-        rows.append({"fit": name, **found, "largest difference": different})
+        rows.append({"fit": FITS[number][0], **found, "largest difference": different})
         print(pd.DataFrame(rows).to_string(index=False), flush=True)
+    seconds = pd.DataFrame(rows).groupby("fit")["seconds"].mean()
+    if {*IN_TURN} <= {*seconds.index}:
+        one, two = seconds[list(IN_TURN)]
+        print(f"means: one worker {one:.1f} s, two {two:.1f} s, {one / two:.2f} times as fast", flush=True)
+
+
+def in_turn(only: str | None, times: int) -> list[int]:
+    """Numbers of the fits to do: the first, and those whose name the pattern is found in."""
+    wanted = [number for number, (name, *_) in enumerate(FITS) if not number or not only or re.search(only, name)]
+    again = [number for number in wanted if FITS[number][0] in IN_TURN]
+    return wanted + (times - 1) * again
+
+
+def fitted(folder: Path, number: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a fit in a process of its own tells of itself, and its parameters."""
+    output = folder / f"{number}.npz"
+    command = [sys.executable, __file__, "--child", str(number), str(folder), str(output)]
+    # One thread of BLAS, as workers of Dask have.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    with np.load(output) as parameters:
+        return json.loads(done.stdout) | {"load": round(os.getloadavg()[0], 1)}, dict(parameters)
 
 
 def write_reviews(file: Path, n_rows: int) -> float:
@@ -119,7 +137,7 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
     fitted = model.reader_.fitted
     texts = list(model.training_observed().tokens.texts[:1000])
     np.savez(output, tone=fitted.tone, themes=fitted.themes.topics, predictions=model.predict(texts))
-    return {"seconds": round(seconds, 1), "features": len(fitted.tone), "killed": (folder / "killed").exists()}
+    return {"seconds": round(seconds, 1), "features": len(fitted.tone), "killed": kill and (folder / "killed").exists()}
 
 
 def warm(file: Path) -> None:
