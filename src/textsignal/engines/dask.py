@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from textsignal.engines import Item, Result, Sum
-from textsignal.engines.local import GROUPS, LocalEngine, in_groups
+from textsignal.engines.local import GROUPS, LocalEngine, add_up, in_groups
 from textsignal.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class DaskEngine:
     ) -> list[Future]:
         """Futures of `step` of every block, in order; Dask decides where turns are too few for all workers."""
         sent, given, wanted = self._sent(step), list(blocks), list(turns or ())
-        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)]
+        # The scheduler is asked only where there are turns.
+        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)] if wanted else []
         if not threads or len({*wanted}) < len(threads):
             return self.client.map(_taken, given, step=sent, pure=False)
         # A worker that is late, or dead, loses its turns to others.
@@ -105,7 +106,7 @@ class DaskEngine:
         """
         add = functools.partial(self.client.submit, operator.add, pure=False)
         values = in_groups(self.keep(step, blocks, range(len(blocks))), groups)
-        return self.client.submit(_added, [functools.reduce(add, group) for group in values], pure=False)
+        return self.client.submit(add_up, [functools.reduce(add, group) for group in values], pure=False)
 
     def _sent(self, step: Callable[..., Any]) -> Future:
         """A step as a task: it can be had again, which what is scattered cannot."""
@@ -117,10 +118,6 @@ class DaskEngine:
 
 def _same(step: Callable[..., Any]) -> Callable[..., Any]:
     return step
-
-
-def _added(values: Sequence[Any]) -> Any:
-    return functools.reduce(operator.add, values)
 
 
 def _taken(block: Any, step: Callable[[Any], Any]) -> Any:

@@ -101,7 +101,7 @@ class LocalEngine:
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
         parts = in_groups(blocks, groups)
-        return functools.reduce(operator.add, self.map(lambda part: _add_up(map(step, part)), parts))
+        return add_up(self.map(lambda part: add_up(map(step, part)), parts))
 
 
 def in_groups(blocks: Sequence[Item], groups: int) -> list[Sequence[Item]]:
@@ -140,7 +140,8 @@ class _Task(Generic[Item, Result]):
         return cast("list[Result]", results)
 
 
-def _add_up(values: Iterable[Sum]) -> Sum:
+def add_up(values: Iterable[Sum]) -> Sum:
+    """Their sum, in their order."""
     return functools.reduce(operator.add, values)
 
 

@@ -149,7 +149,7 @@ def _started(model: ResponseModel, tone: Vector, y: Vector, weight: Vector) -> t
     """The model with own parameters near the best, and coefficients there, where documents that are alike tell them."""
     rows = np.flatnonzero(~np.isnan(y) & (weight > 0))
     alike, _, values, counts = grouped(tone[rows], np.zeros(len(rows), np.int64), y[rows], weight[rows])
-    if LEAST_ALIKE * len(alike) > len(rows):
+    if LEAST_ALIKE * len(alike) >= len(rows):
         return model, None
     rough = fit_glm(model, alike, values, counts)
     return replace(model, family=rough.family), rough.coefficients
