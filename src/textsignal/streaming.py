@@ -7,7 +7,7 @@ sample of the documents is kept. Counts and tone are learnt from all shards, eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +32,7 @@ from textsignal.tables.batches import Batch, Source, read_batches
 from textsignal.tables.cells import Dropping, bad_together, beside_in, usable_rows
 from textsignal.tables.files import check_file
 from textsignal.tables.rows import BadRows
-from textsignal.text.encoded import as_bytes
+from textsignal.text.encoded import as_bytes, texts_at
 from textsignal.text.shards import Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, observe
@@ -273,10 +273,9 @@ def read_source(
     shards = engine.keep(lambda place: place[0].shards[place[1]], places)
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
     counted, drawn = np.concatenate([part.responses for part in summaries]), sample.documents
-    tokens, weights = theme_tokens(sample.texts, language, options.n_jobs), drawn.weight
     with rows_of(source):
         family = parts.asked_family(options, counted)
-    observed = observe(tokens, drawn.responses, None if columns.weight is None else weights, family)
+    observed = observe(sample.tokens, drawn.responses, None if columns.weight is None else drawn.weight, family)
     beside = pd.DataFrame(drawn.beside, columns=[*columns.beside], dtype=object)
     return Streamed(shards, sizes, counted, observed, drawn, beside, bad)
 
@@ -324,17 +323,25 @@ def _read_part(
         path = None if folder is None else folder / f"{number:06d}.shard"
         others = {"keys": keys, "response": used.responses, "weight": used.weight}
         if path is not None and path.exists():
-            tokens = _shard_of(path, batch, others)
+            tokens, of_rows = _shard_of(path, batch, others), _read_again(used.texts, language, n_jobs)
             shards.append(path)
         else:
             tokens = theme_tokens(used.texts, language, n_jobs)
+            of_rows = tokens.at
             shards.append(write_shard(tokens, others, path))
         numbers = (tokens.n_words, used.responses, used.weight)
         beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
         documents = Passing.of(batch.first + used.rows, keys, *numbers, beside, in_file=rows, file=batch.number)
-        sample.offer(used.texts, documents)
+        sample.offer(of_rows, documents)
         sizes.append(len(tokens))
     return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), bad_together(bad), sample)
+
+
+def _read_again(
+    texts: Sequence[str], language: str | None, n_jobs: int
+) -> Callable[[NDArray[np.int64]], SentenceTexts]:
+    """What cuts some rows of texts: a shard does not hold them."""
+    return lambda rows: theme_tokens(texts_at(texts, rows), language, n_jobs)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:

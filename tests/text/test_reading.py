@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_tokens import assert_same_tokens
 
 from textsignal.errors import InputError
 from textsignal.text import reading, reference
@@ -13,10 +14,9 @@ from textsignal.text.markup import without_markup
 from textsignal.text.reading import read_blocks
 from textsignal.text.tokenise import words
 from textsignal.text.tokens import tokenised
-from textsignal.text.units import read_sentences
+from textsignal.text.units import SentenceTexts, read_sentences
 from textsignal.text.vocabulary import Vocabulary
 
-ARRAYS = ("documents", "spans", "codes", "indptr", "under", "negated")
 #: Characters at which rules part, pieces of words among them, and some that have it in them.
 NASTY = [
     *" .!?…,;:-–—'’\"”»)]([*•▪\n\r\t_\v\x1c\x1f\x85\xa0\u2028\u3000\u200b\u200c\u200d\ufeff\xad\ufe0f",
@@ -29,30 +29,36 @@ NASTY = [
 TEXTS = st.lists(st.lists(st.sampled_from(NASTY), max_size=40).map("".join), max_size=6)
 
 
-def assert_same(found, expected):
-    assert list(found.texts) == list(expected.texts)
-    assert list(found.words) == list(expected.words)
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name, strict=True)
-    assert found.n_cleaned == expected.n_cleaned
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.booleans())
+def test_parts_together_are_as_if_read_at_once(parts, in_arrow):
+    def read(texts):
+        return read_sentences(pa.array(texts, pa.large_string()) if in_arrow else texts, "english", without_markup)
+
+    if in_arrow:
+        parts = [[text.encode("utf-8", "replace").decode() for text in part] for part in parts]
+    kept = [[text for text in part if "a" in text] for part in parts]
+    rows = [np.flatnonzero(["a" in text for text in part]) for part in parts]
+    found = SentenceTexts.together([read(part).at(own) for part, own in zip(parts, rows, strict=True)])
+    assert_same_tokens(found, read([text for part in kept for text in part]))
 
 
 @settings(max_examples=250, deadline=None)
 @given(TEXTS, st.sampled_from(["english", "french", "klingon"]), st.sampled_from([str, without_markup, str.title]))
 def test_sentences_and_words_are_those_of_plain_python(texts, language, clean):
-    assert_same(read_sentences(texts, language, clean), reference.read_sentences(texts, language, clean))
+    assert_same_tokens(read_sentences(texts, language, clean), reference.read_sentences(texts, language, clean))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=4))
 def test_any_characters_are_read_as_plain_python_reads_them(texts):
-    assert_same(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
 
 
 def test_characters_all_over_unicode_are_read_as_plain_python_reads_them():
     codes = [*range(0x250), *range(0x250, 0x3400, 11), *range(0xFE00, 0x10000, 11), *range(0x1F000, 0x1FB00, 11)]
     texts = [f"Ab{chr(code)}cd {chr(code)} not {chr(code)}e. {chr(code)}\n{chr(code)} f.{chr(code)}" for code in codes]
-    assert_same(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
     tokens = tokenised(texts)
     assert [[tokens.words[code] for code in part] for part in np.split(tokens.codes, tokens.indptr[1:-1])] == [
         words(text) for text in texts
@@ -72,13 +78,13 @@ def test_blocks_and_threads_change_nothing(monkeypatch, n_jobs):
     texts = [f"Not clean {i % 7}0. Room {i}, <b>not</b> word{i % 11} café Σ{i}!" for i in range(200)] + ["", "x" * 3000]
     expected = reference.read_sentences(texts, clean=without_markup)
     monkeypatch.setattr(reading, "BLOCK_BYTES", 500)
-    assert_same(read_sentences(texts, clean=without_markup, n_jobs=n_jobs), expected)
+    assert_same_tokens(read_sentences(texts, clean=without_markup, n_jobs=n_jobs), expected)
 
 
 @pytest.mark.parametrize("run", [". ", "a.", "\n", ",", "a ", " ", "a\n", "….", "a.B", "A", '."', ". \n", "1.", " -"])
 def test_hostile_texts_are_read_as_plain_python_reads_them(run):
     texts = [run * 300, run * 300 + "x"]
-    assert_same(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
     assert len(read_sentences([run * 500_000]).texts) == 1
 
 
@@ -103,10 +109,10 @@ def test_texts_may_lie_in_arrow(kind):
     texts = ["Clean room. Not <b>noisy</b>!", "", "Café 👍🏽", "a &amp; b", "cafe\u0301"]
     expected = reference.read_sentences(texts, clean=without_markup)
     array = pa.array(["left out", *texts], pa.string()).cast(kind)
-    assert_same(read_sentences(array[1:], clean=without_markup), expected)
+    assert_same_tokens(read_sentences(array[1:], clean=without_markup), expected)
     chunked = pa.chunked_array([array[1:3], array[3:]])
     read = read_sentences(chunked, clean=without_markup)
-    assert_same(read, expected)
+    assert_same_tokens(read, expected)
     assert read.texts[0] == "Clean room. Not noisy!"
     assert list(read.texts[1:3]) == ["", "Café 👍🏽"]
     assert tokenised(chunked, clean=without_markup).words == tokenised(texts, clean=without_markup).words

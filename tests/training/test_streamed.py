@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_tokens import assert_same_tokens
 
 from textsignal.datasets import synthetic_reviews
 from textsignal.engines.local import local_compute
@@ -108,9 +109,11 @@ def sampled(n_words, cuts, most_documents, most_words):
         rows, ones = slice(start, stop), np.ones(stop - start)
         responses = np.arange(start, stop, dtype=float)
         numbers = np.arange(start, stop)
-        sample.offer(texts[rows], Passing.of(numbers, keys[rows], np.array(n_words[rows]), responses, ones))
-        assert len(sample.texts) <= most_documents
-        assert len(sample.texts) < 2 or sample.documents.n_words.sum() <= most_words
+        documents = Passing.of(numbers, keys[rows], np.array(n_words[rows]), responses, ones)
+        sample.offer(read_sentences(texts[rows]).at, documents)
+        n_sampled = sum(map(len, sample.parts))
+        assert n_sampled == len(sample.documents.rows) <= most_documents
+        assert n_sampled < 2 or sample.documents.n_words.sum() <= most_words
         start, number = stop, number + 1
     return sample
 
@@ -124,14 +127,14 @@ def sampled(n_words, cuts, most_documents, most_words):
 )
 def test_a_sample_keeps_its_limits_and_is_the_same_in_any_batches(n_words, cuts, most_documents, most_words):
     one, two = (sampled(n_words, cut, most_documents, most_words) for cut in (cuts, [len(n_words)]))
-    assert one.texts == two.texts
     assert one.bound == two.bound
     documents = one.documents
-    assert one.texts == [f"text {row}" for row in documents.rows]
+    assert_same_tokens(one.tokens, read_sentences([f"text {row}" for row in documents.rows]))
+    assert_same_tokens(two.tokens, one.tokens)
     assert documents.n_words.tolist() == [n_words[row] for row in documents.rows]
     assert documents.responses.tolist() == documents.rows.tolist()
     if len(n_words) <= most_documents and sum(n_words) <= most_words:
-        assert len(one.texts) == len(n_words)
+        assert len(one.tokens) == len(n_words)
 
 
 def test_a_sample_is_of_all_documents_alike():

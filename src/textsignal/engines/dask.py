@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 #: Dask warns of tasks that are larger than this: those of tone hold the effects of all features.
 LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
-#: What glibc comes to by itself: arrays of up to 32 MB are made of memory that was freed (M_MMAP_THRESHOLD), of which up
-#: to 64 MB are kept (M_TRIM_THRESHOLD).
+#: What glibc comes to by itself: arrays of up to 32 MB are made of memory that was freed (M_MMAP_THRESHOLD), of which
+#: up to 64 MB are kept (M_TRIM_THRESHOLD).
 MALLOC_OPTIONS = {-3: 2**25, -1: 2**26}
 
 
@@ -133,8 +133,8 @@ def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
 def _use_memory_again() -> None:
     """Have the C library of a worker keep what was freed, as far as it does by itself.
 
-    Dask tells it to give back all of it (MALLOC_TRIM_THRESHOLD_). Then every array of more than 128 KB is new memory that
-    the system has to clear, which took a tenth of a fit's time.
+    Dask tells it to give back all of it (MALLOC_TRIM_THRESHOLD_). Then every array of more than 128 KB is new memory,
+    which the system has to clear: that took a tenth of a fit's time.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):

@@ -73,13 +73,14 @@ def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
     (Gaussian(deviation=1.35...),)
     """
     values = observed_numbers(y)
+    distinct = np.unique(values)
     if levels is None:
-        _check_codes(np.unique(values))
-    scale = _scale(values) if levels is None else Binomial.from_levels(levels)
+        _check_codes(distinct)
+    scale = _scale(distinct) if levels is None else Binomial.from_levels(levels)
     n_levels = np.inf if scale is None or scale.n is None else scale.n + 1
     whole = scale is not None and scale.step == 1
-    if levels is None and np.unique(values).size == 2:
-        low, high = np.unique(values).tolist()
+    if levels is None and distinct.size == 2:
+        low, high = distinct.tolist()
         return Candidates(f"{low:g} or {high:g}", (Bernoulli((low, high)),))
     if levels is None and whole and n_levels > LEAST_OF_COUNTS and _has_long_tail(values):
         return Candidates(
@@ -104,7 +105,7 @@ def _check_codes(distinct: Vector) -> None:
 
 
 def _scale(values: Vector) -> Binomial | None:
-    """The coarsest scale of whole or half steps that all values are on."""
+    """The coarsest scale of whole or half steps that all (distinct) values are on."""
     halves = 2 * (values - values.min())
     if not np.array_equal(2 * values, np.round(2 * values)) or halves.max() > 2**50:
         return None

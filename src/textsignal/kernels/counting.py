@@ -99,6 +99,19 @@ def number_keys(keys):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
+def renumber(codes, n_numbers):  # type: ignore[no-untyped-def]
+    """Numbers from 0 on in the order in which they first occur, and (codes,) the place of each in it."""
+    place, order = np.full(n_numbers, -1, np.int32), np.empty(n_numbers, np.int32)
+    places, n_met = np.empty(len(codes), np.int32), 0
+    for p in range(len(codes)):
+        if place[codes[p]] < 0:
+            place[codes[p]], order[n_met] = n_met, codes[p]
+            n_met += 1
+        places[p] = place[codes[p]]
+    return order[:n_met].copy(), places
+
+
+@compile_loop
 def key_table(keys, values):  # type: ignore[no-untyped-def]
     """A hash table of keys, which are distinct and none of them negative.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
@@ -50,6 +51,24 @@ class ArrowTexts(Sequence[str]):
             yield from self.array.slice(start, _AT_ONCE).to_pylist()
 
 
+def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
+    """Some of the texts, in the order of `rows`; those in Arrow's memory stay there."""
+    return ArrowTexts(texts.array.take(rows)) if isinstance(texts, ArrowTexts) else [texts[i] for i in rows]
+
+
+def texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Texts of parts, one after the other; in Arrow's memory where all are.
+
+    Examples
+    --------
+    >>> noisy = ArrowTexts(pa.array(["Noisy"], pa.large_string()))
+    >>> texts_together([["Clean"], noisy]), len(texts_together([noisy, noisy]))
+    (['Clean', 'Noisy'], 2)
+    """
+    arrays = [texts.array for texts in parts if isinstance(texts, ArrowTexts)]
+    return ArrowTexts(pa.concat_arrays(arrays)) if 0 < len(arrays) == len(parts) else [*chain.from_iterable(parts)]
+
+
 def checked_texts(texts: Iterable[str]) -> Sequence[str]:
     """Give the texts as a list, or as what they are if they lie in Arrow; raise where one is no string, naming it."""
     if isinstance(texts, ArrowTexts):
@@ -92,13 +111,13 @@ def _of_arrow(texts: Any) -> ArrowTexts:
 class Encoded:
     """Texts that were checked and cleaned.
 
-    source : the same in UTF-8; beyond : (texts,) whether each holds more than ASCII; n_cleaned : how many were changed.
+    source : the same in UTF-8; beyond : (texts,) whether each holds more than ASCII; cleaned : whether it was changed.
     """
 
     texts: Sequence[str]
     source: Bytes
     beyond: NDArray[np.bool_]
-    n_cleaned: int
+    cleaned: NDArray[np.bool_]
 
 
 def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
@@ -109,21 +128,21 @@ def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
     rows = np.flatnonzero(marked if clean is without_markup else np.full(len(given), clean is not str)).tolist()
     cleaned = ((row, given[row], clean(given[row])) for row in rows)
     changed = {row: after for row, before, after in cleaned if before != after}
+    is_changed = np.zeros(len(given), dtype=bool)
     if changed:
-        given = _replaced(given, changed)
+        is_changed[list(changed)] = True
+        given = _replaced(given, is_changed, list(changed.values()))
         source = as_bytes(given)
         beyond, _ = survey(source)
-    return Encoded(given, source, beyond, len(changed))
+    return Encoded(given, source, beyond, is_changed)
 
 
-def _replaced(texts: Sequence[str], changed: dict[int, str]) -> Sequence[str]:
-    """Texts with some of them, in ascending order of their rows, replaced."""
+def _replaced(texts: Sequence[str], places: NDArray[np.bool_], others: Sequence[str]) -> Sequence[str]:
+    """Texts with others in some places."""
     if isinstance(texts, ArrowTexts):
-        mask = np.zeros(len(texts), dtype=bool)
-        mask[list(changed)] = True
-        return ArrowTexts(pc.replace_with_mask(texts.array, mask, pa.array(changed.values(), pa.large_string())))
+        return ArrowTexts(pc.replace_with_mask(texts.array, places, pa.array(others, pa.large_string())))
     replaced = list(texts)
-    for row, text in changed.items():
+    for row, text in zip(np.flatnonzero(places).tolist(), others, strict=True):
         replaced[row] = text
     return replaced
 

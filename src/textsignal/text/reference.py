@@ -51,7 +51,7 @@ def read_sentences(texts: Iterable[str], language: str = "english", clean: Calla
         indptr=indptr,
         under=under,
         negated=under & content[codes],
-        n_cleaned=sum(before != after for before, after in zip(given, cleaned, strict=True)),
+        cleaned=np.array([before != after for before, after in zip(given, cleaned, strict=True)], dtype=bool),
     )
 
 

@@ -153,6 +153,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         indptr=np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]),
         under=(marks & 1).astype(bool),
         negated=(marks & 2).astype(bool),
+        cleaned=np.zeros(len(n_sentences), dtype=bool),
     )
     return texts, arrays
 

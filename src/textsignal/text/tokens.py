@@ -93,7 +93,7 @@ def tokenised(
         distinct, codes, indptr = read.words, read.plain_codes, read.indptr
     else:
         distinct, codes, indptr = _by(tokenizer, encoded.texts)
-    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, encoded.n_cleaned)
+    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
 
 
 def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:

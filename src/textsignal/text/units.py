@@ -10,11 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.text.encoded import encode
+from textsignal.kernels.counting import renumber
+from textsignal.text.encoded import encode, texts_at, texts_together
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.reading import read_blocks
 from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words
 from textsignal.text.tokens import first_copies
+from textsignal.text.vocabulary import Vocabulary
 
 #: So many words after a negation stand under it, up to the next punctuation.
 SCOPE = 3
@@ -33,7 +35,7 @@ class SentenceTexts:
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) whether a word stands under a negation; negated : whether it does and is no function word.
-    n_cleaned : how many texts were changed by cleaning.
+    cleaned : (documents,) whether a text was changed by cleaning.
     """
 
     texts: Sequence[str]
@@ -44,7 +46,7 @@ class SentenceTexts:
     indptr: NDArray[np.int64]
     under: NDArray[np.bool_]
     negated: NDArray[np.bool_]
-    n_cleaned: int = 0
+    cleaned: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -64,13 +66,18 @@ class SentenceTexts:
         """(documents,) words in each text."""
         return np.bincount(self.documents, weights=np.diff(self.indptr), minlength=len(self)).astype(np.int64)
 
+    @property
+    def n_cleaned(self) -> int:
+        """How many texts were changed by cleaning."""
+        return int(self.cleaned.sum())
+
     def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
         """Some of the texts, in the order of `rows`."""
         edges = np.searchsorted(self.documents, np.arange(len(self) + 1))
         kept = _ranges(edges[rows], edges[rows + 1])
         tokens = _ranges(self.indptr[kept], self.indptr[kept + 1])
         return SentenceTexts(
-            texts=[self.texts[i] for i in rows],
+            texts=texts_at(self.texts, rows),
             documents=np.repeat(np.arange(len(rows)), edges[rows + 1] - edges[rows]),
             spans=self.spans[kept],
             words=self.words,
@@ -78,6 +85,36 @@ class SentenceTexts:
             indptr=np.concatenate([[0], np.cumsum(self.indptr[kept + 1] - self.indptr[kept])]),
             under=self.under[tokens],
             negated=self.negated[tokens],
+            cleaned=self.cleaned[rows],
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[SentenceTexts]) -> SentenceTexts:
+        """Texts of parts, one after the other, with the words that they hold: as if all had been read at once.
+
+        Examples
+        --------
+        >>> parts = [read_sentences(["Clean room.", "Quiet room."]), read_sentences(["Not quiet"])]
+        >>> found = SentenceTexts.together([parts[0].at(np.array([1])), parts[1]])
+        >>> found.words, found.codes, found.documents
+        (['quiet', 'room', 'not'], array([0, 1, 2, 0], dtype=int32), array([0, 1]))
+        """
+        vocabulary = Vocabulary()
+        numbers = [vocabulary.number(part.words) for part in parts]
+        codes = [own[part.codes] for own, part in zip(numbers, parts, strict=True)]
+        order, in_order = renumber(np.concatenate(codes), len(vocabulary))
+        firsts, words = np.cumsum([0, *map(len, parts)]), vocabulary.words
+        sizes = [np.diff(part.indptr) for part in parts]
+        return cls(
+            texts=texts_together([part.texts for part in parts]),
+            documents=np.concatenate([part.documents + first for part, first in zip(parts, firsts, strict=False)]),
+            spans=np.concatenate([part.spans for part in parts]),
+            words=[words[number] for number in order.tolist()],
+            codes=in_order,
+            indptr=np.concatenate([[0], *sizes]).cumsum(),
+            under=np.concatenate([part.under for part in parts]),
+            negated=np.concatenate([part.negated for part in parts]),
+            cleaned=np.concatenate([part.cleaned for part in parts]),
         )
 
     def first_copies(self) -> NDArray[np.int64]:
@@ -123,7 +160,7 @@ def read_sentences(
         indptr=read.indptr,
         under=under,
         negated=negated,
-        n_cleaned=encoded.n_cleaned,
+        cleaned=encoded.cleaned,
     )
 
 

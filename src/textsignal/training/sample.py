@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, chain, compress, repeat
+from itertools import accumulate, chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
+from textsignal.text.units import SentenceTexts
 from textsignal.training.draws import Keys, drawn
 
 #: Bounds that a sample may have, the least first: three quarters of each is the one before.
 BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)
+#: Parts of texts, each with words of its own, that are held before they are brought together.
+MOST_PARTS = 32
 
 
 def first_bound(n_documents: int | None, most_documents: int) -> int:
@@ -95,28 +98,42 @@ class Sample:
 
     Examples
     --------
+    >>> from textsignal.text.units import read_sentences
     >>> sample = Sample(most_documents=60, most_words=10**6)
     >>> keys, ones = np.arange(100, dtype=np.uint64), np.ones(100)
-    >>> sample.offer(["Fine"] * 100, Passing.of(np.arange(100), keys, ones.astype(int), ones, ones))
-    >>> len(sample.texts)
+    >>> documents = Passing.of(np.arange(100), keys, ones.astype(int), ones, ones)
+    >>> sample.offer(read_sentences(["Fine"] * 100).at, documents)
+    >>> len(sample.tokens)
     58
     """
 
     most_documents: int
     most_words: int
     bound: int = 2**64 - 1
-    texts: list[str] = field(default_factory=list)
+    parts: list[SentenceTexts] = field(default_factory=list)
     documents: Passing = field(default_factory=Passing.nothing)
 
-    def offer(self, texts: Sequence[str], documents: Passing) -> None:
-        """Take some of these documents."""
+    def offer(self, texts_at: Callable[[NDArray[np.int64]], SentenceTexts], documents: Passing) -> None:
+        """Take some of these documents; texts_at : the texts of some rows of them."""
         rows = np.flatnonzero(documents.draws <= np.uint64(self.bound))
-        self.texts += [texts[i] for i in rows.tolist()]
         self.documents = Passing.together([self.documents, documents.at(rows)])
+        # Brought together, so that words of others are let go.
+        self.parts.append(SentenceTexts.together([texts_at(rows)]))
+        if len(self.parts) > MOST_PARTS:
+            self.parts = [self.tokens]
         while self._is_too_much():
             self.bound -= self.bound // 4
             kept = self.up_to(self.bound)
-            self.texts, self.documents = kept.texts, kept.documents
+            self.parts, self.documents = kept.parts, kept.documents
+
+    @property
+    def tokens(self) -> SentenceTexts:
+        """The texts, as if they had been read at once; there must have been some to take from."""
+        return SentenceTexts.together(self.parts)
+
+    def __sizeof__(self) -> int:
+        # About ten bytes a word, and its text.
+        return 16 * int(self.documents.n_words.sum())
 
     @property
     def levels(self) -> NDArray[np.int64]:
@@ -128,10 +145,13 @@ class Sample:
     def up_to(self, bound: int) -> Sample:
         """The documents whose random number is up to a bound."""
         kept = self.documents.draws <= np.uint64(bound)
-        return replace(self, bound=bound, texts=[*compress(self.texts, kept)], documents=self.documents.at(kept))
+        edges = pairwise(accumulate(map(len, self.parts), initial=0))
+        rows = [np.flatnonzero(kept[start:stop]) for start, stop in edges]
+        parts = [SentenceTexts.together([part.at(own)]) for part, own in zip(self.parts, rows, strict=True)]
+        return replace(self, bound=bound, parts=parts, documents=self.documents.at(kept))
 
     def _is_too_much(self) -> bool:
-        n_texts, n_words = len(self.texts), int(self.documents.n_words.sum())
+        n_texts, n_words = len(self.documents.draws), int(self.documents.n_words.sum())
         return n_texts > self.most_documents or (n_texts > 1 and n_words > self.most_words)
 
 
@@ -147,4 +167,4 @@ def joined(samples: Sequence[Sample], firsts: Sequence[int]) -> Sample:
     """Samples of parts that have one bound, as one; firsts : row of the first document of each part."""
     pairs = zip((one.documents for one in samples), firsts, strict=True)
     documents = Passing.together([replace(own, rows=own.rows + first) for own, first in pairs])
-    return replace(samples[0], texts=list(chain.from_iterable(one.texts for one in samples)), documents=documents)
+    return replace(samples[0], parts=[*chain.from_iterable(one.parts for one in samples)], documents=documents)

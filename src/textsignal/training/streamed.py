@@ -46,7 +46,7 @@ class ReadPart:
     sample: Sample
 
     def __sizeof__(self) -> int:
-        return sum(map(sys.getsizeof, self.shards)) + sum(map(len, self.sample.texts))
+        return sum(map(sys.getsizeof, self.shards)) + sys.getsizeof(self.sample)
 
     @property
     def summary(self) -> PartSummary:
