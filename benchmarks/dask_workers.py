@@ -155,7 +155,7 @@ def engine_of(workers: int | None, mark: Path | None) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "memory_limit": 0}
-    with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster, direct_to_workers=True) as client:
         from textsignal.engines.dask import DaskEngine
 
         yield DaskEngine(client) if mark is None else killing_engine(client, mark)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.engines.local import BLOCK_DOCUMENTS, MOST_BLOCKS, LocalEngine
+from textsignal.engines.local import BLOCK_DOCUMENTS, LARGE_BLOCK, MOST_BLOCKS, SEVERAL, LocalEngine
 
 laws = settings(max_examples=100)
 sizes = st.tuples(st.integers(1, 10**7), st.integers(0, 10**9), st.integers(1, 10**6))
@@ -44,7 +44,9 @@ class TestCut:
 
     def test_a_large_corpus_gives_several_blocks(self):
         with LocalEngine(1) as engine:
-            assert len(engine.cut(10 * BLOCK_DOCUMENTS, 10**7, 500)) == 10
+            assert len(engine.cut(3 * BLOCK_DOCUMENTS, 10**7, 500)) == 3
+            assert len(engine.cut(10 * BLOCK_DOCUMENTS, 10**7, 500)) == SEVERAL
+            assert len(engine.cut(10 * LARGE_BLOCK, 10**7, 500)) == 10
 
 
 class TestSweep:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import local_compute
+from textsignal.engines.local import LocalEngine, local_compute
 from textsignal.kernels import prediction
 from textsignal.kernels.prediction import Sentences
 from textsignal.model import TextResponseModel
@@ -73,7 +73,7 @@ def test_content_terms_are_counted_as_in_the_matrix(reader):
     words = Lexicon.of(fitted.features, fitted.terms).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)
-    expected = weighted(count_units(texts, fitted.terms), fitted.themes.term_weights)
+    expected = weighted(count_units(texts, fitted.terms, LocalEngine()), fitted.themes.term_weights)
     for mine, theirs in zip(found, (expected.indptr, expected.indices, expected.data), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 

@@ -19,10 +19,11 @@ from textsignal.errors import InputError
 from textsignal.kernels import Kernels, compiled, gpu
 from textsignal.kernels.gpu_code import missing
 
-#: Documents in a block: enough to pay for the calls around the kernels, few enough to stay in a core's cache.
-BLOCK_DOCUMENTS = 4096
-#: More blocks than this bring no more parallel work.
-MOST_BLOCKS = 256
+#: Documents in a block: enough to pay for the calls around the kernels. Where there are blocks for several cores they
+#: are larger, up to so many documents: between calls of kernels only one thread can work.
+BLOCK_DOCUMENTS, LARGE_BLOCK = 4096, 2**14
+#: Blocks for several cores; more blocks than the second bring no more parallel work.
+SEVERAL, MOST_BLOCKS = 8, 256
 #: Sums are held for this many groups of blocks at once: enough for any number of cores here, few enough for memory.
 GROUPS = 64
 #: Blocks that a stream works on at once.
@@ -62,7 +63,7 @@ class LocalEngine:
 
     def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
         """Even row ranges; fewer where the sums over terms would outweigh the work on nonzeros."""
-        by_documents = -(-n_documents // BLOCK_DOCUMENTS)
+        by_documents = min(-(-n_documents // BLOCK_DOCUMENTS), max(SEVERAL, -(-n_documents // LARGE_BLOCK)))
         by_sums = n_nonzeros // (2 * n_terms)
         count = max(1, min(by_documents, by_sums, MOST_BLOCKS))
         edges = np.linspace(0, n_documents, count + 1).astype(int)

@@ -112,6 +112,15 @@ def renumber(codes, n_numbers):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
+def count_numbers(numbers, n_numbers):  # type: ignore[no-untyped-def]
+    """(n_numbers,) how often each occurs, as `np.bincount` tells, which copies numbers of four bytes into eight."""
+    counts = np.zeros(n_numbers, np.int64)
+    for p in range(len(numbers)):
+        counts[numbers[p]] += 1
+    return counts
+
+
+@compile_loop
 def key_table(keys, values):  # type: ignore[no-untyped-def]
     """A hash table of keys, which are distinct and none of them negative.
 

@@ -94,7 +94,7 @@ class Features:
     def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
         """Every occurrence of these features, and (documents, features) how often documents hold them."""
         parts = self._found(texts, engine, located=True)
-        found = Occurrences(*(np.concatenate(arrays) for arrays in zip(*(part[0] for part in parts), strict=True)))
+        found = Occurrences(*engine.map(np.concatenate, [*zip(*(part[0] for part in parts), strict=True)]))
         return found, _counts([part[1] for part in parts], len(self))
 
     def count(self, texts: Iterable[SentenceTexts], engine: Engine) -> sp.csr_array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal import evaluate
 from textsignal.arrays import Vector
-from textsignal.kernels.counting import placed_sums
+from textsignal.kernels.counting import count_numbers, placed_sums
 from textsignal.text.content import DESCRIBING
 from textsignal.text.features import NOT, PHRASE
 from textsignal.text.units import SentenceTexts
@@ -106,7 +106,7 @@ def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[
 def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
     """Phrases of these names: share of the rarer term's occurrences that are in the phrase."""
     found = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
-    counts = np.bincount(reading.occurrences.features, minlength=len(model.features))
+    counts = count_numbers(reading.occurrences.features, len(model.features))
     of_term = dict(zip(model.terms, np.asarray(reading.units.sum(axis=0)).ravel().tolist(), strict=True))
     pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(found).tolist()}
     return {(a, b): float(counts[j] / max(1, min(of_term[a], of_term[b]))) for j, (a, b) in pairs.items()}

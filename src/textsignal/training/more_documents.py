@@ -36,7 +36,8 @@ def learn_more(
     """
     y = model.family.encode(responses)
     read = read_features(texts, model.features, compute.engine)
-    (reading,) = readings_of(read, count_units(texts, model.terms), [model.tone], model.themes, compute)
+    units = count_units(texts, model.terms, compute.engine)
+    (reading,) = readings_of(read, units, [model.tone], model.themes, compute)
     unseen = reading.sentence_tone
     by_now = np.asarray(by_document(unseen[:, None], texts)[:, 0], dtype=float)
     more = fit_tone(read.counts, model.features.sizes, y, weight, model.family.of_words, compute, by_now).effects

@@ -168,7 +168,7 @@ def prepare_read(
 
     tones : for each response, what finds tone, and (documents,) what covariates and offset add by themselves.
     """
-    units = count_units(read.texts, lexicon.terms)
+    units = count_units(read.texts, lexicon.terms, compute.engine)
 
     def with_family(response: Response, tone: Callable[[], tuple[Tone, Vector | None]]) -> ToneOf:
         return _with_family(response, *tone(), read, weight, compute)

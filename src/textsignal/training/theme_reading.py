@@ -19,6 +19,7 @@ from textsignal.engines import Compute, Engine
 from textsignal.families import Family
 from textsignal.kernels.counting import word_sums
 from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences
+from textsignal.text.tokens import count_codes
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
@@ -267,13 +268,11 @@ def read_features(texts: SentenceTexts, features: Features, engine: Engine) -> P
     return PartlyRead(texts, *features.read(texts, engine))
 
 
-def count_units(texts: SentenceTexts, terms: Sequence[str]) -> sp.csr_array:
+def count_units(texts: SentenceTexts, terms: Sequence[str], engine: Engine) -> sp.csr_array:
     """(sentences, terms) counts of content terms."""
     number = {term: j for j, term in enumerate(terms)}
-    column = np.array([number.get(word, -1) for word in texts.words], dtype=np.int64)[texts.codes]
-    known = column >= 0
-    rows, shape = texts.sentence_of_word[known], (len(texts.documents), len(terms))
-    return sp.csr_array(sp.coo_array((np.ones(int(known.sum())), (rows, column[known])), shape=shape))
+    column = np.array([number.get(word, -1) for word in texts.words], dtype=np.int32)
+    return sp.csr_array(count_codes(texts.codes, texts.indptr, column, len(terms), engine.n_threads), dtype=float)
 
 
 def text_keys(texts: Sequence[str]) -> Keys:
@@ -303,7 +302,7 @@ def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vec
 def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute: Compute) -> list[ThemeReading]:
     """What models with the same features, terms and themes read in texts."""
     first = models[0]
-    read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms)
+    read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms, compute.engine)
     return readings_of(read, units, [model.tone for model in models], first.themes, compute)
 
 

@@ -183,7 +183,8 @@ class ThemeCells:
         assert isinstance(test.tokens, SentenceTexts)
         with LocalEngine() as engine:
             read = read_features(test.tokens, prepared.features, engine)
-        return _ThemeFold(prepared, read, count_units(test.tokens, prepared.terms), test.responses)
+            units = count_units(test.tokens, prepared.terms, engine)
+        return _ThemeFold(prepared, read, units, test.responses)
 
     def _prepare(self, observed: Observed) -> Prepared:
         assert isinstance(observed.tokens, SentenceTexts)
