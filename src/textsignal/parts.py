@@ -169,7 +169,7 @@ def families_of(options: Options, counted: Vector, family: Family | None = None)
     families = _candidates(options, family, counted)
     for candidate in families.families:
         check_trainable(candidate)
-        candidate.encode(counted)
+    families.families[0].encode(counted)  # as all others do
     if np.nanmin(counted) == np.nanmax(counted):
         raise InputError("the response is constant, so there is nothing to explain; check the response column")
     return families

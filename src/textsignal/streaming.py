@@ -38,7 +38,7 @@ from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
-from textsignal.training.streamed import ReadPart, count_shards, stored_tone, turns_of
+from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import Tone
@@ -188,7 +188,7 @@ class ReadSource:
                 "different responses, so there is nothing to explain; give a source of texts that have a response"
             )
         self.progress("Counting words", 0, None)
-        merged = count_shards(found.shards, self.spread)
+        merged = count_shards(found.shards, found.sizes, self.spread)
         wanted = parts.lexicon_options(self.options)
         lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **wanted)
         without: Keys = np.unique(found.drawn.keys[held_out])
@@ -268,7 +268,9 @@ def read_source(
     if len(bad) == firsts[-1]:
         raise InputError(f"no row is left: {bad.describe()}")
     bound = common_bound([(part.bound, part.levels) for part in summaries], *most)
-    sample = joined(engine.map(lambda part: part.sample.up_to(bound), read), firsts[:-1])
+    some = together([*zip(read, firsts[:-1], strict=True)], [len(part.responses) for part in summaries])
+    samples = engine.map(lambda pairs: joined([(part.sample.up_to(bound), first) for part, first in pairs]), some)
+    sample = joined([(part, 0) for part in samples])
     places = [(part, number) for part, own in zip(read, summaries, strict=True) for number in range(len(own.sizes))]
     shards = engine.keep(lambda place: place[0].shards[place[1]], places)
     sizes = list(chain.from_iterable(part.sizes for part in summaries))

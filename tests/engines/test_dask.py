@@ -239,7 +239,7 @@ def test_samples_of_parts_are_the_sample_of_all(most_words, edges):
         parts.append(Sample(*most, documents=nothing))
         parts[-1].offer(read_sentences(texts[start:stop]).at, replace(part, rows=part.rows - start))
     bound = common_bound([(part.bound, part.levels) for part in parts], *most)
-    found = joined([part.up_to(bound) for part in parts], edges[:-1])
+    found = joined([(part.up_to(bound), first) for part, first in zip(parts, edges[:-1], strict=True)])
     assert_same_tokens(found.tokens, whole.tokens)
     assert_same_tokens(found.tokens, read_sentences([texts[row] for row in found.documents.rows]))
     assert found.bound == whole.bound

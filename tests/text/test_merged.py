@@ -54,13 +54,19 @@ def test_counts_of_shards_are_those_of_all_texts(texts, sizes):
 @settings(max_examples=40, deadline=None)
 @given(documents, cuts, st.integers(2, 12), st.integers(2, 12))
 def test_above_the_limit_counts_are_too_small_by_the_error_at_most(texts, sizes, most_words, most_pairs):
-    found = merged(texts, sizes, most_words=most_words, most_pairs=most_pairs)
-    kept, true = by_name(found.words, found.counts), by_name(*counted(texts))
-    assert len(found.words) <= most_words
-    assert len(found.counts.pairs) <= most_pairs
-    for name, number in kept.items():
-        assert number <= true[name] <= number + found.error
-    assert {name for name, number in true.items() if number > found.error} <= kept.keys()
+    limits = {"most_words": most_words, "most_pairs": most_pairs}
+    apart, middle = MergedCounts(**limits), len(texts) // 2
+    for part in (texts[:middle], texts[middle:]):
+        own = merged(part, sizes, **limits)
+        apart.add(own.words, own.counts, own.error)
+    true = by_name(*counted(texts))
+    for found in (merged(texts, sizes, **limits), apart):
+        kept = by_name(found.words, found.counts)
+        assert len(found.words) <= most_words
+        assert len(found.counts.pairs) <= most_pairs
+        for name, number in kept.items():
+            assert number <= true[name] <= number + found.error
+        assert {name for name, number in true.items() if number > found.error} <= kept.keys()
 
 
 def test_words_and_counts_belong_together_whichever_is_asked_for_first():

@@ -45,7 +45,7 @@ def tones(reviews, folder, size, weight=None, without=NOTHING):
     family = as_family("binomial", (1, 5))
     with local_compute(1) as compute:
         shards, sizes = in_shards(reviews, size, folder, weight)
-        merged = count_shards(shards, compute)
+        merged = count_shards(shards, sizes, compute)
         features = learn_features(merged.words, merged.counts, 2, phrases=True)
         return features, stored_tone(shards, sizes, features, family, compute, without)
 

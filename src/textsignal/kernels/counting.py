@@ -234,8 +234,8 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
         rows[document + 1] = n_cells
     if not located:
         n_found = 0
-    found = words[:n_found].copy(), sentences[:n_found].copy(), features[:n_found].copy(), values[:n_found].copy()
-    return found, (rows, indices[:n_cells].copy(), data[:n_cells].copy())
+    found = words[:n_found], sentences[:n_found], features[:n_found], values[:n_found]
+    return found, (rows, indices[:n_cells], data[:n_cells])
 
 
 @compile_loop

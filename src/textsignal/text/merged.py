@@ -42,8 +42,9 @@ class MergedCounts:
         self._pairs, self._in_documents = (np.zeros(0, np.int64) for _ in range(2))
         self._waiting: list[tuple[Counts, Counts]] = []
 
-    def add(self, words: Sequence[str], counts: TextCounts) -> None:
-        """Add counts of texts whose distinct words are these."""
+    def add(self, words: Sequence[str], counts: TextCounts, error: int = 0) -> None:
+        """Add counts of texts whose distinct words are these; error : by how much each may be too low."""
+        self.error += error
         numbers = self._vocabulary.number(words).astype(np.int64)
         missing = len(self._vocabulary) - self._of_words.shape[1]
         self._of_words = np.pad(self._of_words, ((0, 0), (0, missing)))

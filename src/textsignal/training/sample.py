@@ -129,7 +129,7 @@ class Sample:
     @property
     def tokens(self) -> SentenceTexts:
         """The texts, as if they had been read at once; there must have been some to take from."""
-        return SentenceTexts.together(self.parts)
+        return self.parts[0] if len(self.parts) == 1 else SentenceTexts.together(self.parts)
 
     def __sizeof__(self) -> int:
         # About ten bytes a word, and its text.
@@ -163,8 +163,9 @@ def common_bound(samples: Sequence[tuple[int, NDArray[np.int64]]], most_document
     return int(BOUNDS[allowed & (np.uint64(min(bounds)) >= BOUNDS)].max())
 
 
-def joined(samples: Sequence[Sample], firsts: Sequence[int]) -> Sample:
-    """Samples of parts that have one bound, as one; firsts : row of the first document of each part."""
-    pairs = zip((one.documents for one in samples), firsts, strict=True)
-    documents = Passing.together([replace(own, rows=own.rows + first) for own, first in pairs])
-    return replace(samples[0], parts=[*chain.from_iterable(one.parts for one in samples)], documents=documents)
+def joined(samples: Sequence[tuple[Sample, int]]) -> Sample:
+    """Samples of parts that have one bound, each with the row of the part's first document, as one."""
+    documents = [replace(one.documents, rows=one.documents.rows + first) for one, first in samples]
+    parts = [*chain.from_iterable(one.parts for one, _ in samples)]
+    parts = [SentenceTexts.together(parts)] if parts else []
+    return replace(samples[0][0], parts=parts, documents=Passing.together(documents))

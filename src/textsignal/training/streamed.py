@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.engines import Compute, Item
 from textsignal.families import Family
 from textsignal.tables.rows import BadRows
 from textsignal.text.counts import TextCounts, count_texts
@@ -65,16 +65,22 @@ class PartSummary:
     levels: NDArray[np.int64]
 
 
-def count_shards(shards: Sequence[Any], compute: Compute) -> MergedCounts:
-    """Words and pairs of all shards, as the engine keeps them."""
+def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) -> MergedCounts:
+    """Words and pairs of all shards, as the engine keeps them; sizes : documents of each.
 
-    def counted(place: Place) -> tuple[Sequence[str], TextCounts]:
-        texts, _ = read_shard(place)
-        return texts.words, count_texts(texts, compute.engine)
+    Counts of shards that follow each other are added where they are counted, up to as many as a block of tone has.
+    """
+
+    def counted(places: Sequence[Place]) -> tuple[Sequence[str], TextCounts, int]:
+        merged = MergedCounts()
+        for place in places:
+            texts, _ = read_shard(place)
+            merged.add(texts.words, count_texts(texts, compute.engine))
+        return merged.words, merged.counts, merged.error
 
     merged = MergedCounts()
-    for words, counts in compute.engine.stream(counted, shards):
-        merged.add(words, counts)
+    for found in compute.engine.stream(counted, together(shards, sizes)):
+        merged.add(*found)
     return merged
 
 
@@ -133,8 +139,8 @@ def stored_tone(
         corpus = _corpus(places, features, family, compute, without)
         return write_block(tone_block(corpus, sizes), beside(places[0], ".block"))
 
-    together = [[shards[number] for number in numbers] for numbers in in_blocks(sizes_of_shards, BLOCK)]
-    blocks = compute.engine.keep(block, together, range(len(together)))
+    places = together(shards, sizes_of_shards)
+    blocks = compute.engine.keep(block, places, range(len(places)))
     return tone_effects(blocks, family.of_words, compute)
 
 
@@ -168,6 +174,11 @@ def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
         return None
     n_blocks = n_blocks_of(n_rows, BLOCK)
     return [(2 * part + 1) * n_blocks // (2 * n_parts) for part in range(n_parts)]
+
+
+def together(items: Sequence[Item], sizes: Sequence[int]) -> list[list[Item]]:
+    """What follows each other and makes a block of tone, of so many documents each."""
+    return [[items[number] for number in numbers] for numbers in in_blocks(sizes, BLOCK)]
 
 
 def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -23,7 +23,12 @@ TONE_FOLDS = 5
 
 def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
     """(documents,) the fit that leaves each out, by what it says: copies of a text are left out together."""
-    return (drawn(document_keys(counts), TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
+    return folds_of(document_keys(counts))
+
+
+def folds_of(keys: Keys) -> NDArray[np.int64]:
+    """The same by keys of documents."""
+    return (drawn(keys, TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
 class Blocks(Protocol):
@@ -85,11 +90,11 @@ class ToneBlock:
 
 def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
     """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
-    found = distinct_documents(corpus).corpus
-    X = found.X
-    counts = sp.csr_array((_small(X.data), X.indices, X.indptr), shape=X.shape)
-    offset = np.broadcast_to(found.offsets, len(found.y))
-    return ToneBlock(counts, sizes, document_keys(X), found.y[:, None], found.weight, offset, tone_folds(X))
+    X = corpus.X
+    small = sp.csr_array((_small(X.data), X.indices, X.indptr), shape=X.shape)
+    found = distinct_documents(replace(corpus, X=small)).corpus
+    keys, offset = document_keys(found.X), np.broadcast_to(found.offsets, len(found.y))
+    return ToneBlock(found.X, sizes, keys, found.y[:, None], found.weight, offset, folds_of(keys))
 
 
 def _small(counts: NDArray[Any]) -> NDArray[Any]:
