@@ -8,8 +8,8 @@ import pytest
 import textsignal as ts
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
+from textsignal.text.encoded import text_keys
 from textsignal.training.draws import drawn
-from textsignal.training.theme_reading import text_keys
 from textsignal.uncertainty import agreement, number, search_cells
 from textsignal.uncertainty.rule import dense_around, eligible, in_words, most_stable, recommended, skilled
 from textsignal.uncertainty.search_cells import ThemeCells, folds_of

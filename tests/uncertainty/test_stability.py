@@ -13,8 +13,8 @@ from textsignal.checks import draw_seed
 from textsignal.datasets import synthetic_reviews
 from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
+from textsignal.text.encoded import text_keys
 from textsignal.topics.reading import observe
-from textsignal.training.theme_reading import text_keys
 from textsignal.uncertainty.refits import ThemeRefits, ThemeText, halves
 from textsignal.uncertainty.stability import (
     QUICK_REFITS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import chain
 from typing import Any, overload
 
@@ -67,6 +68,12 @@ def texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
     """
     arrays = [texts.array for texts in parts if isinstance(texts, ArrowTexts)]
     return ArrowTexts(pa.concat_arrays(arrays)) if 0 < len(arrays) == len(parts) else [*chain.from_iterable(parts)]
+
+
+def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """(documents,) a number for each text, the same on every machine."""
+    digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def checked_texts(texts: Iterable[str]) -> Sequence[str]:

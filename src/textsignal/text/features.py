@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.engines import Engine
@@ -98,8 +98,13 @@ class Features:
         return found, _counts([part[1] for part in parts], len(self))
 
     def count(self, texts: Iterable[SentenceTexts], engine: Engine) -> sp.csr_array:
-        """(documents, features) how often documents hold these features; texts : parts that follow each other."""
-        return _counts([found[1] for part in texts for found in self._found(part, engine, located=False)], len(self))
+        """(documents, features) how often documents hold these features, in two bytes where these hold it.
+
+        texts : parts that follow each other.
+        """
+        found = [found[1] for part in texts for found in self._found(part, engine, located=False)]
+        is_small = all(data.max(initial=0) < 2**16 for _, _, data in found)
+        return _counts(found, len(self), np.uint16 if is_small else np.int32)
 
     def _found(
         self, texts: SentenceTexts, engine: Engine, *, located: bool
@@ -141,14 +146,15 @@ class Features:
         )
 
 
-def _counts(parts: Sequence[Sequence[NDArray]], n_features: int) -> sp.csr_array:
+def _counts(parts: Sequence[Sequence[NDArray]], n_features: int, dtype: DTypeLike = np.int32) -> sp.csr_array:
     """Counts of blocks, one after the other."""
     rows, indices, data = zip(*parts, strict=True)
     sizes = np.concatenate([np.diff(indptr) for indptr in rows])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     # With an indptr of eight bytes SciPy would copy indices into as many.
     small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
-    return sp.csr_array((np.concatenate(data), np.concatenate(indices), small), shape=(len(sizes), n_features))
+    counts = np.concatenate(data, dtype=dtype, casting="unsafe")
+    return sp.csr_array((counts, np.concatenate(indices), small), shape=(len(sizes), n_features))
 
 
 def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:

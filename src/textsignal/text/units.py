@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.kernels.counting import renumber
-from textsignal.text.encoded import encode, texts_at, texts_together
+from textsignal.text.encoded import encode, text_keys, texts_at, texts_together
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.reading import read_blocks
 from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words
@@ -55,6 +55,11 @@ class SentenceTexts:
     def sentence_of_word(self) -> NDArray[np.int64]:
         """(all words,) the sentence of each word."""
         return np.repeat(np.arange(len(self.documents)), np.diff(self.indptr))
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """(documents,) of the texts."""
+        return text_keys(self.texts)
 
     @property
     def document_indptr(self) -> NDArray[np.int64]:

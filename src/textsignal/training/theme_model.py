@@ -175,7 +175,8 @@ def prepare_read(
 
     # None needs another.
     tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in zip(responses, tones, strict=True)]
-    vectors, *found = compute.engine.map(lambda task: task(), [lambda: word_vectors(units), *tasks])
+    first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: read.texts.keys]
+    vectors, _, *found = compute.engine.map(lambda task: task(), [*first, *tasks])
     return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, found)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class ThemeTraining:
         """Documents of training; unseen : (sentences,) tone that has not seen the responses."""
         texts = reading.texts
         return cls(
-            keys=text_keys(texts.texts),
+            keys=texts.keys,
             ends=sentence_ends(texts),
             sentence_tone=unseen,
             tone=reading.tone_by_theme(unseen),
@@ -91,7 +90,7 @@ class ThemeTraining:
         """(sentences,) tone that has not seen the texts' responses: out of fold for texts that were in training."""
         tone = reading.sentence_tone.copy()
         row_of = {key: row for row, key in enumerate(self.keys.tolist())}
-        rows = np.array([row_of.get(key, -1) for key in text_keys(reading.texts.texts).tolist()], dtype=np.int64)
+        rows = np.array([row_of.get(key, -1) for key in reading.texts.keys.tolist()], dtype=np.int64)
         ends = sentence_ends(reading.texts)
         for document in np.flatnonzero(rows >= 0).tolist():
             here = slice(ends[document], ends[document + 1])
@@ -273,12 +272,6 @@ def count_units(texts: SentenceTexts, terms: Sequence[str], engine: Engine) -> s
     number = {term: j for j, term in enumerate(terms)}
     column = np.array([number.get(word, -1) for word in texts.words], dtype=np.int32)
     return sp.csr_array(count_codes(texts.codes, texts.indptr, column, len(terms), engine.n_threads), dtype=float)
-
-
-def text_keys(texts: Sequence[str]) -> Keys:
-    """(documents,) a number for each text, the same on every machine."""
-    digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def sentence_ends(texts: SentenceTexts) -> NDArray[np.int64]:

@@ -99,6 +99,8 @@ def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
 
 def _small(counts: NDArray[Any]) -> NDArray[Any]:
     """In two bytes, where these hold them."""
+    if counts.dtype == np.uint16:
+        return counts
     small = counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.float64)
     return small if np.array_equal(small, counts) else counts.astype(np.float64)
 

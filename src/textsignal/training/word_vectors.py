@@ -28,8 +28,9 @@ SMALL_PROBLEM, EIGEN_TOL = 300, 1e-3
 #: Clusterings that the best is taken of, and the power of its frequency by which a term counts in them. With 10 tries
 #: themes of parts of a corpus had less in common; with a larger power rare themes are lost.
 TRIES, CLUSTER_POWER = 60, 0.5
-#: Parts of the tries that threads share, and fewest tries of a part.
-PARTS, LEAST_PART = 4, 8
+#: Parts of the tries that threads share, and fewest tries of a part; products of terms, dimensions and clusters below
+#: which threads would only wait for each other.
+PARTS, LEAST_PART, LEAST_SHARED = 4, 8, 600_000
 #: How softly a term belongs to clusters: cosine / SOFTNESS goes into a softmax.
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
@@ -124,8 +125,9 @@ def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engin
                 vectors, sample_weight=weight
             )
 
+    shared = vectors.size * n_clusters >= LEAST_SHARED
     with threadpool_limits(1):
-        found = engine.map(best, range(n_parts))
+        found = engine.map(best, range(n_parts)) if shared else [*map(best, range(n_parts))]
     return np.asarray(min(found, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
 
 

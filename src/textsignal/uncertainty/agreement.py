@@ -12,7 +12,6 @@ from textsignal.engines import Engine
 from textsignal.engines.local import local_compute
 from textsignal.families import Family
 from textsignal.training.theme_model import Prepared
-from textsignal.training.theme_reading import text_keys
 from textsignal.training.themes import fit_themes
 from textsignal.training.word_vectors import word_vectors
 from textsignal.uncertainty.refits import SeedWords, ThemeText, halves, normalised
@@ -47,7 +46,7 @@ class ThemeHalves:
         )
         text = whole.with_terms(whole.leading_terms(TERMS, seed_words))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
-        parts = [text.at(rows) for rows in halves(text_keys(texts.texts), 2 * CUTS, seed, most)]
+        parts = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
         vectors = engine.map(lambda part: word_vectors(part.units), parts)
         return cls(parts, vectors, prepared.family, seed_words, whole.n_speaking)
 

@@ -16,7 +16,7 @@ from textsignal.errors import InputError
 from textsignal.readers.themes import ThemeReader
 from textsignal.topics.reading import Observed
 from textsignal.training.draws import Keys
-from textsignal.training.theme_reading import read_features, text_keys
+from textsignal.training.theme_reading import read_features
 from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
@@ -65,7 +65,7 @@ def gather(
     check_enough(y, observed.weight, fitted.n_themes)
     with LocalEngine(reader.n_jobs) as engine:
         read = read_features(reading.texts, fitted.features, engine)
-    keys = text_keys(observed.texts)
+    keys = reading.texts.keys
     known = np.isin(keys, fitted.training.keys[~fitted.training.later])
     given = Given.nothing(len(y)) if observed.given is None else observed.given
     given = given if groups is None else replace(given, groups=groups)

@@ -26,10 +26,10 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.figures.search import draw_search
 from textsignal.model import TextResponseModel
+from textsignal.text.encoded import text_keys
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.topics.reading import Observed
 from textsignal.training.draws import content_keys
-from textsignal.training.theme_reading import text_keys
 from textsignal.uncertainty.agreement import LEAST_EACH
 from textsignal.uncertainty.rule import COARSE_THEMES, COARSE_TOPICS, dense_around, in_words, recommended
 from textsignal.uncertainty.search_cells import (

@@ -22,8 +22,9 @@ from textsignal.errors import InputError
 from textsignal.readers.base import Reader
 from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
+from textsignal.text.encoded import text_keys
 from textsignal.topics.reading import Observed
-from textsignal.training.theme_reading import ThemeReading, text_keys
+from textsignal.training.theme_reading import ThemeReading
 from textsignal.uncertainty.refits import MatrixRefits, SeedWords, ThemeRefits, ThemeText, halves
 
 #: Profiles of this cosine are of one topic. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
@@ -158,7 +159,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
     Themes alone are refitted, from their most frequent terms and with fewer tries. None where not all texts of training
     are among those that were read, or where they are too few.
     """
-    fitted, keys = reader.fitted, text_keys(reading.texts.texts)
+    fitted, keys = reader.fitted, reading.texts.keys
     row_of = {key: row for row, key in enumerate(keys.tolist())}
     found = np.array([row_of.get(key, -1) for key in fitted.training.keys.tolist()], dtype=np.int64)
     if np.any(found < 0):
