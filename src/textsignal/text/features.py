@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.engines import Engine
@@ -95,16 +95,32 @@ class Features:
         """Every occurrence of these features, and (documents, features) how often documents hold them."""
         parts = self._found(texts, engine, located=True)
         found = Occurrences(*engine.map(np.concatenate, [*zip(*(part[0] for part in parts), strict=True)]))
-        return found, _counts([part[1] for part in parts], len(self))
+        rows, indices, data = zip(*(part[1] for part in parts), strict=True)
+        return found, self._counts(rows, np.concatenate(indices), np.concatenate(data))
 
-    def count(self, texts: Iterable[SentenceTexts], engine: Engine) -> sp.csr_array:
+    def count(self, texts: Sequence[SentenceTexts], engine: Engine) -> sp.csr_array:
         """(documents, features) how often documents hold these features, in two bytes where these hold it.
 
         texts : parts that follow each other.
         """
-        found = [found[1] for part in texts for found in self._found(part, engine, located=False)]
-        is_small = all(data.max(initial=0) < 2**16 for _, _, data in found)
-        return _counts(found, len(self), np.uint16 if is_small else np.int32)
+        most, longest = 2 * sum(len(part.codes) for part in texts), max(part.n_words.max(initial=0) for part in texts)
+        indices, data = np.empty(most, np.int32), np.empty(most, np.uint16 if longest < 2**16 else np.int32)
+        rows, end = [], 0
+        # Counts of a part are let go before the next, which then are made of the same memory.
+        for part in texts:
+            for _, (indptr, cells, counts) in self._found(part, engine, located=False):
+                start, end = end, end + len(cells)
+                indices[start:end], data[start:end] = cells, counts
+                rows.append(indptr)
+        return self._counts(rows, indices[:end], data[:end])
+
+    def _counts(self, rows: Sequence[NDArray], indices: NDArray, data: NDArray) -> sp.csr_array:
+        """Counts of blocks, one after the other; rows : where each document of a block begins in it."""
+        sizes = np.concatenate([np.diff(indptr) for indptr in rows])
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        # With an indptr of eight bytes SciPy would copy indices into as many.
+        small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+        return sp.csr_array((data, indices, small), shape=(len(sizes), len(self)))
 
     def _found(
         self, texts: SentenceTexts, engine: Engine, *, located: bool
@@ -144,17 +160,6 @@ class Features:
             dict(parts),
             key_table(pairs, phrases),
         )
-
-
-def _counts(parts: Sequence[Sequence[NDArray]], n_features: int, dtype: DTypeLike = np.int32) -> sp.csr_array:
-    """Counts of blocks, one after the other."""
-    rows, indices, data = zip(*parts, strict=True)
-    sizes = np.concatenate([np.diff(indptr) for indptr in rows])
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    # With an indptr of eight bytes SciPy would copy indices into as many.
-    small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
-    counts = np.concatenate(data, dtype=dtype, casting="unsafe")
-    return sp.csr_array((counts, np.concatenate(indices), small), shape=(len(sizes), n_features))
 
 
 def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:

@@ -7,7 +7,7 @@ random sample of a hundred thousand documents tells them as well as ten million 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
 from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_shard
-from textsignal.text.units import SentenceTexts
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
@@ -146,18 +145,9 @@ def stored_tone(
 
 def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
     """Counts of features, encoded responses and weights; 0 where a document says nothing, or is left out."""
-    beside_texts = []
-
-    def texts() -> Iterator[SentenceTexts]:
-        for place in places:
-            found, others = read_shard(place)
-            beside_texts.append(others)
-            yield found
-
-    X = features.count(texts(), compute.engine)
-    response, weight, keys = (
-        np.concatenate([others[name] for others in beside_texts]) for name in ("response", "weight", "keys")
-    )
+    texts, others = zip(*map(read_shard, places), strict=True)
+    X = features.count(texts, compute.engine)
+    response, weight, keys = (np.concatenate([own[name] for own in others]) for name in ("response", "weight", "keys"))
     counting = (weight > 0) & (np.diff(X.indptr) > 0) & ~np.isin(keys, without)
     return Corpus(X, family.encode(np.where(counting, response, np.nan)), np.where(counting, weight, 0.0))
 
