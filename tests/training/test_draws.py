@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.training.draws import document_keys, drawn, thinned, unit_halves
+from textsignal.training.draws import document_keys, drawn, half_memory, thinned, unit_halves
 
 X = sp.csr_array(np.random.default_rng(3).poisson(1.0, size=(400, 60)).astype(float))
 KEYS = document_keys(X)
@@ -101,3 +101,11 @@ class TestHalves:
     def test_an_empty_document_stays_empty(self):
         empty = sp.csr_array((2, 5))
         assert unit_halves(empty, np.arange(2), document_keys(empty), 0).nnz == 0
+
+    def test_memory_that_is_given_is_used_and_changes_nothing(self):
+        X = sp.csr_array(np.arange(12.0).reshape(3, 4))
+        rows, keys = np.array([2, 0, 2]), document_keys(X)[[2, 0, 2]]
+        memory = half_memory(X, 20)
+        found, expected = unit_halves(X, rows, keys, 0, memory=memory), unit_halves(X, rows, keys, 0)
+        assert np.array_equal(found.toarray(), expected.toarray())
+        assert np.shares_memory(found.data, memory[0])

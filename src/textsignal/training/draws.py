@@ -5,6 +5,8 @@ Equal documents draw alike, so a document that counts twice does what two copies
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -48,7 +50,12 @@ def drawn(keys: Keys, *draw: int) -> Keys:
 
 
 def unit_halves(
-    X: sp.csr_array, rows: NDArray[np.int64], keys: Keys, draw: int, sizes: Vector | None = None
+    X: sp.csr_array,
+    rows: NDArray[np.int64],
+    keys: Keys,
+    draw: int,
+    sizes: Vector | None = None,
+    memory: tuple[Vector, NDArray[Any]] | None = None,
 ) -> sp.csr_array:
     """Half of the nonzeros of documents, at random, brought to l2 norm 1; an empty half stays empty.
 
@@ -56,13 +63,21 @@ def unit_halves(
 
     rows : the documents to give, in this order, some of them more than once; keys : (rows,) what each is cut by.
     sizes : (terms,) where values are these times the root of X; None where they are X.
+    memory : of values and of terms, that the halves are written to; None for new.
     """
-    most = int(np.diff(X.indptr)[rows].sum())
-    data, indices = np.empty(most), np.empty(most, X.indices.dtype)
+    data, indices = half_memory(X, int(np.diff(X.indptr)[rows].sum())) if memory is None else memory
     indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     cuts, side = drawn(keys, draw // 2), np.uint64(draw % 2)
     _halve(rows, X.indptr, X.indices, X.data, sizes, cuts, side, indptr, indices, data)
-    return sp.csr_array((data[: indptr[-1]], indices[: indptr[-1]], indptr), shape=(len(rows), X.shape[1]))
+    half = sp.csr_array((len(rows), X.shape[1]))
+    # Given when it is made, SciPy would copy what is less than half of its memory.
+    half.data, half.indices, half.indptr = data[: indptr[-1]], indices[: indptr[-1]], indptr
+    return half
+
+
+def half_memory(X: sp.csr_array, most: int) -> tuple[Vector, NDArray[Any]]:
+    """Memory of values and of terms for halves of at most so many nonzeros together."""
+    return np.empty(most), np.empty(most, X.indices.dtype)
 
 
 @compiling()

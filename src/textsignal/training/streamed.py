@@ -23,7 +23,7 @@ from textsignal.tables.rows import BadRows
 from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
-from textsignal.text.shards import Place, beside, put_arrays, read_arrays, read_shard
+from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
@@ -93,7 +93,7 @@ class StoredBlock:
 
     def load(self) -> ToneBlock:
         """The documents."""
-        found = read_arrays(self.place)
+        found = map_arrays(self.place)
         data, indices, indptr = (found.pop(name) for name in ("counts", "indices", "indptr"))
         counts = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
         block = ToneBlock(counts, self.sizes, **found)

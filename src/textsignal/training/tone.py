@@ -32,7 +32,7 @@ from textsignal.inference import unit_rows
 from textsignal.kernels import Kernels, Rows, gpu
 from textsignal.kernels.gpu_tone import Steps
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys, drawn, unit_halves
+from textsignal.training.draws import Keys, drawn, half_memory, unit_halves
 from textsignal.training.tone_blocks import TONE_FOLDS, Blocks, ToneBlock, tone_block, tone_folds
 from textsignal.training.tone_on_card import documents_on_card, visits_on_card, walk_on_card
 
@@ -371,12 +371,15 @@ class _Walk:
             self._go_on_card(block, visits, at, number)
             return
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
+        nonzeros = np.diff(block.counts.indptr)[visits.rows[order]]
+        most = max((int(nonzeros[start : start + HALVED].sum()) for start in range(0, len(order), HALVED)), default=0)
+        memory = half_memory(block.counts, most)
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             rows = visits.rows[batch]
             if start % HALVED == 0:
                 some = order[start : start + HALVED]
-                half = unit_halves(block.counts, visits.rows[some], visits.keys[some], number, block.sizes)
+                half = unit_halves(block.counts, visits.rows[some], visits.keys[some], number, block.sizes, memory)
             X = Rows.of(half, start % HALVED, start % HALVED + len(batch))
             eta = np.asarray(self.kernels.predictors(X, at.effects), dtype=float) + block.offset[rows, None]
             slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
