@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from textsignal.engines.local import local_compute
-from textsignal.families import Binomial
+from textsignal.families import Binomial, Gaussian, Stereotype
+from textsignal.training import contributions
 from textsignal.training.contributions import fit_theme_effects
 
 FAMILY = Binomial(4, 1)
@@ -63,6 +64,20 @@ class TestWhatIsFound:
         errors = [np.sqrt(np.diag(gammas @ np.linalg.pinv(one.hessian) @ gammas.T)) for one in samples]
         spread = np.std([one.gamma for one in samples], axis=0)
         assert np.mean(errors) == pytest.approx(np.mean(spread), rel=0.2)
+
+    @pytest.mark.parametrize("family", [FAMILY, Stereotype(4, 1), Gaussian()])
+    def test_where_many_documents_start_from_a_part_of_them_changes_nothing(self, monkeypatch, family):
+        tone, shares = columns(2000)
+        y = responses(tone @ np.array([0.5, 1.0, 1.5, 2.0]) + shares[:, 0])
+        y[::7] = np.nan
+        weight = np.where(np.arange(2000) % 5 == 0, 0.0, 1.0)
+        given = (tone, shares, shares.mean(axis=0), y, weight, family.learn(y + 1))
+        with local_compute(1) as compute:
+            at_once, _ = fit_theme_effects(*given, compute)
+            monkeypatch.setattr(contributions, "LEAST_OF_PARTS", 100)
+            nearer, _ = fit_theme_effects(*given, compute)
+        for name in ("gamma", "beta", "constant"):
+            np.testing.assert_allclose(getattr(nearer, name), getattr(at_once, name), rtol=1e-6, atol=1e-8)
 
     def test_contributions_add_up(self):
         tone, shares = columns(300)

@@ -269,16 +269,20 @@ def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-u
 
 
 @compile_loop
-def placed_sums(numbers, sentences, values, places, n_numbers):  # type: ignore[no-untyped-def]
-    """(numbers, themes) sums of the places of the sentences that each number stands in, and of values times these.
+def placed_sums(codes, negated, indptr, values, wanted, places):  # type: ignore[no-untyped-def]
+    """(2 words, themes) sums of the places of the sentences that each word stands in, and of values times these.
 
-    numbers, sentences, values : (words,) their numbers, sentences and values; places : (sentences, themes).
+    codes, negated, values : (all words,); indptr : (sentences + 1,); wanted : (words,) whether it counts; places :
+    (sentences, themes). A word has two rows: of itself, and of it negated.
     """
-    stands, added = np.zeros((2, n_numbers, places.shape[1]))
-    for p in range(len(numbers)):
-        for k in range(places.shape[1]):
-            stands[numbers[p], k] += places[sentences[p], k]
-            added[numbers[p], k] += values[p] * places[sentences[p], k]
+    stands, added = np.zeros((2, 2 * len(wanted), places.shape[1]))
+    for sentence in range(len(indptr) - 1):
+        for p in range(indptr[sentence], indptr[sentence + 1]):
+            if wanted[codes[p]]:
+                row = 2 * np.int64(codes[p]) + negated[p]
+                for k in range(places.shape[1]):
+                    stands[row, k] += places[sentence, k]
+                    added[row, k] += values[p] * places[sentence, k]
     return stands, added
 
 

@@ -145,11 +145,9 @@ def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
     """
     texts = reading.texts
     terms = set(model.terms)
-    content = np.flatnonzero(np.array([word in terms for word in texts.words], dtype=bool)[texts.codes])
-    word = 2 * texts.codes[content].astype(np.int64) + texts.negated[content]
-    tone = reading.word_tone(model.features)[content]
-    sentences = texts.sentence_of_word[content]
-    stands, added = placed_sums(word, sentences, tone, reading.places, 2 * len(texts.words))
+    content = np.array([word in terms for word in texts.words], dtype=bool)
+    tone = reading.word_tone(model.features)
+    stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, reading.places)
     total = np.maximum(stands.sum(axis=1, keepdims=True), 1)
     more_often = stands / total / np.maximum(model.themes.prevalence, 1e-9)
     return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)

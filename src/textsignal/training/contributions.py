@@ -35,6 +35,8 @@ SPOKEN_SHARE = 0.5
 LEAST_ERRORS = 3.0
 #: The GLM with one gamma starts from documents that are taken together, where these are so many to one on average.
 LEAST_ALIKE = 10
+#: That with a gamma for each theme starts from every so many of the documents, where there are at least so many.
+PART, LEAST_OF_PARTS = 10, 30_000
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ def fit_theme_effects(
     penalty = np.concatenate([0.5 * one.dispersion / spreads**2, np.zeros(given.n_columns)])
     model = ResponseModel(one.family, compute, penalty, fit_intercept=True)
     start = np.concatenate([one.coefficients[:1], np.zeros(2 * n_themes), one.coefficients[1:]])
+    if not given.n_columns:
+        model, start = _nearer(model, start, columns, y, weight, given.offset)
     fit = fit_glm(model, columns, y, weight, offset=given.offset, start=start)
     gamma = one.trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
     # Given the gammas, the rest once more.
@@ -110,6 +114,20 @@ def fit_theme_effects(
         errors = standard_errors(fit, columns, given, y, weight, eta, one.dispersion)
         found = replace(found, covariates=others.effects[n_themes:], covariate_errors=errors)
     return found, others.family
+
+
+def _nearer(
+    model: ResponseModel, start: Vector, columns: Vector, y: Vector, weight: Vector, offset: Vector
+) -> tuple[ResponseModel, Vector]:
+    """The model with own parameters, and coefficients, of a fit to a part of the documents, where these are many."""
+    rows = np.flatnonzero(~np.isnan(y) & (weight > 0))
+    if len(rows) < LEAST_OF_PARTS:
+        return model, start
+    part = rows[::PART]
+    share = float(weight[part].sum() / weight[rows].sum())
+    rough = replace(model, penalty=share * model.penalty)
+    found = fit_glm(rough, columns[part], y[part], weight[part], offset=offset[part], start=start)
+    return replace(model, family=found.family), found.coefficients
 
 
 @dataclass(frozen=True)
