@@ -14,6 +14,7 @@ import ctypes
 import functools
 import gc
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,10 +137,11 @@ def _use_memory_again() -> None:
     Dask tells it to give back all of it (MALLOC_TRIM_THRESHOLD_). Then every array of more than 128 KB is new memory,
     which the system has to clear: that took a tenth of a fit's time.
     """
+    if sys.platform != "linux":
+        return
     library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        for option, size in MALLOC_OPTIONS.items():
-            library.mallopt(option, size)
+    for option, size in MALLOC_OPTIONS.items() if hasattr(library, "mallopt") else ():
+        library.mallopt(option, size)
 
 
 @contextmanager

@@ -145,6 +145,8 @@ class Sample:
     def up_to(self, bound: int) -> Sample:
         """The documents whose random number is up to a bound."""
         kept = self.documents.draws <= np.uint64(bound)
+        if kept.all():
+            return replace(self, bound=bound)
         edges = pairwise(accumulate(map(len, self.parts), initial=0))
         rows = [np.flatnonzero(kept[start:stop]) for start, stop in edges]
         parts = [SentenceTexts.together([part.at(own)]) for part, own in zip(self.parts, rows, strict=True)]
@@ -167,5 +169,5 @@ def joined(samples: Sequence[tuple[Sample, int]]) -> Sample:
     """Samples of parts that have one bound, each with the row of the part's first document, as one."""
     documents = [replace(one.documents, rows=one.documents.rows + first) for one, first in samples]
     parts = [*chain.from_iterable(one.parts for one, _ in samples)]
-    parts = [SentenceTexts.together(parts)] if parts else []
+    parts = [SentenceTexts.together(parts)] if len(parts) > 1 else parts
     return replace(samples[0][0], parts=parts, documents=Passing.together(documents))
