@@ -33,7 +33,7 @@ from textsignal.tables.cells import Dropping, bad_together, beside_in, usable_ro
 from textsignal.tables.files import check_file
 from textsignal.tables.rows import BadRows
 from textsignal.text.encoded import as_bytes, texts_at
-from textsignal.text.shards import Place, read_shard, shards_folder, write_shard
+from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
 from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
@@ -181,7 +181,7 @@ class ReadSource:
     def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
         """Learn words and tone from all shards, and what themes stand on from the sample."""
         found, own = self.found, self.found.sample.but(held_out)
-        response = Response(_counted(own), self.families)
+        response = Response(np.where(own.weight > 0, own.responses, np.nan), self.families)
         if np.unique(response.values[~np.isnan(response.values)]).size < 2:
             raise InputError(
                 f"the {len(own.tokens):,} texts that were drawn at random from {found.n_documents:,} have no two "
@@ -325,25 +325,25 @@ def _read_part(
         path = None if folder is None else folder / f"{number:06d}.shard"
         others = {"keys": keys, "response": used.responses, "weight": used.weight}
         if path is not None and path.exists():
-            tokens, of_rows = _shard_of(path, batch, others), _read_again(used.texts, language, n_jobs)
+            tokens = _shard_of(path, batch, others)
             shards.append(path)
         else:
             tokens = theme_tokens(used.texts, language, n_jobs)
-            of_rows = tokens.at
             shards.append(write_shard(tokens, others, path))
         numbers = (tokens.n_words, used.responses, used.weight)
         beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
         documents = Passing.of(batch.first + used.rows, keys, *numbers, beside, in_file=rows, file=batch.number)
-        sample.offer(of_rows, documents)
+        sample.offer(partial(_texts_at, tokens, used.texts, language, n_jobs), documents)
         sizes.append(len(tokens))
     return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), bad_together(bad), sample)
 
 
-def _read_again(
-    texts: Sequence[str], language: str | None, n_jobs: int
-) -> Callable[[NDArray[np.int64]], SentenceTexts]:
-    """What cuts some rows of texts: a shard does not hold them."""
-    return lambda rows: theme_tokens(texts_at(texts, rows), language, n_jobs)
+def _texts_at(
+    tokens: SentenceTexts, texts: Sequence[str], language: str | None, n_jobs: int, rows: NDArray[np.int64]
+) -> SentenceTexts:
+    """Some rows of texts, which are cut again where tokens are of a shard: it does not hold them."""
+    is_held = not isinstance(tokens.texts, NotHeld)
+    return tokens.at(rows) if is_held else theme_tokens(texts_at(texts, rows), language, n_jobs)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
@@ -363,11 +363,6 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
         if family.n_predictors > 1:
             raise InputError("classes without an order cannot be had from a source; give texts that are in memory")
     return parts.families_of(options, found.responses, family)
-
-
-def _counted(observed: Observed) -> Vector:
-    """(documents,) responses of documents that count."""
-    return np.where(observed.weight > 0, observed.responses, np.nan)
 
 
 def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_]) -> ThemeReader:
