@@ -44,7 +44,7 @@ class DaskEngine:
 
     Parameters
     ----------
-    client : distributed.Client
+    client : distributed.Client; one with `direct_to_workers=True` is faster, if it reaches all of them.
     n_threads : of one step, for workers that take one step at a time and have more cores.
 
     Examples
