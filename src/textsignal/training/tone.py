@@ -320,24 +320,26 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
         return compute.engine.keep(lambda block: _held_back_loss(block, effects, family, kernels), few)
 
     losses: list[Any] = []
-    for number in range(_n_passes(size.largest)):
+    for number in range(_n_passes(size.largest)):  # noqa: B007 (steps see it)
         losses += held_back()
         # Nobody waits for the first losses, which only the later ones are compared with.
-        if number >= LEAST_LOSSES - 1 and _is_enough(compute.engine.map(float, losses)):
+        if len(losses) >= LEAST_LOSSES and _is_enough(compute.engine.map(float, losses)):
             break
         found = compute.engine.sweep(moved, blocks, SUMS).after(found, len(blocks))
     return np.asarray(found.effects, dtype=float)
 
 
 def _is_enough(losses: Sequence[float]) -> bool:
-    """Whether the last two passes, over the two halves of texts, brought next to nothing; losses : from no pass on.
+    """Whether the last two passes, over the two halves of texts, brought next to nothing.
+
+    losses : from no pass on, at least `LEAST_LOSSES`.
 
     Examples
     --------
     >>> _is_enough([2.0, 1.5, 1.2, 1.1]), _is_enough([2.0, 1.5, 1.2, 1.1, 1.198])
     (False, True)
     """
-    return len(losses) >= LEAST_LOSSES and losses[-3] - losses[-1] < ENOUGH * (losses[0] - losses[-1])
+    return losses[-3] - losses[-1] < ENOUGH * (losses[0] - losses[-1])
 
 
 def _left_out(block: ToneBlock) -> ToneBlock:
