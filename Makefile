@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-generic chromium check bench bench-gpu skill themes responses inference reproduction screenshots clean
+.PHONY: demo test test-generic fuzz chromium check bench bench-gpu skill themes responses inference reproduction screenshots clean
 
 demo: $(READY)
 	$(BIN)/textsignal demo -o demo --force
@@ -22,6 +22,13 @@ test-generic: export NUMBA_CPU_NAME = generic
 test-generic: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4 AVX512_ICL AVX512_SPR
 test-generic: export OPENBLAS_CORETYPE = Nehalem
 test-generic: test
+
+# The tests of tests/fuzz on random cases, again and again: make fuzz MINUTES=60
+MINUTES ?= 60
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(READY)
+	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); while [ $$(date +%s) -lt $$end ]; do \
+		$(BIN)/python -m pytest tests/fuzz -n auto -q --hypothesis-profile=fuzz || exit 1; done
 
 # The browser that tests of the report run in: one that is there, the system's package, or Playwright's download.
 chromium: $(READY)

@@ -21,6 +21,8 @@ DATA = Path(__file__).parents[1].parent / "shared" / "data"
 # New cases are looked for with `pytest --hypothesis-profile=default`.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+# Random cases for `make fuzz`, which repeats tests/fuzz for as long as it is given.
+settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
 
 
 @pytest.fixture
