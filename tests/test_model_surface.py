@@ -28,6 +28,24 @@ class TestScikitLearnSurface:
         weights = once.fit_transform(REVIEWS.texts, REVIEWS.ratings)
         np.testing.assert_allclose(weights, once.transform(REVIEWS.texts), rtol=1e-4, atol=1e-6)
 
+    @pytest.mark.parametrize("options", [{}, {"training": "predictive"}])
+    @pytest.mark.parametrize("container", [pd.Series, pd.DataFrame])
+    def test_tables_keep_the_index_of_the_texts(self, options, container):
+        index = [f"guest {n}" for n in range(len(REVIEWS.texts))][::-1]
+        texts = container(list(REVIEWS.texts), index=index)
+        model = TextResponseModel(4, max_terms=300, **options).set_output(transform="pandas")
+        assert model.fit_transform(texts, REVIEWS.ratings).index.tolist() == index
+        assert model.transform(texts).index.tolist() == index
+        assert model.contributions(texts).index.tolist() == index
+
+    def test_fit_transform_has_a_row_for_texts_that_were_not_fitted_to(self):
+        price = pd.Series(np.arange(len(REVIEWS.texts), dtype=float)).mask(lambda n: n % 5 == 0)
+        table = pd.DataFrame({"review": list(REVIEWS.texts), "price": price}).iloc[::-1]
+        model = TextResponseModel(4, max_terms=300, missing="drop").set_output(transform="pandas")
+        weights = model.fit_transform(table, REVIEWS.ratings[::-1])
+        assert model.n_documents_ < len(table)
+        pd.testing.assert_frame_equal(weights, model.transform(table), rtol=1e-4)
+
     def test_columns_of_transform_have_the_topics_labels(self, model):
         named = model.rename({0: "staff", 2: "dirt"})
         assert named.get_feature_names_out()[[0, 2]].tolist() == ["staff", "dirt"]

@@ -81,6 +81,12 @@ def test_texts_are_read_once_and_as_each_model_reads_them(model):
         np.testing.assert_array_equal(predicted[name], model[name].predictions(REVIEWS.texts).mean)
 
 
+def test_predictions_keep_the_index_of_the_texts(model):
+    texts = pd.Series(REVIEWS.texts[:4], index=[7, 3, 5, 1])
+    assert model.predict(texts).index.tolist() == [7, 3, 5, 1]
+    assert model.predict(texts.to_frame()).index.tolist() == [7, 3, 5, 1]
+
+
 def test_tables_name_the_response_first(model):
     for table, each in ((model.topics(), "topics"), (model.drivers(), "drivers")):
         assert next(iter(table)) == "response"

@@ -86,10 +86,9 @@ class TextResponseModel(
     components_ : (topics, terms) topics, `terms_` their terms.
     coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
     labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
-    family_ : the response's family, with all that was learnt of it.
+    family_ : the response's family, with all that was learnt of it; naming_ : what the response is called.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
-    n_documents_ : number of training texts; naming_ : what the response is called.
-    covariate_effects_ : effects of covariates and their standard errors.
+    n_documents_ : number of training texts; covariate_effects_ : effects of covariates and their standard errors.
 
     Examples
     --------
@@ -210,22 +209,23 @@ class TextResponseModel(
         self.reader_, self.design_, self._training = reader, design, observed
         self.labels_ = [*(self.seed_words or ()), *[None] * len(reader.profiles)][: len(reader.profiles)]
         self.n_documents_ = len(observed.tokens)
-        given = "" if design is None else design.condition
-        self.naming_ = Naming.of(reader.family, name, given=given)
+        self.naming_ = Naming.of(reader.family, name, given="" if design is None else design.condition)
         return self
 
     def fit_transform(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str] | Tokens | pd.DataFrame,
         responses: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Array:
-        """Do `fit`, and give the weights of its texts as `transform` would: (documents, topics)."""
-        self.fit(texts, responses, sample_weight, covariates=covariates, offset=offset)
-        return self.transform(self.training_observed().tokens)
+        """Do `fit`, then `transform` of the same texts, tokenising them once: (documents, topics)."""
+        texts, covariates = texts_and_covariates(texts, covariates)
+        tokens = parts.tokenise(self, texts)
+        self.fit(tokens, responses, sample_weight, covariates=covariates, offset=offset)
+        return self.reader_.predictions(tokens).weights  # `transform` would make a table without the texts' index
 
     def tokenise(self, texts: Iterable[str]) -> Tokens:
         """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""

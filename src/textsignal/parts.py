@@ -95,6 +95,7 @@ def training_of(options: Options) -> str:
 
 def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
     """Texts with their words, as the training that is asked for takes them."""
+    check(options)
     if training_of(options) == "themes":
         return theme_tokens(texts, language_of(options))
     return matrix_tokens(texts, new_vectorizer(options))

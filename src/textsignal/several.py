@@ -23,7 +23,7 @@ from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import responses_beside
 from textsignal.stored_responses import write_names
 from textsignal.tables.write import whole_folder
-from textsignal.topics.beside import name_of
+from textsignal.topics.beside import index_of, name_of
 from textsignal.topics.conditional import observe_given, texts_and_covariates
 from textsignal.topics.drivers import DRIVER_TERMS
 from textsignal.topics.reading import Observed, Reading, Tokens
@@ -190,7 +190,7 @@ class TextResponsesModel(BaseEstimator):
     ) -> pd.DataFrame:
         """Expected responses: a row for each text, a column for each response."""
         said = self.predictions(texts, covariates=covariates)
-        return pd.DataFrame({name: predictions.mean for name, predictions in said.items()})
+        return pd.DataFrame({name: predictions.mean for name, predictions in said.items()}, index=index_of(texts))
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
         """`TextResponseModel.topics` of each response, with its name in the column `response`."""

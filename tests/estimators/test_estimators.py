@@ -138,6 +138,12 @@ class TestConventions:
         assert isinstance(weights, pd.DataFrame)
         assert list(weights.columns) == [f"{name_of(estimator)}{k}" for k in range(3)]
 
+    def test_tables_keep_the_index_of_the_documents(self, estimator, simulation, y):
+        table = pd.DataFrame(simulation.counts.toarray(), columns=list(simulation.terms)).set_axis(range(7, 7 + len(y)))
+        model = small(estimator).set_output(transform="pandas")
+        assert model.fit_transform(table, y).index.equals(table.index)
+        assert model.transform(table).index.equals(table.index)
+
     def test_a_table_s_columns_are_kept_as_names(self, estimator, simulation, y):
         table = pd.DataFrame(simulation.counts.toarray(), columns=list(simulation.terms))
         model = small(estimator).fit(table, y)

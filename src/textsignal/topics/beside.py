@@ -62,6 +62,11 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
     return times.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 
 
+def index_of(texts: Any) -> pd.Index | None:
+    """Return the index of texts in a Series or DataFrame, for tables with one row per text; None for other texts."""
+    return texts.index if isinstance(texts, pd.Series | pd.DataFrame) else None
+
+
 def name_of(column: object, otherwise: str) -> str:
     """The name of a pandas column; `otherwise` for what has none.
 

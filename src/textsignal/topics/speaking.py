@@ -19,6 +19,7 @@ from textsignal.families import Family, check_trainable
 from textsignal.readers.base import Reader
 from textsignal.readers.classes import ONE_CLASS, ClassReader, by_class
 from textsignal.readers.themes import ThemeReader
+from textsignal.topics.beside import index_of
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.explanation import slope_of
 from textsignal.topics.findings import Drivers
@@ -215,7 +216,7 @@ class Speaking(Trusted):
         if scale == "response":
             slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
             constant, added = family.mean(constant), added * slopes[:, None]
-        table = pd.DataFrame(added, columns=unique_labels(self._topic_names()))
+        table = pd.DataFrame(added, columns=unique_labels(self._topic_names()), index=index_of(texts))
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
 
