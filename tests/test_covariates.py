@@ -175,7 +175,7 @@ class TestLaws:
     def test_a_loaded_model_knows_its_covariates(self, training, tmp_path):
         for model in (
             fitted(training),
-            fit(TABLE, training, formula="bs(price, 4, extrapolation='clip') * C(country)"),
+            fit(TABLE, training, formula="bs(price, 4, extrapolation=clip) * C(country)"),
         ):
             model.save(tmp_path / "model", force=True)
             again = load(tmp_path / "model")

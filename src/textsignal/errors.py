@@ -1,5 +1,8 @@
 """The exceptions textsignal raises: one tree, each message says what was given, what is allowed, what to do."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 
 class TextSignalError(Exception):
     """Root of every error that textsignal raises on purpose.
@@ -32,6 +35,25 @@ class RowsError(InputError):
     def counted_from(self, first: int) -> str:
         """The message, where the first row has this number."""
         return "".join(piece if isinstance(piece, str) else str(piece + first) for piece in self.args)
+
+
+@contextmanager
+def rows_among(rows: Sequence[int]) -> Iterator[None]:
+    """Give rows of errors inside the block the numbers that they have in a larger table.
+
+    Examples
+    --------
+    >>> with rows_among([0, 7, 9]):
+    ...     raise RowsError("there is no price in row ", 2)
+    Traceback (most recent call last):
+        ...
+    textsignal.errors.RowsError: there is no price in row 10
+    """
+    try:
+        yield
+    except RowsError as error:
+        pieces = [piece if isinstance(piece, str) else int(rows[piece]) for piece in error.args]
+        raise RowsError(*pieces) from None
 
 
 class OutputError(TextSignalError, OSError):

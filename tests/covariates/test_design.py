@@ -1,13 +1,14 @@
 """Tables of covariates as columns of numbers: laws of the coding, and what is refused by name."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from textsignal.covariates.design import Design, as_offset, as_table
-from textsignal.covariates.formula import read_formula
+from textsignal.covariates.formula import parse_formula
 from textsignal.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -144,23 +145,118 @@ class TestRefused:
             "year + C(year)",
             "price - 1",
             "f'{price}'",
+            'price + {"`" + str(__import__("os").system("true")) + "`"}',
+            'I("`" + str(__import__("os").system("true")) + "`")',
+            'I(price + 0*exp("`" if __import__("os").system("true") else "`"))',
+            "{price}",
+            "I('price')",
+            "price.real",
+            "log(price, out=price)",
+            "log(*price)",
+            "I(price if price else price)",
+            "I(price := 1)",
+            "I(price @ price)",
+            "I(price and price)",
+            "I(price < price)",
+            "1 + 0",
+            "2 * price",
+            "price ** country",
+            "bs(price, knots=price)",
+            "bs(price, 4, 4, 4, 4, 4, 4, 4, 4)",
+            "bs(price, df=4, df=5)",
+            "bs(price, df=4, knots=[1])",
+            "cr(price)",
+            "I(bs(price, 4))",
+            "I(price:year)",
+            "log(country)",
+            "`price",
+            "price + ``",
+            "1",
+            "",
         ],
     )
     def test_formulas_that_may_not_be(self, formula):
-        with pytest.raises(InputError, match="formula="):
+        with pytest.raises(InputError, match=r"formula=|covariates lack ''"):
             learn(TABLE, formula)
 
+    @pytest.mark.parametrize(
+        "formula",
+        [
+            "(price + year) ** 100000000",
+            "I(price ** 10 ** 10 ** 10)",
+            "bs(price, 10**8)",
+            "bs(price, 100000000)",
+            "bs(price, 4, degree=1000)",
+            "cr(price, df=1e9)",
+            "(" * 1000 + "price" + ")" * 1000,
+            "-" * 1000 + "price",
+            "log(" * 300 + "price" + ")" * 300,
+            " * ".join(f"x{i}" for i in range(30)),
+            "(" + " + ".join(f"x{i}" for i in range(100)) + ") ** 2",
+            "price" * 10**6,
+            "price + " * 10**5 + "price",
+            "I(price + 1e999)",
+            "bs(price, knots=[" + "1," * 500 + "])",
+        ],
+    )
+    def test_costly_formulas(self, formula):
+        with pytest.raises(InputError) as caught:
+            learn(WIDE, formula)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 500
+
+    def test_products_of_categories_with_too_many_columns(self):
+        many = pd.DataFrame({name: [f"{name}{i % 500}" for i in range(1000)] for name in "abc"})
+        with pytest.raises(InputError, match="makes 125,000,000 columns; at most 5,000"):
+            learn(many, "a:b:c")
+
+    def test_a_long_sum_is_not_a_deep_tree(self):
+        wide = pd.DataFrame({f"x{i}": RNG.random(N) for i in range(150)})
+        formula = " + ".join(wide.columns)
+        assert learn(wide, formula).names == tuple(wide.columns)
+        assert str(parse_formula(formula)) == formula
+
     def test_a_stored_formula_runs_nothing(self, tmp_path):
-        forged = learn(WIDE, FORMULA).plain() | {"formula": f"C(open('{tmp_path}/x', 'w'))"}
-        with pytest.raises(ValueError, match="formula"):
-            Design.of_plain(forged)
+        for formula in (f"C(open('{tmp_path}/x', 'w'))", {"function": "open", "argument": 1.0, "options": {}}):
+            forged = learn(WIDE, FORMULA).plain() | {"formula": formula}
+            with pytest.raises(ValueError, match="known functions"):
+                Design.of_plain(forged)
         assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("formula", "cell", "term"),
+        [
+            ("log(price)", 0.0, "log(price)"),
+            ("log(price)", -1.0, "log(price)"),
+            ("log(price) + C(country)", 0.0, "log(price)"),
+            ("bs(log(price), 4)", 0.0, "log(price)"),
+            ("I(1 / price)", 0.0, "I(1 / price)"),
+            ("I(price ** 0.5):C(country)", -4.0, "I(price ** 0.5)"),
+            ("exp(price)", 800.0, "exp(price)"),
+            ("center(log(price))", 0.0, "log(price)"),
+        ],
+    )
+    def test_a_covariate_that_becomes_infinite(self, formula, cell, term):
+        """The row, the column with its value, and the term are named, in training and in prediction."""
+        price = TABLE["price"].mask(TABLE.index == 2, cell)
+        expected = f"{term} of the formula is not a finite number, or too large, in row 3: price {cell:g}"
+        with pytest.raises(InputError, match=re.escape(expected)):
+            learn(TABLE.assign(price=price), formula)
+        design = learn(TABLE, formula)
+        with pytest.raises(InputError, match=re.escape(expected)):
+            design.columns(TABLE.assign(price=price))
+
+    def test_numbers_too_large_to_square(self):
+        with pytest.raises(InputError, match=r"covariate 'price' is too large in row 1: 1e\+200"):
+            learn(TABLE.assign(price=1e200))
+        with pytest.raises(InputError, match=r"the offset is too large in row 2: 1e\+200"):
+            as_offset([0.0, 1e200], 2)
 
     def test_a_spline_beyond_what_training_saw(self):
         design = learn(TABLE, "bs(price, 4)")
-        with pytest.raises(InputError, match="extrapolation='clip'"):
+        with pytest.raises(InputError, match="extrapolation=clip"):
             design.columns(TABLE.assign(price=1e6))
-        clipped = learn(TABLE, "bs(price, 4, extrapolation='clip')")
+        clipped = learn(TABLE, "bs(price, 4, extrapolation=clip)")
         assert np.isfinite(clipped.columns(TABLE.assign(price=1e6))).all()
 
 
@@ -173,4 +269,5 @@ class TestRefused:
     ],
 )
 def test_columns_of_a_formula(formula, columns, categories):
-    assert read_formula(formula) == (columns, categories)
+    parsed = parse_formula(formula)
+    assert (list(parsed.columns), parsed.categories) == (columns, categories)

@@ -16,14 +16,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
-from textsignal.covariates.formula import check_state, matrix_of, read_formula
+from textsignal.covariates.columns import MOST, NAMED, State, check_learnt, formula_columns
+from textsignal.covariates.formula import Formula, formula_from, parse_formula
 from textsignal.covariates.given import Given
 from textsignal.errors import InputError, RowsError
 
 #: A category of more levels is an identifier.
 MOST_LEVELS = 2000
-#: Rows that an error names.
-NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class Design:
     """
 
     sources: tuple[Source, ...]
-    formula: str | None
-    state: dict[str, Any]
+    formula: Formula | None
+    state: State
     names: tuple[str, ...]
     means: tuple[float, ...]
     offset: float | None
@@ -64,17 +63,19 @@ class Design:
         >>> design.names, design.columns(table)[:, 0]
         (('price', 'country=fr'), array([-2.,  0.,  2.]))
         """
+        parsed = None if formula is None else parse_formula(formula)
         mean_offset = None if offset is None else float(np.average(offset, weights=weight))
         if table is None:
-            return cls((), formula, {}, (), (), mean_offset)
-        names, categories = ([*map(str, table.columns)], None) if formula is None else read_formula(formula)
+            return cls((), parsed, {}, (), (), mean_offset)
+        names = [*map(str, table.columns)] if parsed is None else list(parsed.columns)
         _check_names(table, names)
+        categories = frozenset() if parsed is None else parsed.categories
         sources = tuple(_learn_source(table[name], weight, categories) for name in names)
-        first = cls(sources, formula, {}, (), (), mean_offset)
+        first = cls(sources, parsed, {}, (), (), mean_offset)
         made, state = first._matrix(first._coded(table), None)
         values = made.to_numpy(dtype=float)
         means = np.average(values, axis=0, weights=weight)
-        return cls(sources, formula, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
+        return cls(sources, parsed, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
 
     @property
     def covariates(self) -> list[str]:
@@ -119,9 +120,9 @@ class Design:
         coded = {source.name: _coded(table[source.name], source) for source in self.sources}
         return pd.DataFrame(coded, index=pd.RangeIndex(len(table)))
 
-    def _matrix(self, coded: pd.DataFrame, state: dict[str, Any] | None) -> tuple[pd.DataFrame, dict[str, Any]]:
+    def _matrix(self, coded: pd.DataFrame, state: State | None) -> tuple[pd.DataFrame, State]:
         if self.formula is not None:
-            return matrix_of(self.formula, coded, state)
+            return formula_columns(self.formula, coded, state)
         columns: dict[str, Any] = {}
         for source in self.sources:
             if source.levels is None:
@@ -134,25 +135,43 @@ class Design:
     def plain(self) -> dict[str, Any]:
         """All of it as JSON holds it."""
         sources = [{"name": s.name, "levels": None if s.levels is None else list(s.levels)} for s in self.sources]
-        rest = {"formula": self.formula, "state": self.state, "offset": self.offset}
+        formula = None if self.formula is None else self.formula.plain()
+        rest = {"formula": formula, "state": self.state, "offset": self.offset}
         return {"sources": sources, "names": list(self.names), "means": list(self.means)} | rest
 
     @classmethod
     def of_plain(cls, stored: Mapping[str, Any]) -> Self:
-        """Give it back from `plain`; raises ValueError, TypeError or KeyError where that cannot be."""
+        """Rebuild it from `plain`; raise ValueError, TypeError or KeyError where that cannot be."""
         sources = tuple(
-            Source(_text(source["name"]), None if source["levels"] is None else tuple(map(_text, source["levels"])))
+            Source(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
             for source in stored["sources"]
         )
-        formula, offset = stored["formula"], stored["offset"]
-        means = tuple(map(_number, stored["means"]))
-        names = tuple(map(_text, stored["names"]))
-        if len(means) != len(names):
-            raise ValueError(f"{len(names)} columns of covariates have {len(means)} means")
-        if formula is not None and not {*read_formula(_text(formula))[0]} <= {source.name for source in sources}:
-            raise ValueError(f"the formula {formula!r} names other columns than the covariates have")
-        offset = None if offset is None else _number(offset)
-        return cls(sources, formula, check_state(stored["state"]), names, means, offset)
+        covariates = [source.name for source in sources]
+        offset = None if stored["offset"] is None else _finite(stored["offset"])
+        formula = None if stored["formula"] is None else formula_from(stored["formula"])
+        if len({*covariates}) < len(covariates) or (formula is not None and [*formula.columns] != covariates):
+            raise ValueError("the columns of the covariates are not those of the formula")
+        if any(source.levels is None for source in sources if formula and source.name in formula.categories):
+            raise ValueError("a category of the formula has no levels")
+        if formula is None and stored["state"] != {}:
+            raise ValueError("there is no formula that could have learnt anything")
+        state = {} if formula is None else check_learnt(formula, stored["state"])
+        design = cls(sources, formula, state, tuple(map(_text, stored["names"])), _means(stored["means"]), offset)
+        try:
+            names = () if not sources else tuple(map(str, design._matrix(design._no_rows(), state)[0].columns))
+        except InputError as error:
+            raise ValueError(f"the formula cannot be computed: {error}") from error
+        if names != design.names or len(names) != len(design.means):
+            raise ValueError("the covariates make other columns than the model has")
+        return design
+
+    def _no_rows(self) -> pd.DataFrame:
+        """Return a coded table without rows, from which columns and their names are made as from any other."""
+
+        def no_cells(source: Source) -> Any:
+            return pd.Series([], dtype=float) if source.levels is None else pd.Categorical([], list(source.levels))
+
+        return pd.DataFrame({source.name: no_cells(source) for source in self.sources})
 
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
@@ -187,7 +206,19 @@ def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise RowsError("the offset is missing or infinite in ", *_rows(bad), "; give a finite number for each text")
+    raise_large(values, "the offset")
     return values
+
+
+def raise_large(values: Vector, what: str) -> None:
+    """Raise where a number is so large that sums of its squares could overflow."""
+    bad = np.flatnonzero(np.abs(values) > MOST)
+    if bad.size:
+        raise RowsError(
+            f"{what} is too large in ",
+            *_rows(bad, [f"{value:g}" for value in values[bad[:NAMED]]]),
+            f"; numbers up to {MOST:g} are allowed: use a larger unit, or the logarithm",
+        )
 
 
 def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -209,13 +240,13 @@ def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
         )
 
 
-def _learn_source(column: pd.Series, weight: Vector, categories: set[str] | None) -> Source:
-    """A column's kind; categories : those that a formula takes as such, None where there is no formula."""
+def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> Source:
+    """Return a column's kind; categories : columns that a formula takes as such."""
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
         raise InputError(f"covariate {name!r} holds times; give numbers, such as days since a date, or a category")
-    if numeric and name not in (categories or ()):
+    if numeric and name not in categories:
         return Source(name, None)
     found = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
     if len(found) > MOST_LEVELS:
@@ -232,6 +263,7 @@ def _coded(column: pd.Series, source: Source) -> Any:
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
             raise RowsError(f"covariate {source.name!r} is not a number in ", *_rows(bad, _shown(column, bad)))
+        raise_large(numbers, f"covariate {source.name!r}")
         return numbers
     labels = _labels(column)
     codes = pd.Index(source.levels).get_indexer(pd.Index(labels))
@@ -280,11 +312,26 @@ def _rows(rows: NDArray[np.int64], cells: Sequence[str] = (), between: str = ", 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a text")
+        raise ValueError(f"a name of a covariate is {type(value).__name__}, not text")
     return value
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise ValueError(f"{value!r} is not a finite number")
+def _levels(values: object) -> tuple[str, ...]:
+    """Return the levels of a category, each once."""
+    levels = tuple(map(_text, values)) if isinstance(values, list) else ()
+    if not 1 <= len({*levels}) == len(levels) <= MOST_LEVELS:
+        raise ValueError("the levels of a category must be a list of different texts")
+    return levels
+
+
+def _means(values: object) -> tuple[float, ...]:
+    if not isinstance(values, list):
+        raise ValueError("the means of covariates are not a list")
+    return tuple(map(_finite, values))
+
+
+def _finite(value: object) -> float:
+    """Return a number of a stored design, which may be as large as a covariate."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
+        raise ValueError("a mean of the covariates or the offset is not a number, or too large")
     return float(value)

@@ -1,151 +1,510 @@
-"""Formulas of covariates, such as "log(price) * C(country) + bs(age, 4)", by formulaic.
+"""Formulas of covariates, such as "log(price) * C(country) + bs(age, 4)", parsed into a tree.
 
-Formulas are evaluated as Python, and stored models hold them: only names of columns, numbers, arithmetic and the
-functions below are let through.
+A formula is made of column names, numbers, operators and the functions in `FUNCTIONS`. Nothing else has a node in the
+tree, and no part of a formula reaches Python's evaluator: `covariates.columns` computes the tree. Stored models hold
+the tree, which `formula_from` checks as strictly as `parse_formula` checks text.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
-
-import pandas as pd
-from formulaic import Formula, ModelSpec
-from formulaic.errors import FormulaicError
 
 from textsignal.errors import InputError
 
-#: Functions that formulas may use.
-FUNCTIONS = ("C", "I", "bs", "cr", "cc", "center", "scale", "log", "log2", "log10", "exp")
-#: What their arguments may be made of.
-ALLOWED = (
-    *(ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.Tuple),
-    *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UnaryOp, ast.USub, ast.UAdd),
+#: Limits on a formula: characters of text, nested brackets, operations (a sum is one), terms, factors of one term.
+MAX_LENGTH, MAX_DEPTH, MAX_OPERATIONS, MAX_TERMS, MAX_FACTORS = 5_000, 40, 100, 200, 10
+#: Limits on a spline: columns or knots, and degree.
+MAX_KNOTS, MAX_DEGREE = 100, 10
+#: Limit on the numbers in a formula.
+MAX_NUMBER = 1e300
+#: Characters of a formula shown in messages.
+SHOWN = 120
+#: Binary operators by how tightly they bind.
+OPERATORS = {"+": 1, "-": 1, "*": 2, "/": 2, ":": 3, "**": 4}
+UNARY = ("+", "-")
+CONSTANT = "takes the constant away; leave 0 and -1 out: the model has its own constant"
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|`(?P<quoted>[^`]*)`"
+    r"|(?P<sign>\*\*|[-+*/:^(),=\[\]~]))"
 )
-_QUOTED = re.compile(r"`([^`]*)`")
 
 
-def read_formula(text: str) -> tuple[list[str], set[str]]:
-    """Names of the columns that a formula takes, and which of them it takes as categories: those in C(...).
+@dataclass(frozen=True)
+class Column:
+    """A column of the table."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name if re.fullmatch(r"[^\W\d]\w*", self.name) else f"`{self.name}`"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number."""
+
+    value: float
+
+    def __str__(self) -> str:
+        short = f"{self.value:g}"
+        return short if float(short) == self.value else repr(self.value)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator and its operands: one, two, or for a sum any number."""
+
+    operator: str
+    operands: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        level = OPERATORS[self.operator]
+        if len(self.operands) == 1:
+            return f"{self.operator}{_bracketed(self.operands[0], 4)}"
+        first, others = (level + 1, level) if self.operator == "**" else (level, level + 1)
+        texts = [_bracketed(self.operands[0], first), *(_bracketed(each, others) for each in self.operands[1:])]
+        return (":" if self.operator == ":" else f" {self.operator} ").join(texts)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of `FUNCTIONS`, its argument, and the values of its options by name."""
+
+    function: str
+    argument: Node
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        options = [f"{name}={_shown_option(value)}" for name, value in self.options]
+        if self.options and self.options[0][0] == "df":
+            options[0] = _shown_option(self.options[0][1])
+        return f"{self.function}({', '.join([str(self.argument), *options])})"
+
+
+Node = Column | Number | Operation | Call
+#: A product of factors, each a column or a call.
+Term = tuple[Node, ...]
+
+
+def _whole(least: int, most: int) -> Callable[[Any], Any]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or value not in range(least, most + 1):
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return int(value)
+
+    return check
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MAX_NUMBER:
+        raise ValueError(f"must be a number below {MAX_NUMBER:g}")
+    return float(value)
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple) or len(value) > MAX_KNOTS:
+        raise ValueError(f"must be a list of at most {MAX_KNOTS} numbers, such as [10, 20]")
+    return tuple(_number(each) for each in value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be True or False")
+    return value
+
+
+def _word(*words: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return value
+
+    return check
+
+
+_BOUNDS = {"lower_bound": _number, "upper_bound": _number}
+_BEYOND = {"extrapolation": _word("raise", "clip", "zero", "extend")}
+_CUBIC = {"df": _whole(1, MAX_KNOTS), "knots": _numbers, **_BOUNDS, "constraints": _word("center"), **_BEYOND}
+#: Functions of formulas; for each, its options in order and the check of each option's value.
+FUNCTIONS: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "C": {},
+    "I": {},
+    "bs": {
+        "df": _whole(1, MAX_KNOTS),
+        "knots": _numbers,
+        "degree": _whole(0, MAX_DEGREE),
+        "include_intercept": _flag,
+        **_BOUNDS,
+        **_BEYOND,
+    },
+    "cr": _CUBIC,
+    "cc": _CUBIC,
+    "center": {},
+    "scale": {"center": _flag, "scale": _flag, "ddof": _whole(0, 10)},
+    "log": {},
+    "log2": {},
+    "log10": {},
+    "exp": {},
+}
+#: Functions of several columns, which can be a factor and not an operand.
+SPLINES = ("bs", "cr", "cc")
+ADVICE = f"it may have names of columns, numbers, + - * / ** : and {', '.join(FUNCTIONS)}"
+
+
+class _Invalid(ValueError):
+    """A formula that cannot be: the message completes "formula=... "."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A parsed formula.
+
+    tree : the formula.
+    terms : its terms without the constant, main effects first.
+    columns : names of the table's columns in it; categories : those inside C(...).
+    """
+
+    tree: Node
+    terms: tuple[Term, ...]
+    columns: tuple[str, ...]
+    categories: frozenset[str]
+
+    def __str__(self) -> str:
+        return str(self.tree)
+
+    def plain(self) -> Any:
+        """Return the tree as JSON holds it."""
+        return _plain(self.tree)
+
+    @property
+    def factors(self) -> list[Node]:
+        """Return the distinct factors of all terms."""
+        return list(dict.fromkeys(factor for term in self.terms for factor in term))
+
+
+def parse_formula(text: str) -> Formula:
+    """Parse the text of a formula; raise InputError where it is not one.
 
     Examples
     --------
-    >>> read_formula("log(price) + C(country)")
-    (['price', 'country'], {'country'})
+    >>> formula = parse_formula("log(price) * C(country)")
+    >>> formula.columns, sorted(formula.categories), [":".join(map(str, term)) for term in formula.terms]
+    (('price', 'country'), ['country'], ['log(price)', 'C(country)', 'log(price):C(country)'])
     """
-    quoted: list[str] = []
-    for factor in _factors(text):
-        if factor.eval_method.value == "lookup":
-            quoted.append(f"`{factor.expr}`")
-        elif factor.eval_method.value == "python":
-            quoted.append(factor.expr)
-    numbers, categories = list[str](), list[str]()
-    for expression in quoted:
-        names, plain = _QUOTED.findall(expression), expression
-        for number, name in enumerate(names):
-            plain = plain.replace(f"`{name}`", f"quoted_{number}_")
-        tree = _parsed(plain, text)
-        _check(tree, text)
-        _collect(tree, names, numbers, categories, text)
-    both = {*numbers} & {*categories}
+    if not isinstance(text, str):
+        raise InputError(f"formula must be text such as 'log(price) + C(country)'; {type(text).__name__} is given")
+    shown = repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
+    try:
+        if len(text) > MAX_LENGTH:
+            raise _Invalid(f"has {len(text):,} characters; at most {MAX_LENGTH:,} are allowed")
+        return _checked(_Parser(text).parse())
+    except _Invalid as error:
+        raise InputError(f"formula={shown} {error}") from None
+
+
+def formula_from(plain: Any) -> Formula:
+    """Rebuild a formula from `Formula.plain`; raise ValueError where it is not one."""
+    return _checked(_node_from(plain, 0))
+
+
+class _Parser:
+    """Precedence climbing over the tokens of a formula."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = list(_tokens(text))
+        self.at, self.depth, self.operations = 0, 0, 0
+
+    def parse(self) -> Node:
+        node = self.expression(1)
+        if self.kind != "end":
+            raise _Invalid(f"cannot be read at {self.value!r}; {ADVICE}")
+        return node
+
+    @property
+    def kind(self) -> str:
+        return self.tokens[self.at][0]
+
+    @property
+    def value(self) -> str:
+        return self.tokens[self.at][1]
+
+    def next(self) -> str:
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def accept(self, sign: str) -> bool:
+        accepted = self.kind == "sign" and self.value == sign
+        self.at += accepted
+        return accepted
+
+    def expect(self, sign: str) -> None:
+        if not self.accept(sign):
+            got = "ends" if self.kind == "end" else f"has {self.value!r}"
+            raise _Invalid(f"{got} where {sign!r} should be; {ADVICE}")
+
+    def expression(self, level: int) -> Node:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _Invalid(f"is nested too deeply; at most {MAX_DEPTH} levels are allowed")
+        left = self.operand()
+        added: tuple[Node, ...] = ()
+        while self.kind == "sign" and OPERATORS.get(self.value, 0) >= level:
+            operator = self.next()
+            above = OPERATORS[operator] + (operator != "**")
+            right = self.expression(above)
+            if operator == "+" and added:  # a sum of any length is one operation, so that the tree stays flat
+                added = (*added, right)
+                left = Operation("+", added)
+            else:
+                added = (left, right) if operator == "+" else ()
+                left = self.operation(operator, left, right)
+        self.depth -= 1
+        return left
+
+    def operation(self, operator: str, *operands: Node) -> Operation:
+        self.operations += 1
+        if self.operations > MAX_OPERATIONS:
+            raise _Invalid(f"has more than {MAX_OPERATIONS} operations")
+        return Operation(operator, operands)
+
+    def operand(self) -> Node:
+        if self.kind == "sign" and self.value in UNARY:
+            return self.operation(self.next(), self.expression(OPERATORS["**"]))
+        if self.kind == "number":
+            return _number_node(float(self.next()))
+        if self.kind == "quoted":
+            return Column(self.next())
+        if self.kind == "name":
+            name = self.next()
+            return self.call(name) if self.accept("(") else Column(name)
+        if self.accept("~"):
+            raise _Invalid("names a response; give the covariates alone, without '~'")
+        self.expect("(")
+        inner = self.expression(1)
+        self.expect(")")
+        return inner
+
+    def call(self, function: str) -> Node:
+        if function not in FUNCTIONS:
+            raise _Invalid(f"calls {function!r}; {ADVICE}")
+        argument = self.expression(1)
+        given: dict[str, Any] = {}
+        while self.accept(","):
+            is_named = self.kind == "name" and self.tokens[self.at + 1] == ("sign", "=")
+            position = len(given)
+            name = self.next() if is_named else next(iter(list(FUNCTIONS[function])[position:]), "")
+            self.at += is_named
+            if name in given:
+                raise _Invalid(f"has {name!r} twice in {function}")
+            given[name] = self.option()
+        self.expect(")")
+        return _call(function, argument, given)
+
+    def option(self) -> Any:
+        if self.accept("["):
+            values = []
+            while not self.accept("]"):
+                values.append(self.signed())
+                if not self.accept(","):
+                    self.expect("]")
+                    break
+            return values
+        if self.kind == "name":
+            word = self.next()
+            return {"True": True, "False": False}.get(word, word)
+        return self.signed()
+
+    def signed(self) -> float:
+        sign = -1.0 if self.accept("-") else 1.0
+        if self.kind != "number":
+            raise _Invalid(f"has {self.value!r} where an option's value should be: a number, True, False or a word")
+        return sign * _number_node(float(self.next())).value
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    text = text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            character = text[at:].lstrip()[:1]
+            hint = "; words need no quotes, as in extrapolation=clip" if character in "'\"" else ""
+            raise _Invalid(f"holds {character!r}, which a formula may not; {ADVICE}{hint}")
+        kind = str(match.lastgroup)
+        yield kind, "**" if match[kind] == "^" else match[kind]
+        at = match.end()
+    yield "end", ""
+
+
+def _number_node(value: float) -> Number:
+    if not 0 <= value < MAX_NUMBER:
+        raise _Invalid(f"holds a number that is not below {MAX_NUMBER:g}")
+    return Number(value)
+
+
+def _call(function: str, argument: Node, given: Mapping[str, Any]) -> Call:
+    """Return a call whose options are checked, in the order in which the function has them."""
+    options = FUNCTIONS[function]
+    for name in given:
+        if name not in options:
+            allowed = f"takes {', '.join(options)}" if options else "takes one argument and no options"
+            what = f"gives {function} the option {name[:SHOWN]!r}" if name else f"gives {function} too many arguments"
+            raise _Invalid(f"{what}; it {allowed}")
+    if function == "C" and not isinstance(argument, Column):
+        raise _Invalid("has C of something other than the name of a column")
+    checked = []
+    for name, check in options.items():
+        if name in given:
+            try:
+                checked.append((name, check(given[name])))
+            except ValueError as error:
+                raise _Invalid(f"has {name} of {function} that {error}") from None
+    names = [name for name, _ in checked]
+    if "df" in names and "knots" in names:
+        raise _Invalid(f"gives {function} both df and knots; give one of them")
+    if function in ("cr", "cc") and not {"df", "knots"} & {*names}:
+        raise _Invalid(f"gives {function} neither df nor knots; give one of them")
+    return Call(function, argument, tuple(checked))
+
+
+def _checked(tree: Node) -> Formula:
+    """Return the formula of a tree, in which splines and categories are factors and everything has its columns."""
+    terms = tuple(sorted(_terms(tree), key=len))
+    factors = list(dict.fromkeys(factor for term in terms for factor in term))
+    names: list[str] = []
+    categories: list[str] = []
+    for factor in factors:
+        if isinstance(factor, Call) and factor.function == "C":
+            assert isinstance(factor.argument, Column)
+            categories.append(factor.argument.name)
+        else:
+            names += _arithmetic_columns(factor.argument if isinstance(factor, Call) else factor)
+    both = {*names} & {*categories}
     if both:
-        raise InputError(
-            f"formula={text!r} takes {min(both)!r} as a category and as a number; give a copy of the column"
-        )
-    columns = list(dict.fromkeys(numbers + categories))
-    return columns, {*categories}
+        raise _Invalid(f"takes {min(both)!r} as a category and as a number; give a copy of the column")
+    columns = tuple(dict.fromkeys(names + categories))
+    if not columns:
+        raise _Invalid("names no column")
+    return Formula(tree, terms, columns, frozenset(categories))
 
 
-def matrix_of(text: str, table: pd.DataFrame, state: Mapping[str, Any] | None) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The columns that a formula makes of a table, and what its functions have learnt (knots, means).
-
-    state : what they learnt in training, None to learn it now. Categories are those that the table's columns have.
-    """
-    spec = ModelSpec(
-        formula=Formula(text),
-        materializer="pandas",
-        na_action="raise",
-        output="pandas",
-        transform_state={name: dict(learnt) for name, learnt in (state or {}).items()},
-    )
-    try:
-        made = spec.get_model_matrix(table)
-    except (FormulaicError, ValueError, TypeError, KeyError, ArithmeticError) as error:
-        said = str(error).splitlines()[0]
-        beyond = "; bs(..., extrapolation='clip') takes what lies beyond for the nearest" if "bounds" in said else ""
-        raise InputError(f"formula={text!r} cannot be computed: {said}{beyond}") from error
-    if "Intercept" not in made.columns:
-        raise InputError(f"formula={text!r} takes the constant away; leave 0 and -1 out: the model has one of its own")
-    learnt = {name: _plain(values) for name, values in made.model_spec.transform_state.items()}
-    return pd.DataFrame(made).drop(columns="Intercept"), learnt
+def _arithmetic_columns(node: Node) -> list[str]:
+    """Return the names of an expression's columns; raise where it is not arithmetic."""
+    if isinstance(node, Column):
+        return [node.name]
+    if isinstance(node, Number):
+        return []
+    if isinstance(node, Call):
+        if node.function == "C" or node.function in SPLINES:
+            raise _Invalid(f"has {node.function} inside of another function or operation")
+        return _arithmetic_columns(node.argument)
+    if node.operator == ":":
+        raise _Invalid("has ':' inside of a function")
+    return [name for operand in node.operands for name in _arithmetic_columns(operand)]
 
 
-def _factors(text: str) -> list[Any]:
-    """All factors of all terms."""
-    try:
-        terms = Formula(text)
-        if hasattr(terms, "lhs"):
-            raise InputError(f"formula={text!r} names a response; give the covariates alone, without '~'")
-        return [factor for term in terms for factor in term.factors]
-    except (FormulaicError, ValueError, SyntaxError, AttributeError) as error:
-        raise InputError(f"formula={text!r} cannot be read: {error}") from error
+def _terms(node: Node) -> list[Term]:
+    """Return the terms of a tree, each once; the constant is none."""
+    if isinstance(node, Column | Call):
+        return [(node,)]
+    if isinstance(node, Number):
+        if node.value == 1:
+            return []
+        raise _Invalid(CONSTANT if node.value == 0 else f"has {node} as a term; write arithmetic as I(2 * price)")
+    if len(node.operands) == 1:
+        if node.operator == "-":
+            raise _Invalid(CONSTANT)
+        return _terms(node.operands[0])
+    if node.operator == "+":
+        return _distinct(term for operand in node.operands for term in _terms(operand))
+    first, second = node.operands
+    left = _terms(first)
+    if node.operator == "**":
+        return _power(left, second)
+    if node.operator == "-" and isinstance(second, Number):
+        raise _Invalid(CONSTANT)
+    right = _terms(second)
+    if node.operator in ("*", "/", ":") and not (left and right):
+        raise _Invalid(f"has a number next to {node.operator!r}; write arithmetic as I(2 * price)")
+    if node.operator == "-":
+        removed = {frozenset(term) for term in right}
+        return [term for term in left if frozenset(term) not in removed]
+    if node.operator == ":":
+        return _products(left, right)
+    if node.operator == "*":
+        return _distinct([*left, *right, *_products(left, right)])
+    return _distinct([*left, *_products([tuple(factor for term in left for factor in term)], right)])
 
 
-def _parsed(expression: str, text: str) -> ast.Expression:
-    try:
-        return ast.parse(expression.strip(), mode="eval")
-    except SyntaxError as error:
-        raise InputError(f"formula={text!r} cannot be read: {error}") from error
+def _power(terms: list[Term], exponent: Node) -> list[Term]:
+    if not isinstance(exponent, Number) or exponent.value not in range(1, MAX_FACTORS + 1):
+        raise _Invalid(f"has an exponent that is not a whole number from 1 to {MAX_FACTORS}")
+    made = terms
+    for _ in range(int(exponent.value) - 1):
+        made = _distinct([*made, *_products(made, terms)])
+    return made
 
 
-def _check(tree: ast.Expression, text: str) -> None:
-    """Raise unless there is nothing in it but what is allowed."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ALLOWED):
-            raise InputError(f"formula={text!r} holds what a formula may not; {_advice()}")
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS):
-            raise InputError(f"formula={text!r} calls {ast.unparse(node.func)!r}; {_advice()}")
+def _products(left: list[Term], right: list[Term]) -> list[Term]:
+    return _distinct(tuple(dict.fromkeys((*one, *other))) for one, other in product(left, right))
 
 
-def _advice() -> str:
-    return f"it may have names of columns, numbers, + - * / ** : and {', '.join(FUNCTIONS)}"
+def _distinct(terms: Iterable[Term]) -> list[Term]:
+    """Return terms without repetitions; raise as soon as there are too many."""
+    distinct: dict[frozenset[Node], Term] = {}
+    for term in terms:
+        if len(term) > MAX_FACTORS:
+            raise _Invalid(f"has a product of more than {MAX_FACTORS} factors")
+        distinct.setdefault(frozenset(term), term)
+        if len(distinct) > MAX_TERMS:
+            raise _Invalid(f"has more than {MAX_TERMS} terms; name fewer")
+    return list(distinct.values())
 
 
-def _collect(tree: ast.AST, quoted: list[str], numbers: list[str], categories: list[str], text: str) -> None:
-    """Sort names of columns into those of numbers and those of categories."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    in_category: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "C":
-            if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name):
-                raise InputError(f"formula={text!r}: C takes the name of a column and nothing else")
-            in_category.add(id(node.args[0]))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and id(node) not in called:
-            found = re.fullmatch(r"quoted_(\d+)_", node.id)
-            name = quoted[int(found[1])] if found else node.id
-            (categories if id(node) in in_category else numbers).append(name)
+def _plain(node: Node) -> Any:
+    if isinstance(node, Column):
+        return {"column": node.name}
+    if isinstance(node, Number):
+        return node.value
+    if isinstance(node, Operation):
+        return {"operator": node.operator, "operands": [_plain(operand) for operand in node.operands]}
+    options = {name: list(value) if isinstance(value, tuple) else value for name, value in node.options}
+    return {"function": node.function, "argument": _plain(node.argument), "options": options}
 
 
-def check_state(state: object) -> dict[str, Any]:
-    """What functions learnt, as it was stored; raise ValueError where it is not numbers by name."""
-    if not isinstance(state, dict) or not all(isinstance(inner, dict) for inner in state.values()):
-        raise ValueError("what the formula learnt is not numbers by name")
-    values = [value for inner in state.values() for value in inner.values()]
-    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
-    if not all(one is None or isinstance(one, int | float) for one in flat):
-        raise ValueError("what the formula learnt is not numbers by name")
-    return state
+def _node_from(plain: Any, depth: int) -> Node:
+    """Rebuild a node from `_plain`; raise ValueError where it is none."""
+    if depth > MAX_DEPTH + MAX_OPERATIONS:
+        raise _Invalid("is nested too deeply")
+    if isinstance(plain, int | float) and not isinstance(plain, bool):
+        return _number_node(_number(plain))
+    match plain:
+        case {"column": str(name), **rest} if not rest and "`" not in name:
+            return Column(name)
+        case {"operator": str(operator), "operands": [inner], **rest} if not rest and operator in UNARY:
+            return Operation(operator, (_node_from(inner, depth + 1),))
+        case {"operator": str(operator), "operands": [_, _, *more] as inner, **rest} if not rest:
+            if operator in OPERATORS and (operator == "+" or not more):
+                return Operation(operator, tuple(_node_from(each, depth + 1) for each in inner))
+        case {"function": str(function), "argument": argument, "options": dict(options), **rest} if not rest:
+            if function in FUNCTIONS:
+                return _call(function, _node_from(argument, depth + 1), options)
+    raise _Invalid("holds something other than columns, numbers, operators and known functions")
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers as JSON has them, to the bit."""
+def _bracketed(node: Node, level: int) -> str:
+    """Return the text of an operand, in brackets where it binds less tightly than `level`."""
+    binds = level
+    if isinstance(node, Operation):
+        binds = OPERATORS["**"] if len(node.operands) == 1 else OPERATORS[node.operator]
+    return f"({node})" if binds < level else str(node)
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Collection) and not isinstance(value, str):
-            return [plain(inner) for inner in value]
-        return value if value is None or isinstance(value, bool | int) else float(value)
 
-    return {name: plain(value) for name, value in values.items()}
+def _shown_option(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown_option, value))}]"
+    return str(Number(value)) if isinstance(value, float) else str(value)

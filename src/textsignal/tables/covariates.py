@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.covariates.design import missing_cells
-from textsignal.covariates.formula import read_formula
+from textsignal.covariates.formula import parse_formula
 from textsignal.tables.read import column
 from textsignal.tables.rows import BadRows, ParsedResponse, Problem, parse_response
 
@@ -77,7 +77,7 @@ def beside_texts(
     learn : whether a column of texts that all are numbers becomes one of numbers, as training decides; what a column is
         later is for the model to say.
     """
-    names = list(covariates) or ([] if formula is None else read_formula(formula)[0])
+    names = list(covariates) or ([] if formula is None else parse_formula(formula).columns)
     columns = {name: _cells(column(table, name, "covariate"), learn) for name in names}
     return Beside(
         covariates=pd.DataFrame(columns) if columns else None,

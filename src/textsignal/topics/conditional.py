@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.checks import check_choice, check_groups
 from textsignal.covariates.design import Design, as_offset, as_table, missing_cells
-from textsignal.covariates.formula import read_formula
+from textsignal.covariates.formula import parse_formula
 from textsignal.covariates.given import Given
-from textsignal.errors import InputError
+from textsignal.errors import InputError, rows_among
 from textsignal.readers.base import Reader
 from textsignal.topics.reading import Observed, Tokens
 
@@ -60,14 +60,16 @@ def observe_given(
     numbers = check_groups(groups, len(observed.tokens))
     if table is None and offset is None:
         return observed, None
+    rows = np.arange(len(observed.tokens))
     if missing == "drop":
         rows = _complete(table, offset, formula, len(observed.tokens))
         observed, table = observed.at(rows), None if table is None else table.iloc[rows]
         offset = None if offset is None else np.asarray(offset, dtype=float)[rows]
         numbers = None if numbers is None else numbers[rows]
-    added = as_offset(offset, len(observed.tokens))
-    design = Design.learn(table, formula, observed.weight, added)
-    given = design.given(table, added, len(observed.tokens))
+    with rows_among(rows):
+        added = as_offset(offset, len(observed.tokens))
+        design = Design.learn(table, formula, observed.weight, added)
+        given = design.given(table, added, len(observed.tokens))
     return observed.with_given(Given(given.columns, given.offset, numbers)), design
 
 
@@ -75,7 +77,7 @@ def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str
     """Rows of which nothing is missing."""
     complete = np.ones(n_documents, dtype=bool)
     if table is not None:
-        names = list(table.columns) if formula is None else read_formula(formula)[0]
+        names = list(table.columns) if formula is None else parse_formula(formula).columns
         complete &= ~missing_cells(table[[name for name in names if name in table]]).any(axis=1).to_numpy()
     if isinstance(offset, Sized) and len(offset) == n_documents:
         complete &= np.isfinite(np.asarray(offset, dtype=float))
