@@ -255,6 +255,7 @@ class TextResponsesModel(BaseEstimator):
         by: ArrayLike | pd.Series | None = None,
         over: ArrayLike | pd.Series | None = None,
         with_texts: bool = True,
+        mask: bool = True,
         n_documents: int = 1000,
         force: bool = False,
     ) -> None:
@@ -263,7 +264,7 @@ class TextResponsesModel(BaseEstimator):
         Parameters
         ----------
         texts, responses, covariates : the documents, with a column for each response; those of training if not given.
-        held_out, by, over, with_texts, n_documents, force : as in `TextResponseModel.report`.
+        held_out, by, over, with_texts, mask, n_documents, force : as in `TextResponseModel.report`.
         """
         from textsignal.report.page.render import write_report  # charts are slow to import
 
@@ -285,6 +286,7 @@ class TextResponsesModel(BaseEstimator):
                     response_name=model.naming_.response,
                     unit=model.naming_.unit,
                     with_texts=with_texts,
+                    mask=mask,
                     n_documents=n_documents,
                     group_name=name_of(by, "group"),
                     time_name=name_of(over, "date"),

@@ -919,6 +919,20 @@ def test_a_report_without_texts(ok, results, command):
     assert not any(text in page for text in REVIEWS.texts)
 
 
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_addresses_in_a_report_are_masked_unless_they_are_asked_for(ok, results, command):
+    TABLE.assign(Review="ann@example.com: " + TABLE["Review"]).to_csv("addresses.csv", index=False)
+    for flags, is_shown in (((), False), (("--no-mask",), True)):
+        if command == "fit":
+            ok("fit", "addresses.csv", *COLUMNS, "-o", "out", *QUICK, "--force", *flags)
+        else:
+            model = results[0] / "model"
+            ok("report", model, "addresses.csv", *COLUMNS, "-o", "out/report.html", "--force", *flags)
+        page = Path("out/report.html").read_text(encoding="utf-8")
+        assert ("ann@example.com" in page) == is_shown
+        assert ("[e-mail]" in page) != is_shown
+
+
 def test_a_report_is_not_written_over_and_names_what_is_wrong(error_of, model):
     Path("report.html").write_text("mine")
     arguments = ["report", model, "reviews.csv", *COLUMNS, "-o"]

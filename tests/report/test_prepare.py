@@ -1,5 +1,7 @@
 """What a report says, checked against the model and the documents themselves."""
 
+import base64
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +12,7 @@ from textsignal import JBNMF, TextResponseModel, evaluate
 from textsignal.errors import InputError
 from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic_marks
 from textsignal.report.values.prepare import prepare
+from textsignal.text.masking import masked_characters
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive", "joint"])
@@ -120,6 +123,40 @@ def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_to
                 assert any(segment.mark == mark for segment in quote.excerpt.segments)
                 some += 1
     assert some
+
+
+ADDRESSES = ("ann.lee@example.com", "+1 (555) 123-4567", "0171 1234567")
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, mask):
+    first, *others = ADDRESSES
+    behind = f" The staff of {' or '.join(others)} were rude, I wrote to {first} about the dirty room."
+    texts = [f"{first}: {text}{behind}" for text in REVIEWS.texts]
+    reading = model.read(texts)
+    report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=mask))
+    quotes = [quote for topic in report.topics for group in topic.evidence for quote in group.quotes]
+    excerpts = [quoted(one) for quote in quotes for one in (quote.excerpt, quote.around) if one is not None]
+    browsed = zlib.decompress(base64.b64decode(report.browse.columns["texts"])).decode()
+    assert all(any(address in shown for shown in excerpts) != mask for address in ADDRESSES)
+    for shown in ("\n".join(excerpts), "\n".join(report.examples), browsed):
+        for part, sign in (("example", "[e-mail]"), ("123", "[phone]")):
+            assert (part in shown) != mask
+            assert (sign in shown) == mask
+    plain = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=not mask))
+    assert [replace(topic, evidence=None) for topic in report.topics] == [
+        replace(topic, evidence=None) for topic in plain.topics
+    ]
+    assert all(report.browse.columns[name] == plain.browse.columns[name] for name in ("topics", "points", "left"))
+
+
+def test_a_mask_is_cut_neither_by_marks_nor_by_the_ends_of_an_excerpt():
+    text = "Mail ann.lee@example.com today."
+    marks = ["up" if 9 <= i < 12 else "down" if 13 <= i < 20 else "" for i in range(len(text))]
+    shown = masked_characters(text)
+    assert [piece.text for piece in segments(shown, marks, 0, len(text))] == ["Mail [e-mail]", " today."]
+    assert [piece.text for piece in segments(shown, marks, 0, 10)] == ["Mail [e-mail]"]
+    assert [piece.text for piece in segments(shown, marks, 10, len(text))] == [" today."]
 
 
 @pytest.mark.parametrize("name", ["predictive", "joint"])

@@ -30,6 +30,7 @@ from textsignal.cli.options import (
     LevelsOption,
     LowerOption,
     MemoryOption,
+    NoMaskOption,
     NoTextsOption,
     OffsetOption,
     OnBadRows,
@@ -126,6 +127,7 @@ def fit(
     unit: UnitOption = None,
     lower_is_better: LowerOption = False,
     no_texts: NoTextsOption = False,
+    no_mask: NoMaskOption = False,
     documents: DocumentsOption = 1000,
     encoding: EncodingOption = None,
     sep: SepOption = None,
@@ -160,6 +162,7 @@ def fit(
         "n_jobs": jobs,
         "device": device,
     }
+    page: dict[str, Any] = {"with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
     model: TextResponseModel | TextResponsesModel
     run: Callable[..., Any]
     if several:
@@ -194,7 +197,7 @@ def fit(
             engine=engine,
             scheduler=scheduler,
             force=force,
-            page={"with_texts": not no_texts, "n_documents": documents},
+            page=page,
             read={"encoding": encoding, "sheet": sheet, "sep": sep},
             what=_counted(topics, "theme"),
             holdout=holdout,
@@ -237,7 +240,7 @@ def fit(
                 covariates=names_of(covariates, read.table),
                 weights=weights,
             )
-        with report_settings(file=file, with_texts=not no_texts, n_documents=documents) as settings:
+        with report_settings(file=file, **page) as settings:
             found.write(place, settings)
     if isinstance(found, ClassAnalyses):
         show_classes(found)

@@ -148,6 +148,10 @@ DeviceOption = Annotated[
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
 NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
+NoMaskOption = Annotated[
+    bool,
+    typer.Option("--no-mask", help="Show e-mail addresses and phone numbers in the report's documents; else masked."),
+]
 UnitOption = Annotated[
     str | None,
     typer.Option(

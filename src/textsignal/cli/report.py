@@ -21,6 +21,7 @@ from textsignal.cli.options import (
     ForceOption,
     IntervalOption,
     ModelArgument,
+    NoMaskOption,
     NoTextsOption,
     OffsetOption,
     OnBadRows,
@@ -50,6 +51,7 @@ def report(
     title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
     unit: UnitOption = None,
     no_texts: NoTextsOption = False,
+    no_mask: NoMaskOption = False,
     documents: DocumentsOption = 1000,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
     on_bad_rows: BadRowsOption = OnBadRows.error,
@@ -69,8 +71,8 @@ def report(
     fitted = one_model(model, response, label, names_column=True)
     columns = columns_of(fitted, over=over, groups=groups, by=by, offset=offset, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
-    options: dict[str, Any] = {"title": title, "with_texts": not no_texts, "n_documents": documents}
-    with report_settings(source=named(source), basis=sample.sentence, **options) as settings, sample.counted():
+    page: dict[str, Any] = {"title": title, "with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
+    with report_settings(source=named(source), basis=sample.sentence, **page) as settings, sample.counted():
         held_out = report_table(
             fitted,
             sample.table,

@@ -49,6 +49,7 @@ class Reporting(Trusted):
         interval: float | None = None,
         groups: ArrayLike | pd.Series | None = None,
         with_texts: bool = True,
+        mask: bool = True,
         n_documents: int = 1000,
         title: str = "",
         response_name: str | None = None,
@@ -70,6 +71,8 @@ class Reporting(Trusted):
             as two or three fits. None for none.
         groups : (documents,) of the ranges: within which texts depend on each other, such as hotels.
         with_texts : whether documents are shown; if not, the file is checked to hold none.
+        mask : whether e-mail addresses and phone numbers in documents are shown as "[e-mail]" and "[phone]"; all numbers
+            are those of the unmasked documents.
         n_documents : documents to put into the file, to be looked through there; a sample where there are more.
         title : of the page.
         response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars"; None for
@@ -113,6 +116,7 @@ class Reporting(Trusted):
             response_name=self.naming_.response if response_name is None else response_name,
             unit=self.naming_.unit if unit is None else unit,
             with_texts=with_texts,
+            mask=mask,
             n_documents=n_documents,
             group_name=name_of(by, "group"),
             time_name=name_of(over, "date"),

@@ -54,7 +54,7 @@ def documents_to_browse(
     left = np.array([len(text) - stop for text, stop in zip(texts, stops, strict=True)], dtype="<u4")
     numbers, names = _groups(documents.groups, rows)
     columns = {
-        "texts": packed_lines(map(_shown, texts, stops, ends), NEXT_DOCUMENT),
+        "texts": packed_lines(map(_shown, map(documents.shown, rows.tolist()), stops, ends), NEXT_DOCUMENT),
         "rows": packed_lines(str(row + 1) for row in rows.tolist()),
         "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in documents.responses[rows].tolist()),
         "predictions": packed_lines(_mean(mean, settings) for mean in documents.mean[rows].tolist()),
@@ -137,10 +137,10 @@ def _sentences(reader: Reader, documents: Documents, rows: NDArray[np.int64]) ->
     return _Sentences(sentence_ends(reading.texts), reading.texts.spans, reading.places.argmax(axis=1), points)
 
 
-def _shown(text: str, stop: int, ends: Sequence[int]) -> str:
-    """A text up to `stop` with a sign behind every sentence; ends : of these."""
+def _shown(characters: Sequence[str], stop: int, ends: Sequence[int]) -> str:
+    """A text up to `stop` with a sign behind every sentence; characters : as shown; ends : of sentences."""
     edges = [0, *(min(end, stop) for end in ends), stop]
-    pieces = (visible(text[start:end].replace("\r\n", "\n")) for start, end in pairwise(edges))
+    pieces = (visible("".join(characters[start:end]).replace("\r\n", "\n")) for start, end in pairwise(edges))
     return SENTENCE_END.join(pieces)
 
 

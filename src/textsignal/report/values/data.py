@@ -46,6 +46,7 @@ class ReportSettings:
     unit : what one step of it is called, such as "stars"; event, lower_is_better, is_class : as in `Naming`, from
         the model.
     with_texts : whether documents are shown.
+    mask : whether e-mail addresses and phone numbers in them are masked.
     n_documents : how many of the documents are put into the page, to be looked through.
     group_name, time_name : what groups and times are called, where there are some.
     source : where the documents come from, such as a file's name; "" where nobody knows.
@@ -60,6 +61,7 @@ class ReportSettings:
     response_name: str = "response"
     unit: str = ""
     with_texts: bool = True
+    mask: bool = True
     n_documents: int = 1000
     group_name: str = "group"
     time_name: str = "date"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ from textsignal.baselines import fit_baselines
 from textsignal.inference import unit_rows
 from textsignal.report.values.bins import Bins, bins_of
 from textsignal.report.values.data import FittedModel, Floats
+from textsignal.text.masking import masked_characters
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.reading import Reading
@@ -35,6 +37,7 @@ class Documents:
     spoken : what they say about topics, by numbers that have not seen their responses.
     baselines : name -> (documents,) predictions; NaN for documents that they are not compared on.
     groups, times : (documents,) the group of each, missing where it has none, and its day; None where none are known.
+    mask : whether e-mail addresses and phone numbers are masked where a text is shown.
     """
 
     reading: Reading
@@ -46,6 +49,12 @@ class Documents:
     baselines: dict[str, Floats]
     groups: pd.Series | None = None
     times: Times | None = None
+    mask: bool = True
+
+    def shown(self, row: int) -> Sequence[str]:
+        """(characters,) what the page shows of each character of a document, as `masked_characters` gives it."""
+        text = self.reading.texts[row]
+        return masked_characters(text) if self.mask else text
 
     @cached_property
     def bins(self) -> Bins:

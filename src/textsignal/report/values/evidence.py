@@ -73,7 +73,7 @@ def _quote(reader: MatrixReader, documents: Documents, row: int, topic: int) -> 
         prediction=float(documents.mean[row]),
         share=float(documents.shares[row, topic]),
         held_out=bool(documents.held_out[row]),
-        excerpt=excerpt_of(text, levels, [MARKS[level] for level in levels]),
+        excerpt=excerpt_of(text, documents.shown(row), levels, [MARKS[level] for level in levels]),
     )
 
 
@@ -83,10 +83,10 @@ def response_of(documents: Documents, row: int) -> float | None:
     return None if np.isnan(response) else response
 
 
-def excerpt_of(text: str, importance: NDArray[np.int8], marks: Sequence[str], cap: int = TEXT_CAP) -> Excerpt:
-    """The most important stretch of a text; importance, marks : (characters,)."""
-    start, end = excerpt(text, importance, cap)
-    return Excerpt(segments(text, marks, start, end), start > 0, end < len(text))
+def excerpt_of(text: str, shown: Sequence[str], importance: NDArray[np.int8], marks: Sequence[str]) -> Excerpt:
+    """The most important stretch of a text; shown, importance, marks : (characters,)."""
+    start, end = excerpt(text, importance)
+    return Excerpt(segments(shown, marks, start, end), start > 0, end < len(text))
 
 
 def topic_marks(reader: MatrixReader, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
@@ -137,8 +137,10 @@ def excerpt(text: str, marks: NDArray[np.int8], cap: int = TEXT_CAP) -> tuple[in
     return start, last if end < len(text) and last > start else end
 
 
-def segments(text: str, marks: Sequence[str], start: int, end: int) -> tuple[Segment, ...]:
+def segments(shown: Sequence[str], marks: Sequence[str], start: int, end: int) -> tuple[Segment, ...]:
     """The stretch of a text, cut where the mark changes; what cannot be shown has a sign in its place.
+
+    shown, marks : (characters,) what is shown of each, and its mark.
 
     Examples
     --------
@@ -146,4 +148,5 @@ def segments(text: str, marks: Sequence[str], start: int, end: int) -> tuple[Seg
     (Segment(text='so ', mark=''), Segment(text='clean', mark='up'))
     """
     runs = groupby(range(start, end), key=lambda i: marks[i])
-    return tuple(Segment(visible("".join(text[i] for i in run)), mark) for mark, run in runs)
+    pieces = ((mark, "".join(shown[i] for i in run)) for mark, run in runs)
+    return tuple(Segment(visible(piece), mark) for mark, piece in pieces if piece)

@@ -81,6 +81,7 @@ def prepare(
         None if groups is None else as_groups(groups, len(answers)),
         None if times is None else as_times(times, len(answers)),
     )
+    documents = replace(documents, mask=settings.mask)
     cards = cards_with_ranges(topic_cards(model, documents, settings), effects)
     by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
     topics = cards_beside(cards, by_group, over_time)

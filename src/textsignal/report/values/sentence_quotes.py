@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,14 +51,15 @@ def _quote(documents: Documents, texts: SentenceTexts, sentence: int, added: Flo
     row = int(texts.documents[sentence])
     text, (start, end) = texts.texts[row], texts.spans[sentence].tolist()
     alone, words = text[start:end], added[texts.indptr[sentence] : texts.indptr[sentence + 1]]
+    shown = documents.shown(row)
     return Quote(
         row=row + 1,
         response=response_of(documents, row),
         prediction=float(documents.mean[row]),
         share=None,
         held_out=bool(documents.held_out[row]),
-        excerpt=Excerpt(segments(alone, tone_marks(alone, documents.spoken.better * words), 0, len(alone))),
-        around=_around(text, start, end) if alone != text.strip() else None,
+        excerpt=Excerpt(segments(shown[start:end], tone_marks(alone, documents.spoken.better * words), 0, end - start)),
+        around=_around(text, shown, start, end) if alone != text.strip() else None,
     )
 
 
@@ -87,10 +90,10 @@ def tone_marks(sentence: str, added: Floats) -> list[str]:
     return marks
 
 
-def _around(text: str, start: int, end: int) -> Excerpt:
-    """The document around a sentence, which is marked."""
+def _around(text: str, shown: Sequence[str], start: int, end: int) -> Excerpt:
+    """The document around a sentence, which is marked; shown : (characters,) what is shown of each."""
     inside: NDArray[np.int8] = np.zeros(len(text), dtype=np.int8)
     inside[start:end] = 1
     if end - start > TEXT_CAP:
-        return Excerpt((Segment(visible(text[start : start + TEXT_CAP]), "here"),), start > 0, True)
-    return excerpt_of(text, inside, ["here" if here else "" for here in inside])
+        return Excerpt((Segment(visible("".join(shown[start : start + TEXT_CAP])), "here"),), start > 0, True)
+    return excerpt_of(text, shown, inside, ["here" if here else "" for here in inside])

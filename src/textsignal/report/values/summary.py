@@ -63,4 +63,5 @@ def examples_of(documents: Documents) -> tuple[str, ...]:
     if rows.size < len(EXAMPLES):
         return ()
     order = rows[np.argsort(documents.mean[rows], kind="stable")]
-    return tuple(visible(documents.reading.texts[order[int(place * (rows.size - 1))]]) for place in EXAMPLES)
+    chosen = (int(order[int(place * (rows.size - 1))]) for place in EXAMPLES)
+    return tuple(visible("".join(documents.shown(row))) for row in chosen)
