@@ -1,5 +1,6 @@
 """Classes without an order, explained by themes: chances, tables and models of each class against all others."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 
 from textsignal import TextResponseModel, TextResponsesModel, load
 from textsignal.datasets import synthetic_reviews
-from textsignal.errors import InputError
+from textsignal.errors import InputError, StorageError
 from textsignal.readers.classes import ClassReader, class_responses
 
 N, N_TOPICS = 400, 5
@@ -104,18 +105,29 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     assert "first" in again.of("fair").topics()["label"].tolist()
 
 
-def test_parts_that_do_not_fit_are_refused(model):
+def test_parts_that_do_not_fit_are_refused(model, tmp_path):
     reader = model.reader_
     other = new(random_state=5).fit(REVIEWS.texts, KINDS).reader_
     assert isinstance(reader, ClassReader)
-    for damaged in (
-        replace(reader, readers=reader.readers[:2]),
-        replace(reader, coefficients=reader.coefficients[1:]),
-        replace(reader, coefficients=reader.coefficients * np.nan),
-        replace(reader, readers=(*reader.readers[:2], other.readers[2])),
+    for number, (damaged, message) in enumerate(
+        (
+            (replace(reader, readers=reader.readers[:2]), "readers has the size 2; it must be 3"),
+            (
+                replace(reader, coefficients=reader.coefficients[1:]),
+                "coefficients has the size 3 x 2; it must be 4 x 2",
+            ),
+            (
+                replace(reader, coefficients=reader.coefficients * np.nan),
+                "coefficients holds values that are not finite",
+            ),
+            (replace(reader, readers=(*reader.readers[:2], other.readers[2])), "classes have different themes"),
+        )
     ):
-        with pytest.raises(ValueError, match=r"classes"):
-            damaged.check()
+        forged = copy(model)
+        forged.reader_ = damaged
+        forged.save(tmp_path / f"{number}")
+        with pytest.raises(StorageError, match=message):
+            load(tmp_path / f"{number}")
 
 
 def test_merging_refits_chances(model):

@@ -14,7 +14,9 @@ SOURCE = Path(textsignal.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = tuple(
     tuple(layer.split())
     for layer in (
-        "arrays errors plain stored_values kernels.compiling",
+        "arrays errors plain kernels.compiling",
+        "stored_json",
+        "stored_values",
         "kernels.counting kernels.splitting",
         "kernels.reading",
         "families",
@@ -47,7 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "topics",
         "readers",
         "uncertainty",
-        "topics.conditional topics.trusted",
+        "topics.conditional topics.trusted stored_options",
         "topics.revise topics.growing storage",
         "topics.speaking",
         "parts",

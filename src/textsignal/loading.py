@@ -7,10 +7,11 @@ from pathlib import Path
 
 from sklearn.base import clone
 
-from textsignal import parts, storage
+from textsignal import storage
 from textsignal.errors import StorageError
 from textsignal.model import TextResponseModel
 from textsignal.several import TextResponsesModel
+from textsignal.stored_json import shortened
 from textsignal.stored_responses import is_of_several, read_names
 
 Tokenizer = Callable[[str], list[str]]
@@ -46,12 +47,12 @@ def load(
     try:
         return TextResponsesModel.of(models)
     except ValueError as error:
-        raise StorageError(f"{folder} does not hold what a model must ({error}); save the model again") from error
+        reason = shortened(error)
+        raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
 
 
 def _load_one(path: Path, tokenizer: Tokenizer | None, n_jobs: int | None) -> TextResponseModel:
     stored = storage.read_model(path, tokenizer)
-    parts.check_stored(path, stored.options, stored.given)
     given = {name: clone(getattr(stored.reader, name)) for name in stored.given}
     options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
     model = TextResponseModel(**options, **given)

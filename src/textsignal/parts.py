@@ -14,7 +14,7 @@ from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_number, draw_seed
 from textsignal.engines import Compute
 from textsignal.engines.local import kernels_of, local_compute
-from textsignal.errors import InputError, StorageError
+from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled
@@ -23,6 +23,7 @@ from textsignal.readers.base import Reader
 from textsignal.readers.classes import ONE_CLASS, ClassReader, class_responses
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
 from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
+from textsignal.storage import PARTS
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
@@ -34,8 +35,6 @@ from textsignal.uncertainty.number import Number, choose_number
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 #: Topics where nobody says how many.
 N_TOPICS = 10
-#: Parts that a user may give.
-PARTS = ("vectorizer", "estimator")
 #: Ways of training, the default first.
 TRAININGS = ("themes", "predictive", "joint")
 #: More themes than anybody reads; content terms that themes are made of.
@@ -54,9 +53,6 @@ ESTIMATOR_OPTIONS = (
     "n_jobs",
 )
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
-OTHER_OPTIONS = ("language", "seed_words")
-#: Options that a model stored by an earlier version lacks.
-NEW_OPTIONS = ("formula", "missing", "device")
 #: Options that themes, and that other trainings, have no use for.
 NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words", "device")
 
@@ -334,16 +330,6 @@ def check(options: Options) -> None:
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)
-
-
-def check_stored(path: object, options: Iterable[str], given: Iterable[str]) -> None:
-    """Raise where the stored model at `path` names options, or parts, other than a model has."""
-    known = {*ESTIMATOR_OPTIONS, *VECTORIZER_OPTIONS, *OTHER_OPTIONS}
-    unknown, missing = {*options} - known - {*NEW_OPTIONS} | {*given} - {*PARTS}, known - {*options}
-    if unknown or missing:
-        problem = "no model has" if unknown else "a model has"
-        names = ", ".join(map(repr, sorted(unknown or missing)))
-        raise StorageError(f"{path} does not hold what a model must ({problem} {names}); save the model again")
 
 
 def _check_part(options: Options, name: str, kinds: tuple[type, ...], advice: str, names: Iterable[str]) -> None:

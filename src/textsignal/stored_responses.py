@@ -8,11 +8,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from textsignal.errors import OutputError, StorageError
+from textsignal.stored_json import is_text, read_json, shown
 
 FORMAT, FORMAT_VERSION = "textsignal responses", 1
 NAMES_FILE = "responses.json"
 #: Characters of a response's name that its files have.
 LONGEST = 40
+#: The most responses of a stored model.
+MOST_RESPONSES = 10_000
 
 
 def file_names(names: Iterable[str]) -> list[str]:
@@ -54,15 +57,15 @@ def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
 def read_names(folder: Path) -> dict[str, str]:
     """Read which responses there are, in their order, and in which folder each is."""
     file = folder / NAMES_FILE
-    try:
-        content = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise StorageError(f"{file} cannot be read ({error}); it may be truncated: save the model again") from error
+    content = read_json(file)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StorageError(f"{file} is not of {FORMAT}")
-    if content.get("format_version") != FORMAT_VERSION:
-        raise StorageError(f"{file} has format {content.get('format_version')}; this textsignal reads {FORMAT_VERSION}")
-    found = content.get("responses")
-    if not isinstance(found, dict) or not found or list(found.values()) != file_names(found):
+    version = content.get("format_version")
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise StorageError(f"{file} has format {shown(version)}; this textsignal reads {FORMAT_VERSION}")
+    inner = content.get("responses")
+    if not isinstance(inner, dict) or not all(map(is_text, inner)) or not 0 < len(inner) <= MOST_RESPONSES:
         raise StorageError(f"{file} does not name its responses; save the model again")
-    return found
+    if list(inner.values()) != file_names(inner):
+        raise StorageError(f"{file} names other folders than those of its responses; save the model again")
+    return inner

@@ -1,36 +1,330 @@
-"""Values of a stored model, checked to be of the type that they must have: a stored model may be damaged."""
+"""Declarations of stored values, and the one checker that reads them: a stored model may be damaged or forged.
+
+Fitted values are dataclasses. The type hint of a field and its `rule` declare everything a stored value must be: its
+type, the sizes of its axes by name, its bounds. `Checker` rebuilds a dataclass from JSON and arrays, and raises
+ValueError for everything that is not declared. Names of sizes stand for one number in the whole model.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from textsignal.stored_json import LARGEST, is_text, shown
 
-def checked_list(name: str, value: Any, depth: int) -> Any:
-    """A list of strings, or of such lists."""
-    if not isinstance(value, list):
-        raise ValueError(f"{name} is not a list")
-    if depth > 1:
-        return [checked_list(name, inner, depth - 1) for inner in value]
-    if not all(isinstance(inner, str) for inner in value):
-        raise ValueError(f"{name} holds something other than strings")
+#: The smallest stored number of those that must be above 0: its inverse is not above `LARGEST`.
+SMALLEST = 1e-100
+#: Beyond this, not every whole number is a float.
+LARGEST_WHOLE = 2**53
+#: Sizes that may be 0.
+MAY_BE_NONE = ("covariates", "features", "sentences")
+#: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
+Size = str | int | Callable[[Mapping[str, int]], int]
+#: A label of a class or a level of a scale.
+Label = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Constraints on a stored value that its type hint does not express.
+
+    shape : sizes of the axes of an array, the length of a list, the linear predictors of a family, or a whole number
+        that is a size.
+    least, most : bounds of all numbers.
+    missing : NaN is required instead of numbers if this function of the sizes is true; True allows NaN anywhere.
+    infinite : True if any number is allowed, finite or not.
+    filled : True if the array, or each of its rows, must have a number above 0.
+    ends : name of the size that the array is the ends of parts of: from 0 to that size, never decreasing.
+    only_with : name of the size without which an optional array must be absent.
+    choices : allowed strings; accepts : a function that is true for allowed values.
+    distinct : True if no item may occur twice.
+    any_text : True if strings may hold half of a surrogate pair, as damaged texts do.
+    learnt : True if no setting of a family may be open.
+    """
+
+    shape: tuple[Size, ...] | None = None
+    least: float = -LARGEST
+    most: float = LARGEST
+    missing: bool | Callable[[Mapping[str, int]], bool] = False
+    infinite: bool = False
+    filled: bool = False
+    ends: str = ""
+    only_with: str = ""
+    choices: tuple[str, ...] = ()
+    accepts: Callable[[Any], bool] | None = None
+    distinct: bool = False
+    any_text: bool = False
+    learnt: bool = False
+
+
+def rule(**constraints: Any) -> dict[str, Rule]:
+    """Metadata of a dataclass field with constraints on its stored value.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Effects:
+    ...     constant: float
+    ...     slopes: np.ndarray = field(metadata=rule(shape=("topics",)))
+    >>> Checker({"fit.slopes": np.zeros(2)}).whole(Effects, {"constant": 1.5}, "fit")
+    Effects(constant=1.5, slopes=array([0., 0.]))
+    """
+    return {"rule": Rule(**constraints)}
+
+
+def stored_fields(value: Any) -> list[Field]:
+    """Fields of a dataclass that are stored."""
+    return [each for each in fields(value) if each.metadata.get("stored", True)]
+
+
+@cache
+def type_hints(kind: Any) -> dict[str, Any]:
+    """Types of the fields of a dataclass."""
+    return get_type_hints(kind)
+
+
+def rule_of(each: Field) -> Rule:
+    """Constraints on a field."""
+    found: Rule = each.metadata.get("rule", _FREE)
+    return found
+
+
+_FREE = Rule()
+
+
+def is_array(hint: Any) -> bool:
+    """True if a type hint is that of an array."""
+    return hint is np.ndarray or get_origin(hint) is np.ndarray
+
+
+def alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types of a union; a type that is none is the only one."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+@dataclass
+class Checker:
+    """Stored values, rebuilt and checked one after the other.
+
+    arrays : by their names; those that were not read yet.
+    named : protocol -> name -> dataclass; such values are stored with their name.
+    sizes : of axes, by name, as far as they are known.
+    """
+
+    arrays: dict[str, np.ndarray]
+    named: Mapping[Any, Mapping[str, type]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def whole(self, kind: Any, plain: Any, path: str) -> Any:
+        """Rebuild a dataclass, as `part` does, and check everything that depends on several values."""
+        made = self.part(kind, plain, path)
+        self.finish()
+        return made
+
+    def finish(self) -> None:
+        """Check everything that depends on several values; raise if an array was not read."""
+        for check in self._waiting:
+            check()
+        for name, size in self.sizes.items():
+            if size < 1 and name not in MAY_BE_NONE:
+                raise ValueError(f"there are no {name}")
+        if self.arrays:
+            raise ValueError(f"there is no place for the array {shown(min(self.arrays))}")
+
+    def part(self, kind: Any, plain: Any, path: str) -> Any:
+        """Rebuild a dataclass; every field must be there and follow its declaration."""
+        values = self._object(plain, path)
+        declared = {each.name: each for each in stored_fields(kind)}
+        unknown = [name for name in values if name not in declared]
+        if unknown:
+            raise ValueError(f"{path} has {shown(unknown[0])}, which is not known")
+        made = kind(**{name: self._field(kind, each, values, path) for name, each in declared.items()})
+        if hasattr(made, "check"):
+            self._waiting.append(made.check)
+        return made
+
+    def _field(self, kind: Any, each: Field, values: Mapping[str, Any], path: str) -> Any:
+        hint, rule, inner = type_hints(kind)[each.name], rule_of(each), f"{path}.{each.name}"
+        kinds = alternatives(hint)
+        arrays = [option for option in kinds if is_array(option)]
+        if rule.only_with:
+            self._waiting.append(lambda: self._check_presence(inner, rule, values.get(each.name, ...) is None))
+        if each.name in values:
+            return self.value(hint, rule, values[each.name], inner)
+        if not arrays or inner not in self.arrays:
+            raise ValueError(f"{inner} is missing")
+        return self._array(arrays[0], rule, self.arrays.pop(inner), inner)
+
+    def _check_presence(self, path: str, rule: Rule, absent: bool) -> None:
+        if absent == bool(self.sizes.get(rule.only_with)):
+            raise ValueError(f"{path} must be there if there are {rule.only_with}, and only then")
+
+    def value(self, hint: Any, rule: Rule, value: Any, path: str) -> Any:
+        """Check a value of JSON, and give it as its type: a tuple for a list, a dataclass for an object."""
+        kinds = [kind for kind in alternatives(hint) if not is_array(kind)]
+        if value is None and NoneType in kinds:
+            return None
+        for kind in kinds:
+            if _is_of(value, kind, self.named):
+                found = self._of_kind(float if kind is int and float in kinds else kind, rule, value, path)
+                if rule.accepts is not None and not rule.accepts(found):
+                    break
+                return found
+        raise ValueError(f"{path} is {shown(value)}, which is not allowed")
+
+    def _of_kind(self, kind: Any, rule: Rule, value: Any, path: str) -> Any:
+        if kind is int or kind is float:
+            return self._number(kind, rule, value, path)
+        if kind is str:
+            return _text(rule, value, path)
+        if kind in self.named:
+            return self._named(kind, rule, value, path)
+        if is_dataclass(kind):
+            return self.part(kind, value, path)
+        if get_origin(kind) is dict:
+            inner = get_args(kind)[1]
+            return {_text(rule, key, path): self.value(inner, rule, each, path) for key, each in value.items()}
+        return self._items(kind, rule, value, path) if isinstance(value, list) else value
+
+    def _number(self, kind: type, rule: Rule, value: Any, path: str) -> Any:
+        if rule.shape is not None:
+            self._match((value,) if kind is int else (), rule.shape, path)
+        if not rule.least <= value <= rule.most:
+            raise ValueError(f"{path} is {shown(value)}; it must be from {rule.least:g} to {rule.most:g}")
+        if abs(value) <= LARGEST_WHOLE or isinstance(value, float):
+            return value
+        if kind is int:
+            raise ValueError(f"{path} is {shown(value)}, which is too large")
+        return float(value)
+
+    def _named(self, kind: Any, rule: Rule, value: Mapping[str, Any], path: str) -> Any:
+        """A value of one of several classes, by its name, such as a family."""
+        settings = dict(value)
+        name = settings.pop("name", None)
+        if not isinstance(name, str) or name not in self.named[kind]:
+            raise ValueError(f"{path} has the name {shown(name)}, which is not known")
+        made = self.part(self.named[kind][name], settings, path)
+        if rule.learnt and None in made.settings().values():
+            raise ValueError(f"{path} has a setting that is left open")
+        if rule.shape is not None:
+            self._match((made.n_predictors,), rule.shape, path)
+        return made
+
+    def _items(self, kind: Any, rule: Rule, values: list[Any], path: str) -> Any:
+        hints = get_args(kind)
+        fixed = get_origin(kind) is tuple and hints[-1] is not ...
+        if fixed and len(values) != len(hints):
+            raise ValueError(f"{path} has {len(values)} items; it must have {len(hints)}")
+        if rule.shape is not None:
+            self._match((len(values),), rule.shape, path)
+        of_items = Rule(least=rule.least, most=rule.most, choices=rule.choices, any_text=rule.any_text)
+        if hints[0] is str and all(type(each) is str for each in values) and not rule.choices:
+            _text(of_items, "".join(values), path)  # a quarter of a million words, at once
+            made = values
+        else:
+            made = [self.value(hints[0], of_items, each, f"{path}.{number}") for number, each in enumerate(values)]
+        if rule.distinct and len(set(made)) != len(made):
+            raise ValueError(f"{path} has an item twice")
+        return tuple(made) if get_origin(kind) is tuple else made
+
+    def _array(self, hint: Any, rule: Rule, values: np.ndarray, path: str) -> np.ndarray:
+        allowed = _dtypes(hint)
+        if values.dtype not in allowed:
+            wanted = " or ".join(np.dtype(dtype).name for dtype in allowed)
+            raise ValueError(f"{path} holds {values.dtype}, not numbers of {wanted}")
+        assert rule.shape is not None, f"{path} has no declared shape"
+        self._match(values.shape, rule.shape, path)
+        if rule.ends:
+            if not values.size or values[0] != 0 or np.any(values[1:] < values[:-1]):
+                raise ValueError(f"{path} must begin with 0 and never decrease")
+            self._match((int(values[-1]),), (rule.ends,), path)
+        if callable(rule.missing):
+            self._waiting.append(lambda: self._check_missing(rule, values, path))
+        elif not rule.infinite:
+            _check_bounds(rule, values[~np.isnan(values)] if rule.missing else values, path)
+        if rule.filled and not np.all(np.max(values, axis=-1, initial=0.0) > 0):
+            raise ValueError(f"{path} must have numbers above 0{' in each row' if values.ndim > 1 else ''}")
+        return values
+
+    def _check_missing(self, rule: Rule, values: np.ndarray, path: str) -> None:
+        assert callable(rule.missing)
+        if not rule.missing(self.sizes):
+            _check_bounds(rule, values, path)
+        elif not np.isnan(values).all():
+            raise ValueError(f"{path} must be missing")
+
+    def _match(self, shape: tuple[int, ...], declared: tuple[Size, ...], path: str) -> None:
+        """Check sizes against those that are known, and learn the others; wait for those that depend on more."""
+        if any(callable(size) or str(size).startswith("*") for size in declared):
+            self._waiting.append(lambda: self._check_shape(shape, declared, path))
+        else:
+            if len(shape) == len(declared):
+                for size, found in zip(declared, shape, strict=True):
+                    if isinstance(size, str):
+                        self.sizes.setdefault(size, found)
+            self._check_shape(shape, declared, path)
+
+    def _check_shape(self, shape: tuple[int, ...], declared: tuple[Size, ...], path: str) -> None:
+        wanted = []
+        for size in declared:
+            if isinstance(size, str):
+                number = self.sizes.get(size.removeprefix("*"), -1)
+                wanted += [] if size.startswith("*") and number == 1 else [number]
+            else:
+                wanted.append(size(self.sizes) if callable(size) else size)
+        if list(shape) != wanted:
+            raise ValueError(f"{path} has the size {_sizes(shape)}; it must be {_sizes(wanted)}")
+
+    @staticmethod
+    def _object(plain: Any, path: str) -> dict[str, Any]:
+        if not isinstance(plain, dict):
+            raise ValueError(f"{path} is {shown(plain)}; it must be an object with names")
+        return plain
+
+
+def _is_of(value: Any, kind: Any, named: Mapping[Any, Any]) -> bool:
+    """True if a value of JSON may be one of a type."""
+    if isinstance(value, bool) or kind is bool:
+        return isinstance(value, bool) and kind is bool
+    if kind in named or is_dataclass(kind) or get_origin(kind) is dict:
+        return isinstance(value, dict)
+    if get_origin(kind) in (list, tuple, Sequence):
+        return isinstance(value, list)
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _text(rule: Rule, value: str, path: str) -> str:
+    if rule.choices and value not in rule.choices:
+        raise ValueError(f"{path} is {shown(value)}; allowed: {', '.join(rule.choices)}")
+    if not rule.any_text and not is_text(value):
+        raise ValueError(f"{path} holds half of a surrogate pair, which is not a character")
     return value
 
 
-def checked(name: str, value: Any, kind: type) -> Any:
-    """A number or string of the type that it must have."""
-    allowed = (int, float) if kind is float else kind
-    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
-        raise ValueError(f"{name} is {value!r}, which is not of type {kind.__name__}")
-    return kind(value)
+def _check_bounds(rule: Rule, values: np.ndarray, path: str) -> None:
+    if not values.size or values.dtype == bool:
+        return
+    low, high = values.min().item(), values.max().item()
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError(f"{path} holds values that are not finite numbers")
+    if values.dtype.kind != "u" and not (rule.least <= low and high <= rule.most):
+        wrong = low if low < rule.least else high
+        raise ValueError(f"{path} holds {wrong:g}; allowed: {rule.least:g} to {rule.most:g}")
 
 
-def checked_array(
-    name: str, arrays: dict[str, np.ndarray], dtypes: tuple[type, ...] = (np.float32, np.float64)
-) -> np.ndarray:
-    """An array of the type of numbers that it must have."""
-    if arrays[name].dtype not in dtypes:
-        wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-        raise ValueError(f"{name} holds {arrays[name].dtype}, not numbers of {wanted}")
-    return arrays[name]
+@cache
+def _dtypes(hint: Any) -> tuple[type, ...]:
+    """The types of numbers that an array may hold; either float for a float."""
+    (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (None,)
+    return (inner,) if isinstance(inner, type) and not issubclass(inner, np.floating) else (np.float32, np.float64)
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes)) or "of one number"

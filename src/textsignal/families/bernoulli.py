@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from textsignal.families.classes import MOST_CLASSES, Classes
 from textsignal.families.distributions import Discrete
 from textsignal.families.labels import Labels, as_column, distinct_labels, encode_labels
 from textsignal.families.logistic import Logistic
+from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: What takes more than two classes.
 MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
@@ -46,7 +47,7 @@ class Bernoulli(Classes, Logistic):
 
     name: ClassVar[str] = "bernoulli"
 
-    labels: Labels | None = None
+    labels: tuple[Label, ...] | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
 
     def _check_labels(self) -> None:
         if len(self._labels) != 2:

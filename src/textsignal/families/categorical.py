@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,8 @@ from textsignal.families.base import raise_at, unknown_rule
 from textsignal.families.bernoulli import Bernoulli
 from textsignal.families.classes import MOST_CLASSES, Classes
 from textsignal.families.distributions import Discrete
-from textsignal.families.labels import Labels, as_column, distinct_labels, encode_labels
+from textsignal.families.labels import as_column, distinct_labels, encode_labels
+from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: The smallest probability that another model's may have.
 LEAST_CHANCE = 1e-6
@@ -43,7 +44,7 @@ class Categorical(Classes):
 
     name: ClassVar[str] = "categorical"
 
-    labels: Labels | None = None
+    labels: tuple[Label, ...] | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
 
     def _check_labels(self) -> None:
         if not 3 <= len(self._labels) <= MOST_CLASSES:

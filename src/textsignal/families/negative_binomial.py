@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from textsignal.errors import InputError
 from textsignal.families.counts import Counts
 from textsignal.families.logistic import above_zero, bell, expit, softplus
 from textsignal.families.own import flat_between, with_own
+from textsignal.stored_values import SMALLEST, rule
 
 #: Between these ends dispersion is looked for; at the lower one it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
@@ -37,7 +38,7 @@ class NegativeBinomial(Counts):
 
     name: ClassVar[str] = "negative-binomial"
 
-    dispersion: float | None = None
+    dispersion: float | None = field(default=None, metadata=rule(least=SMALLEST))
 
     def __post_init__(self) -> None:
         if self.dispersion is not None and not 0 < self.dispersion < np.inf:

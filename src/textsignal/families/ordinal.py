@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
@@ -19,6 +19,7 @@ from textsignal.families.labels import are_text, as_array, as_labels, encode_lab
 from textsignal.families.logistic import above_zero, bell, expit, softplus
 from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
 from textsignal.families.scale import split_levels
+from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: The most levels that have thresholds of their own.
 MOST_LEVELS = 20
@@ -51,7 +52,7 @@ class Ordinal(Common):
     name: ClassVar[str] = "ordinal"
     classifies: ClassVar[bool] = True
 
-    values: tuple[Any, ...] | None = None
+    values: tuple[Label, ...] | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
     thresholds: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:

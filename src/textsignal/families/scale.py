@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from scipy import special
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import MARGIN, Common, as_numbers, check_whole, constant_response, raise_at
+from textsignal.stored_values import LARGEST_WHOLE, rule
 
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
@@ -20,6 +21,8 @@ WIDEST_LEARNT_SCALE = 100
 WIDEST_SCALE = 1_000_000
 #: A response is on the scale if it is so near to a level, in steps.
 NEAR = 1e-6
+#: The smallest step of a stored scale: levels are rounded to ten digits.
+LEAST_STEP = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,9 +34,9 @@ class Scale(Common):
     step : from one level to the next.
     """
 
-    n: int | None = None
-    lowest: float | None = None
-    step: float = 1
+    n: int | None = field(default=None, metadata=rule(least=1, most=WIDEST_SCALE))
+    lowest: float | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
+    step: float = field(default=1, metadata=rule(least=LEAST_STEP, most=LARGEST_WHOLE))
 
     def __post_init__(self) -> None:
         kind = type(self).__name__

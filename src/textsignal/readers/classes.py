@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.bernoulli import Bernoulli
 from textsignal.readers.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.stored_values import rule
 from textsignal.topics.drivers import Spoken
 from textsignal.topics.explanation import Explanation
 from textsignal.topics.reading import Observed, Reading, Tokens
@@ -34,9 +35,9 @@ class ClassReader:
     coefficients : (classes + 1, classes - 1) what chances are made of (`training.class_chances`).
     """
 
-    family: Family
-    readers: tuple[ThemeReader, ...]
-    coefficients: Vector
+    family: Family = field(metadata=rule(shape=("further classes",), learnt=True))
+    readers: tuple[ThemeReader, ...] = field(metadata=rule(shape=(lambda sizes: sizes["further classes"] + 1,)))
+    coefficients: Vector = field(metadata=rule(shape=(lambda sizes: sizes["further classes"] + 2, "further classes")))
 
     @classmethod
     def of(cls, family: Family, readers: Sequence[ThemeReader]) -> ClassReader:
@@ -50,12 +51,9 @@ class ClassReader:
         return cls(family, tuple(readers), coefficients)
 
     def check(self) -> None:
-        """Raise ValueError where the parts do not fit together: a stored model may be damaged."""
-        n_classes = len(self.family.levels)
-        if len(self.readers) != n_classes or self.coefficients.shape != (n_classes + 1, n_classes - 1):
-            raise ValueError(f"there are {n_classes} classes, and parts for others")
-        if not np.all(np.isfinite(self.coefficients)):
-            raise ValueError("chances of classes: not all are finite numbers")
+        """Raise ValueError if classes differ in their themes, or are only two: a stored model may be damaged."""
+        if self.family.n_predictors == 1:
+            raise ValueError(f"the {self.family.name} family is not of several classes")
         if not all(reader.shares_themes(self._first) for reader in self.readers):
             raise ValueError("classes have different themes")
 

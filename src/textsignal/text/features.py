@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.engines import Engine
 from textsignal.kernels.counting import find_features, key_table, sentence_sums
+from textsignal.stored_values import rule
 from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
 from textsignal.text.units import SentenceTexts
 
@@ -75,8 +76,15 @@ class Features:
     kinds : (features,) 0 for a word, 1 for a negated word, 2 for a phrase, 3 for one whose words are under a negation.
     """
 
-    names: Sequence[str]
-    kinds: NDArray[np.int8]
+    names: Sequence[str] = field(metadata=rule(shape=("features",)))
+    kinds: NDArray[np.int8] = field(metadata=rule(shape=("features",), least=WORD, most=NEGATED_PHRASE))
+
+    def check(self) -> None:
+        """Raise ValueError if a phrase is not of two words, or a feature is twice: a stored model may be damaged."""
+        if any(" " not in self.names[j] for j in np.flatnonzero(self.is_phrase).tolist()):
+            raise ValueError("a phrase is not of two words")
+        if len({*zip(self.names, self.kinds.tolist(), strict=True)}) != len(self):
+            raise ValueError("a feature is twice")
 
     def __len__(self) -> int:
         return len(self.names)

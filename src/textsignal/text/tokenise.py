@@ -133,6 +133,11 @@ def language_name(language: str) -> str:
     return str(name)
 
 
+def is_language_name(language: str) -> bool:
+    """True for the English name of a language that there are stop words for."""
+    return language in AVAILABLE_LANGUAGES
+
+
 def _stop_words_of(language: str) -> frozenset[str]:
     name = language_name(language)
     # Some of the package's lists hold quotation marks and commas around their words.

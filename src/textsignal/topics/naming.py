@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,10 +35,10 @@ class Naming:
 
     response: str = "response"
     unit: str = POINTS
-    given: str = field(default="", metadata={"later": True})
-    event: str = field(default="", metadata={"later": True})
-    lower_is_better: bool = field(default=False, metadata={"later": True})
-    is_class: bool = field(default=False, metadata={"later": True})
+    given: str = ""
+    event: str = ""
+    lower_is_better: bool = False
+    is_class: bool = False
 
     @classmethod
     def of(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from textsignal import evaluate
 from textsignal.arrays import Vector
 from textsignal.kernels.counting import count_numbers, placed_sums
+from textsignal.stored_values import rule
 from textsignal.text.content import DESCRIBING
 from textsignal.text.features import NOT, PHRASE
 from textsignal.text.units import SentenceTexts
@@ -34,6 +35,11 @@ LISTED = 8
 LEAST_PART = 0.05
 
 
+def has_no_pairs(sizes: Mapping[str, int]) -> bool:
+    """True if there is a single term, so that the coherence of topics is not a number."""
+    return sizes["terms"] == 1
+
+
 @dataclass(frozen=True, eq=False)
 class ThemeWords:
     """What people are shown of themes, as the training texts have it.
@@ -43,16 +49,10 @@ class ThemeWords:
     coherence : (themes,) mean NPMI of each theme's ten most probable terms.
     """
 
-    labels: list[str]
-    raises: list[list[str]]
-    lowers: list[list[str]]
-    coherence: Vector
-
-    def check(self, n_themes: int) -> None:
-        """Raise ValueError unless there are words for every theme: a stored model may be damaged."""
-        for name in ("labels", "raises", "lowers"):
-            if len(getattr(self, name)) != n_themes:
-                raise ValueError(f"{name} must be {n_themes}, one for each theme")
+    labels: list[str] = field(metadata=rule(shape=("topics",)))
+    raises: list[list[str]] = field(metadata=rule(shape=("topics",)))
+    lowers: list[list[str]] = field(metadata=rule(shape=("topics",)))
+    coherence: Vector = field(metadata=rule(shape=("topics",), missing=has_no_pairs))
 
 
 def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:

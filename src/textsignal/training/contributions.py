@@ -11,7 +11,8 @@ below 0: hardly where there is something, but where the response is noise, nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from textsignal.arrays import Vector
 from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.families import Family, linear_predictor
+from textsignal.stored_values import rule
 from textsignal.training.covariate_effects import dispersion_of, standard_errors
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.training.grouped import grouped
@@ -39,6 +41,10 @@ LEAST_ALIKE = 10
 PART, LEAST_OF_PARTS = 10, 30_000
 
 
+def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
+    return 2 * sizes["topics"] + sizes["covariates"] + 2
+
+
 @dataclass(frozen=True)
 class ThemeEffects:
     """Coefficients of the GLM on themes.
@@ -51,12 +57,12 @@ class ThemeEffects:
         None where nothing is.
     """
 
-    gamma: Vector
-    beta: Vector
+    gamma: Vector = field(metadata=rule(shape=("topics",)))
+    beta: Vector = field(metadata=rule(shape=("topics",)))
     constant: float
-    hessian: Vector
-    covariates: Vector | None = None
-    covariate_errors: Vector | None = None
+    hessian: Vector = field(metadata=rule(shape=(_rows_of_hessian, _rows_of_hessian)))
+    covariates: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
+    covariate_errors: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
 
     @property
     def covariate_effects(self) -> Vector:

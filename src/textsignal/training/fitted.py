@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -11,6 +12,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
 from textsignal.families import Family, linear_predictor
 from textsignal.inference import Inference
+from textsignal.stored_values import rule
 from textsignal.topics.effects import text_shares
 from textsignal.training.corpus import Corpus
 from textsignal.training.covariate_effects import dispersion_of, standard_errors
@@ -19,6 +21,12 @@ from textsignal.training.loop import Trace
 
 #: Why training stopped, where nothing moved any more.
 CONVERGED = "converged"
+#: The largest number of topics and weights in a stored model: its square is finite in single precision too.
+LARGEST_WEIGHT = 1e15
+
+
+def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
+    return (sizes["topics"] + sizes["covariates"] + 1) * sizes["predictors"]
 
 
 @dataclass(frozen=True)
@@ -42,22 +50,22 @@ class FittedTopics:
         None where nothing is.
     """
 
-    family: Family
-    topics: Array
-    effects: Vector
-    intercept: float | Vector
-    hessian: Vector
-    mean_weights: Vector
-    smoothing: float
-    tol: float
+    family: Family = field(metadata=rule(shape=("predictors",), learnt=True))
+    topics: Array = field(metadata=rule(shape=("topics", "terms"), least=0, most=LARGEST_WEIGHT))
+    effects: Vector = field(metadata=rule(shape=("topics", "*predictors")))
+    intercept: float | Vector = field(metadata=rule(shape=("*predictors",)))
+    hessian: Vector = field(metadata=rule(shape=(_rows_of_hessian, _rows_of_hessian)))
+    mean_weights: Vector = field(metadata=rule(shape=("topics",), least=0, most=LARGEST_WEIGHT))
+    smoothing: float = field(metadata=rule(least=0, most=LARGEST_WEIGHT))
+    tol: float = field(metadata=rule(least=0))
     unit_rows: bool
-    word_effects: Vector
+    word_effects: Vector = field(metadata=rule(shape=("terms",)))
     trace: Trace
     reason: str
     weights: Array | None = field(default=None, metadata={"stored": False})
     from_text: bool = field(default=True, metadata={"stored": False})
-    covariates: Vector | None = None
-    covariate_errors: Vector | None = None
+    covariates: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
+    covariate_errors: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
 
     @property
     def inference(self) -> Inference:
@@ -98,27 +106,6 @@ class FittedTopics:
             covariates=fit.covariates,
             covariate_errors=fit.covariate_errors,
         )
-
-    def check(self) -> None:
-        """Raise a ValueError unless all values fit together and can be: compiled kernels trust them."""
-        if None in self.family.settings().values():
-            raise ValueError("the scale of the family is left open")
-        n_topics, n_terms = self.topics.shape
-        n_covariates = len(self.covariate_effects)
-        several = () if self.family.n_predictors == 1 else (self.family.n_predictors,)
-        width = (n_topics + n_covariates + 1) * self.family.n_predictors
-        shapes = {"hessian": (width, width), "word_effects": (n_terms,), "covariate_effects": (n_covariates,)}
-        shapes |= {"effects": (n_topics, *several), "mean_weights": (n_topics,), "intercept": several}
-        for name, shape in shapes.items():
-            if np.shape(getattr(self, name)) != shape:
-                raise ValueError(f"{name} has shape {np.shape(getattr(self, name))}; it must be {shape}")
-        finite = ("topics", "effects", "intercept", "hessian", "mean_weights", "smoothing", "tol", "word_effects")
-        for name in (*finite, "covariate_effects"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise ValueError(f"{name} holds values that are not finite numbers")
-        for name in ("topics", "mean_weights", "smoothing", "tol"):
-            if np.any(np.less(getattr(self, name), 0)):
-                raise ValueError(f"{name} holds values below 0")
 
 
 @dataclass(frozen=True)

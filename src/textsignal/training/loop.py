@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from textsignal.arrays import Vector
 from textsignal.errors import TrainingError
+from textsignal.stored_values import rule
 
 #: Relative change of an objective that summing in another order makes.
 ROUNDING = 1e-14
@@ -39,10 +40,10 @@ class Trace:
     supervision : the same throughout.
     """
 
-    text: Vector
-    response: Vector
-    penalty: Vector
-    supervision: float
+    text: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    response: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    penalty: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    supervision: float = field(metadata=rule(least=0))
 
     @classmethod
     def of(cls, losses: Sequence[Losses]) -> Self:

@@ -17,12 +17,14 @@ from textsignal.arrays import Vector
 from textsignal.engines import Compute, Engine
 from textsignal.families import Family
 from textsignal.kernels.counting import word_sums
-from textsignal.text.features import NEGATED_PHRASE, WORD, Features, Occurrences
+from textsignal.stored_values import rule
+from textsignal.text.features import WORD, Features, Occurrences
+from textsignal.text.tokenise import is_language_name
 from textsignal.text.tokens import count_codes
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.draws import Keys
-from textsignal.training.themes import Themes, shares_of
+from textsignal.training.themes import MOST_SHARE, Themes, shares_of
 from textsignal.training.tone import Tone
 
 
@@ -40,16 +42,16 @@ class ThemeTraining:
     given : (documents,) what covariates and offset add to the linear predictor; None for nothing.
     """
 
-    keys: Keys
-    ends: NDArray[np.int64]
-    sentence_tone: Vector
-    tone: Vector
-    shares: Vector
-    spoken: NDArray[np.bool_]
-    responses: Vector
-    weight: Vector
-    later: NDArray[np.bool_]
-    given: Vector | None = None
+    keys: Keys = field(metadata=rule(shape=("documents",)))
+    ends: NDArray[np.int64] = field(metadata=rule(shape=(lambda sizes: sizes["documents"] + 1,), ends="sentences"))
+    sentence_tone: Vector = field(metadata=rule(shape=("sentences",)))
+    tone: Vector = field(metadata=rule(shape=("documents", "topics")))
+    shares: Vector = field(metadata=rule(shape=("documents", "topics"), least=0, most=MOST_SHARE))
+    spoken: NDArray[np.bool_] = field(metadata=rule(shape=("documents", "topics")))
+    responses: Vector = field(metadata=rule(shape=("documents",), missing=True))
+    weight: Vector = field(metadata=rule(shape=("documents",), least=0, filled=True))
+    later: NDArray[np.bool_] = field(metadata=rule(shape=("documents",)))
+    given: Vector | None = field(default=None, metadata=rule(shape=("documents",)))
 
     @classmethod
     def of(
@@ -69,22 +71,6 @@ class ThemeTraining:
             later=np.zeros(len(texts), dtype=bool),
             given=given,
         )
-
-    def check(self, family: Family) -> None:
-        """Raise ValueError where the numbers cannot be, shapes aside."""
-        for name in ("sentence_tone", "tone", "shares", "weight"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise ValueError(f"{name} of training: not all are finite numbers")
-        for name in ("shares", "weight"):
-            if np.any(getattr(self, name) < 0):
-                raise ValueError(f"{name} of training: they must be at least 0")
-        if self.given is not None and not np.all(np.isfinite(self.given)):
-            raise ValueError("what is given of training: not all are finite numbers")
-        if self.ends[0] != 0 or np.any(np.diff(self.ends) < 0) or self.sentence_tone.shape != (self.ends[-1],):
-            raise ValueError("ends of documents: they do not fit the sentences")
-        if self.weight.sum() <= 0:
-            raise ValueError("weight of training: no document counts")
-        family.encode(self.responses)
 
     def unseen_tone(self, reading: ThemeReading) -> Vector:
         """(sentences,) tone that has not seen the texts' responses: out of fold for texts that were in training."""
@@ -111,67 +97,21 @@ class FittedThemes:
     basis : a sentence on which documents what was learnt from; "" where all was from those of `training`.
     """
 
-    family: Family
+    family: Family = field(metadata=rule(shape=(1,), learnt=True))
     chosen: str
-    language: str | None
-    terms: Sequence[str]
+    language: str | None = field(metadata=rule(accepts=is_language_name))
+    terms: Sequence[str] = field(metadata=rule(shape=("terms",), distinct=True))
     features: Features
-    tone: Vector
+    tone: Vector = field(metadata=rule(shape=("features",)))
     themes: Themes
     effects: ThemeEffects
     training: ThemeTraining
-    why: str = field(default="", metadata={"later": True})
-    basis: str = field(default="", metadata={"later": True})
+    why: str = ""
+    basis: str = ""
 
     def check(self) -> None:
-        """Raise ValueError where the parts do not fit together: a stored model may be damaged."""
-        if None in self.family.settings().values():
-            raise ValueError("the scale of the family is left open")
-        n_themes, n_terms = self.themes.topics.shape
-        n_features, n_documents = len(self.features.names), len(self.training.keys)
-        n_covariates, given = len(self.effects.covariate_effects), self.training.given
-        width = 2 * n_themes + n_covariates + 2
-        shapes = {
-            "terms": (len(self.terms), n_terms),
-            "kinds of features": (self.features.kinds.shape, (n_features,)),
-            "tone": (self.tone.shape, (n_features,)),
-            "term weights": (self.themes.term_weights.shape, (n_terms,)),
-            "prevalence": (self.themes.prevalence.shape, (n_themes,)),
-            "gamma": (self.effects.gamma.shape, (n_themes,)),
-            "beta": (self.effects.beta.shape, (n_themes,)),
-            "hessian": (self.effects.hessian.shape, (width, width)),
-            "effects of covariates": (self.effects.covariate_effects.shape, (n_covariates,)),
-            "what is given of training": ((n_documents,) if given is None else given.shape, (n_documents,)),
-            "keys of documents": (self.training.keys.shape, (n_documents,)),
-            "tone of training": (self.training.tone.shape, (n_documents, n_themes)),
-            "shares of training": (self.training.shares.shape, (n_documents, n_themes)),
-            "spoken of in training": (self.training.spoken.shape, (n_documents, n_themes)),
-            "responses": (self.training.responses.shape, (n_documents,)),
-            "weights of documents": (self.training.weight.shape, (n_documents,)),
-            "later documents": (self.training.later.shape, (n_documents,)),
-            "ends of documents": (self.training.ends.shape, (n_documents + 1,)),
-        }
-        for name, (found, expected) in shapes.items():
-            if found != expected:
-                raise ValueError(f"{name}: {found}, where {expected} is needed")
-        self._check_numbers()
-        self.training.check(self.family)
-
-    def _check_numbers(self) -> None:
-        themes, effects = self.themes, self.effects
-        never_negative = {"themes": themes.topics, "term weights": themes.term_weights, "prevalence": themes.prevalence}
-        signed = {"tone": self.tone, "gamma": effects.gamma, "beta": effects.beta, "hessian": effects.hessian}
-        signed |= {"effects of covariates": effects.covariate_effects}
-        for name, values in (never_negative | signed | {"the constant": effects.constant}).items():
-            if not np.all(np.isfinite(values)):
-                raise ValueError(f"{name}: not all are finite numbers")
-        for name, values in never_negative.items():
-            if np.any(values < 0):
-                raise ValueError(f"{name}: they must be at least 0")
-        if np.any(themes.term_weights == 0):
-            raise ValueError("term weights: they must be above 0")
-        if not np.all((self.features.kinds >= 0) & (self.features.kinds <= NEGATED_PHRASE)):
-            raise ValueError("kinds of features: a kind is not known")
+        """Raise ValueError if the responses of training are not of the family: a stored model may be damaged."""
+        self.family.encode(self.training.responses)
 
     @property
     def n_themes(self) -> int:

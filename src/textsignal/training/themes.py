@@ -9,7 +9,7 @@ of is a theme, and a word that carries tone says little about one. With several 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from textsignal.engines import Compute
 from textsignal.families import Family
 from textsignal.inference import Inference
 from textsignal.kernels import Rows, gpu, gpu_themes, pad
+from textsignal.stored_values import SMALLEST, rule
 from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
@@ -32,6 +33,8 @@ FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
 ITERATIONS = 3
 #: How near the best weights of a sentence must come.
 SENTENCE_TOL = 1e-3
+#: The largest share in a stored model, which rounding may have taken above 1.
+MOST_SHARE = 1.001
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ class Themes:
     prevalence : (themes,) share of all text; where a document without a content term is placed.
     """
 
-    topics: Vector
-    term_weights: Vector
-    prevalence: Vector
+    topics: Vector = field(metadata=rule(shape=("topics", "terms"), least=0, most=MOST_SHARE, filled=True))
+    term_weights: Vector = field(metadata=rule(shape=("terms",), least=SMALLEST))
+    prevalence: Vector = field(metadata=rule(shape=("topics",), least=0, most=MOST_SHARE, filled=True))
 
     @property
     def inference(self) -> Inference:
