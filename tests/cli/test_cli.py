@@ -681,7 +681,7 @@ def test_predictions_carry_other_columns(ok, model):
     plain = csv(ok(*arguments)[0])
     kept = pd.read_csv(io.StringIO(ok(*arguments, "--keep", "id,Rating")[0]), dtype={"id": str})
     assert list(kept.columns) == ["row", "id", "Rating", *plain.columns[1:]]
-    assert kept["id"].tolist() == table["id"].tolist()
+    assert kept["id"].tolist() == ["a", "007", "'=1+1"]  # which no spreadsheet runs
     assert list(csv(ok(*arguments, "--keep", "when, exactly")[0]).columns)[:2] == ["row", "when, exactly"]
     every = csv(ok(*arguments, "--keep", "all")[0])
     assert list(every.columns) == ["row", *table.columns, *plain.columns[1:]]

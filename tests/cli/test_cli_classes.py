@@ -1,17 +1,20 @@
 """Classes without an order on the command line."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from textsignal import TextResponseModel, load
+from textsignal.cli.models import rows_of_fit
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.tables.analyse import analyse
 from textsignal.tables.classes import analyse_classes, has_classes
 from textsignal.tables.used import response_in
+from textsignal.tables.write import write_csv
 
 N = 160
 REVIEWS = synthetic_reviews(N, seed=9)
@@ -53,6 +56,14 @@ def test_documents_hold_labels_and_the_chances_that_the_model_gives(out):
     chances = documents[[f"p_{label}" for label in CLASSES]].to_numpy()
     np.testing.assert_allclose(chances, model.predict_proba(REVIEWS.texts), rtol=1e-6)
     assert documents["prediction"].tolist() == model.predict(REVIEWS.texts).tolist()
+
+
+def test_a_class_that_a_spreadsheet_would_run_is_known_again(tmp_path):
+    documents = pd.DataFrame({"row": [1, 2], "response": ["=low", "high"], "held_out": [True, False]})
+    write_csv(documents, tmp_path / "documents.csv")
+    assert "'=low" in (tmp_path / "documents.csv").read_text()
+    model = SimpleNamespace(naming_=SimpleNamespace(is_class=True, event="=low"))
+    assert rows_of_fit(tmp_path / "model", model, "Kind")["response"].tolist() == [1, 0]
 
 
 def test_skill_is_that_of_rows_that_were_not_seen_beside_the_frequencies(out):

@@ -13,6 +13,7 @@ from small_reviews import HELD_OUT, REVIEWS
 from textsignal import TextResponseModel, TextVectorizer
 from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
+from textsignal.tables.write import without_formulas
 
 FOCUSABLE = "a[href], button, input, select:enabled, textarea, summary, [tabindex='0']"
 
@@ -111,6 +112,21 @@ def test_the_numbers_are_given_away_as_a_table(seen, models, name, tmp_path):
     assert found["label"].tolist() == expected["label"].tolist()
     for measure in ("reach", "share", "well", "badly", "lift", "worth"):
         np.testing.assert_allclose(found[measure], expected[measure])
+
+
+def test_a_spreadsheet_runs_no_name(visit, reports, tmp_path):
+    page = visit(reports["themes"]).page
+    names = ["=1+1", "-5", "@beds", "'+1 a"]
+    for number, name in enumerate(names):
+        page.click(f"#row-{number} a")
+        page.fill(f"#name-{number}", name)
+        page.press(f"#name-{number}", "Tab")
+    with page.expect_download() as download:
+        page.click("#download")
+    download.value.save_as(tmp_path / "drivers.csv")
+    found = pd.read_csv(tmp_path / "drivers.csv", dtype=str).set_index("number")["label"]
+    expected = without_formulas(pd.DataFrame({"label": names}))["label"]
+    assert found[["0", "1", "2", "3"]].tolist() == expected.tolist() == ["'=1+1", "-5", "'@beds", "''+1 a"]
 
 
 def test_the_chart_is_given_away_as_a_picture(seen, tmp_path):

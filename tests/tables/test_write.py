@@ -10,10 +10,20 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from textsignal.errors import OutputError
 from textsignal.tables.read import read_table
-from textsignal.tables.write import check_not_input, whole_file, whole_folder, whole_table
+from textsignal.tables.write import (
+    check_not_input,
+    whole_file,
+    whole_folder,
+    whole_table,
+    with_formulas,
+    without_formulas,
+)
+from textsignal.tables.write_batches import whole_batches
 
 
 class Stopped(BaseException):
@@ -276,6 +286,9 @@ def test_a_table_is_read_back_as_it_was_written(tmp_path, ending):
         write(TABLE)
     found = read_table(path)
     assert list(found.columns) == ["text", "value"]
+    if ending.startswith((".csv", ".tsv")):  # a spreadsheet would run the first text
+        assert found["text"].tolist() == ["'=1+1", *TABLE["text"].tolist()[1:]]
+        found = with_formulas(found)
     assert found["text"].tolist() == TABLE["text"].tolist()
     np.testing.assert_allclose(found["value"].astype(float), TABLE["value"], rtol=1e-14)
 
@@ -288,6 +301,53 @@ def test_no_text_becomes_a_formula_and_none_is_cut(tmp_path):
     assert sheet.cell(2, 1).value == "=1+1"
     assert sheet.cell(3, 1).value == "bell\ufffd"
     assert len(sheet.cell(4, 1).value) == 32_767
+
+
+RUN = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "\r=1", "- dirty", "+1 555", "-5/3"]
+PLAIN = ["-5", "+1.5", "-1e-9", "-3,50", "-5%", "-", "=", "fine", "a=b", "", "'tis", "'-5", "1-2", " =1"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("whole", [whole_table, whole_batches])
+def test_a_spreadsheet_runs_no_text_and_no_name(tmp_path, ending, whole):
+    table = pd.DataFrame({"=1+1": RUN, "-5": -0.5, "group": pd.Categorical(RUN), "effect": np.arange(len(RUN))})
+    with whole(tmp_path / f"t{ending}", force=False) as write:
+        write(table)
+    found = pd.read_csv(tmp_path / f"t{ending}", sep="\t" if ending == ".tsv" else ",")
+    assert list(found) == ["'=1+1", "-5", "group", "effect"]
+    assert found["'=1+1"].tolist() == found["group"].tolist() == [f"'{text}" for text in RUN]
+    assert found["-5"].tolist() == [-0.5] * len(RUN)
+
+
+@pytest.mark.parametrize("whole", [whole_table, whole_batches])
+def test_a_carriage_return_ends_no_row(tmp_path, whole):
+    with whole(tmp_path / "t.csv", force=False) as write:
+        write(pd.DataFrame({"text": ["fine\r=1+1", "plain"], "value": [-0.5, 1.0]}))
+    assert (tmp_path / "t.csv").read_bytes() == b'"text","value"\n"fine\r=1+1",-0.5\n"plain",1.0\n'
+    assert read_table(tmp_path / "t.csv")["text"].tolist() == ["fine\r=1+1", "plain"]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".parquet", ".xlsx"])
+def test_formats_that_know_texts_hold_them_as_they_are(tmp_path, ending):
+    table = pd.DataFrame({"=1+1": ["=1+1", "-2+3", "@SUM(1)"]})
+    with whole_table(tmp_path / f"t{ending}", force=False) as write:
+        write(table)
+    assert read_table(tmp_path / f"t{ending}").to_dict("list") == table.to_dict("list")
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_texts_and_numbers_that_are_not_run_are_kept(text):
+    table = pd.DataFrame({"text": [text, None], "number": [-0.5, np.nan]})
+    pd.testing.assert_frame_equal(without_formulas(table), table)
+
+
+@given(st.lists(st.text("=+-@\t\r'.,5e%a") | st.text() | st.none()))
+def test_what_a_spreadsheet_would_run_is_given_back_as_it_was(texts):
+    table = pd.DataFrame({"text": pd.Series(texts, dtype=object)})
+    safe = without_formulas(table)
+    for text in safe["text"]:
+        assert not text or text[0] not in "=+-@\t\r" or len(text) == 1 or not set(text) - set("+-0123456789.,eE%")
+    assert with_formulas(safe)["text"].tolist() == texts
 
 
 @pytest.mark.parametrize(

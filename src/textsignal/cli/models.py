@@ -83,11 +83,12 @@ def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.Dat
 
     from textsignal.tables.classes import split_of_class
     from textsignal.tables.several import split_of
+    from textsignal.tables.write import with_formulas
 
     split = folder.parent / "documents.csv"
     if not split.is_file():
         return None
-    naming, rows = model.naming_, pd.read_csv(split)
+    naming, rows = model.naming_, with_formulas(pd.read_csv(split))
     return split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
 
 

@@ -19,7 +19,7 @@ from textsignal.cli.options import (
     SheetOption,
     TextOption,
 )
-from textsignal.tables.write import check_not_input
+from textsignal.tables.write import check_not_input, write_csv
 from textsignal.tables.write_batches import whole_batches
 
 if TYPE_CHECKING:
@@ -99,4 +99,4 @@ def _say_choice(file: str, choice: str) -> None:
 def _to_screen() -> Callable[[pd.DataFrame], None]:
     """Write tables to the screen, one header for all."""
     header = iter((True,))
-    return lambda table: table.to_csv(sys.stdout, index=False, header=next(header, False))
+    return lambda table: write_csv(table, sys.stdout, header=next(header, False))

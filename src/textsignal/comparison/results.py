@@ -16,6 +16,7 @@ from textsignal.arrays import Vector
 from textsignal.comparison.scores import Estimate, auc_of, mean_of, r2_of
 from textsignal.comparison.wording import CLEAR, Party, Standing, say_best, say_worth
 from textsignal.families import Family
+from textsignal.tables.write import write_csv
 
 #: Our model's name among methods.
 OURS = "textsignal"
@@ -165,6 +166,6 @@ class Comparison:
 
     def write(self, folder: Path) -> None:
         """Write compare.csv, predictions.csv and summary.txt into a folder."""
-        self.table.to_csv(folder / "compare.csv", index=False)
-        self.predictions.to_csv(folder / "predictions.csv", index=False, float_format="%.8g")
+        write_csv(self.table, folder / "compare.csv")
+        write_csv(self.predictions, folder / "predictions.csv", float_format="%.8g")
         (folder / "summary.txt").write_text(f"{self}\n", encoding="utf-8")

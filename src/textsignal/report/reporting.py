@@ -71,8 +71,8 @@ class Reporting(Trusted):
             as two or three fits. None for none.
         groups : (documents,) of the ranges: within which texts depend on each other, such as hotels.
         with_texts : whether documents are shown; if not, the file is checked to hold none.
-        mask : whether e-mail addresses and phone numbers in documents are shown as "[e-mail]" and "[phone]"; all numbers
-            are those of the unmasked documents.
+        mask : whether e-mail addresses and phone numbers in documents are shown as "[e-mail]" and "[phone]"; all
+            numbers are those of the unmasked documents.
         n_documents : documents to put into the file, to be looked through there; a sample where there are more.
         title : of the page.
         response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars"; None for

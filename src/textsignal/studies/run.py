@@ -16,6 +16,7 @@ from textsignal.studies.methods import methods_for
 from textsignal.studies.page import Part, page
 from textsignal.studies.samples import Sample
 from textsignal.studies.study import Cell, Plan, Study
+from textsignal.tables.write import write_csv
 
 #: File of finished cells in the folder of results.
 KEPT = "cells.jsonl"
@@ -93,7 +94,7 @@ def reproduce(
         plan = _plan(study, wanted)
         tables = _run(study, plan, folder / KEPT, n_jobs, progress)
         for name, table in tables.items():
-            table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+            write_csv(table, folder / f"{name}.csv", float_format="%.6g")
         figures = _save_figures(study, plan, tables, folder, page_file)
         parts.append(Part(study.title, study.section(plan, tables), figures, tuple(study.claims(plan, tables))))
     page_file.parent.mkdir(parents=True, exist_ok=True)

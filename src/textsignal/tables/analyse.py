@@ -23,6 +23,7 @@ from textsignal.tables.covariates import beside_texts
 from textsignal.tables.read import groups_of
 from textsignal.tables.rows import ParsedResponse
 from textsignal.tables.used import UsedRows, n_classes, range_of, response_in, use_rows
+from textsignal.tables.write import write_csv
 from textsignal.topics.beside import Times
 from textsignal.topics.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.topics.findings import Drivers, finding_of
@@ -111,10 +112,10 @@ class Analysis:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        self.topics().to_csv(folder / "topics.csv", index=False)
+        write_csv(self.topics(), folder / "topics.csv")
         if self.drivers is not None:
-            with_lists_as_text(self.drivers).to_csv(folder / "drivers.csv", index=False)
-        self.documents.to_csv(folder / "documents.csv", index=False, float_format="%.8g")
+            write_csv(with_lists_as_text(self.drivers), folder / "drivers.csv")
+        write_csv(self.documents, folder / "documents.csv", float_format="%.8g")
         text = json.dumps(without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         self.write_report(folder / "report.html", report)

@@ -20,6 +20,7 @@ from textsignal.tables.analyse import Analysis, analysis_of, without_nan
 from textsignal.tables.covariates import beside_texts
 from textsignal.tables.read import held_texts, kept_columns
 from textsignal.tables.used import range_of, response_in, use_rows
+from textsignal.tables.write import write_csv
 from textsignal.topics.naming import Naming
 from textsignal.topics.table import with_lists_as_text
 
@@ -46,12 +47,12 @@ class Analyses:
         """
         self.save(folder / "model")
         topics = {name: each.topics() for name, each in self.of_each.items()}
-        stacked(topics, self.noun).to_csv(folder / "topics.csv", index=False)
+        write_csv(stacked(topics, self.noun), folder / "topics.csv")
         table = self.model.compare()
-        _flat(table, self.noun).to_csv(folder / "responses.csv", index=False)
+        write_csv(_flat(table, self.noun), folder / "responses.csv")
         if drivers := {name: each.drivers for name, each in self.of_each.items() if each.drivers is not None}:
-            with_lists_as_text(stacked(drivers, self.noun)).to_csv(folder / "drivers.csv", index=False)
-        self.documents().to_csv(folder / "documents.csv", index=False, float_format="%.8g")
+            write_csv(with_lists_as_text(stacked(drivers, self.noun)), folder / "drivers.csv")
+        write_csv(self.documents(), folder / "documents.csv", float_format="%.8g")
         text = json.dumps(self.summary(), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         beside = responses_beside(table, {name: each.model.naming_ for name, each in self.of_each.items()}, self.noun)

@@ -10,6 +10,7 @@ that folder puts them in their place before anything else.
 
 from __future__ import annotations
 
+import csv
 import ctypes
 import os
 import re
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from textsignal.errors import OutputError
 from textsignal.tables.files import PACKED, one_line
@@ -84,6 +85,7 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame
     """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
 
     CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
+    Texts that a spreadsheet would run have an apostrophe before them in CSV and TSV, and are texts in Excel.
     """
     write = writer_of(target)
     with whole_file(target, force=force) as file:
@@ -108,8 +110,69 @@ def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target
         raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
 
 
-def _write_csv(table: pd.DataFrame, file: Path, separator: str) -> None:
-    table.to_csv(file, index=False, sep=separator)
+def write_csv(
+    table: pd.DataFrame,
+    file: Path | IO[str],
+    separator: str = ",",
+    *,
+    header: bool = True,
+    float_format: str | None = None,
+) -> None:
+    """Write a table as CSV in which a spreadsheet runs nothing: texts and names are as `without_formulas` has them."""
+    from pandas.api.types import is_numeric_dtype
+
+    safe = without_formulas(table)
+    # A carriage return ends a row for a spreadsheet, but Python before 3.13 does not quote a cell because of one.
+    texts = (safe.iloc[:, number] for number, dtype in enumerate(safe.dtypes) if not is_numeric_dtype(dtype))
+    returns = any("\r" in cell for column in (safe.columns, *texts) for cell in column if isinstance(cell, str))
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    safe.to_csv(file, index=False, sep=separator, header=header, float_format=float_format, quoting=quoting)
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with an apostrophe before texts, and names of columns, that a spreadsheet takes for a formula.
+
+    Numbers are kept, also those that are texts, such as "-5".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"@hotel": ["=1+1", "-5", "- cold", "fine"], "effect": [-0.5, 0, 1, 2]})
+    >>> safe = without_formulas(table)
+    >>> list(safe), safe["'@hotel"].tolist()
+    (["'@hotel", 'effect'], ["'=1+1", '-5', "'- cold", 'fine'])
+    >>> with_formulas(safe).equals(table)
+    True
+    """
+    return _changed(table, lambda cell: f"'{cell}" if _is_formula(cell) else cell)
+
+
+def with_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table that `without_formulas` was given."""
+    return _changed(table, lambda cell: cell[1:] if cell[:1] == "'" and _is_formula(cell[1:]) else cell)
+
+
+def _is_formula(cell: str) -> bool:
+    """True if a spreadsheet takes a cell, with or without apostrophes before it, for a formula.
+
+    A cell that has some gets one more, so that removing one always gives back what there was.
+    """
+    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Change the texts of a table and the names of its columns."""
+    import pandas as pd
+
+    changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
+    for number, dtype in enumerate(table.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            column = table.iloc[:, number].tolist()
+            cells = [change(cell) if isinstance(cell, str) else cell for cell in column]
+            if any(cell is not old for cell, old in zip(cells, column, strict=True)):
+                kept = dtype if isinstance(dtype, pd.StringDtype) else object
+                changed.isetitem(number, pd.Series(cells, index=table.index, dtype=kept))
+    return changed
 
 
 def _write_json(table: pd.DataFrame, file: Path, lines: bool) -> None:
@@ -142,11 +205,13 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
                     cell.data_type = "s"
 
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
+_NUMBER = re.compile(r"'*[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?%?")
 _LONGEST_CELL = 32_767
 _NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    ".csv": partial(_write_csv, separator=","),
-    ".tsv": partial(_write_csv, separator="\t"),
+    ".csv": write_csv,
+    ".tsv": partial(write_csv, separator="\t"),
     ".jsonl": partial(_write_json, lines=True),
     ".ndjson": partial(_write_json, lines=True),
     ".json": partial(_write_json, lines=False),

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from textsignal.errors import OutputError
 from textsignal.tables.files import PACKED, one_line
-from textsignal.tables.write import whole_file, writer_of
+from textsignal.tables.write import whole_file, write_csv, writer_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ def _packed(raw: IO[bytes], file: Path) -> Iterator[Any]:
 
 
 def _put_csv(table: pd.DataFrame, stream: IO[str], is_first: bool, *, separator: str) -> None:
-    table.to_csv(stream, index=False, sep=separator, header=is_first)
+    write_csv(table, stream, separator, header=is_first)
 
 
 def _put_json(table: pd.DataFrame, stream: IO[str], is_first: bool) -> None:

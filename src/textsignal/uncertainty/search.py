@@ -26,6 +26,7 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.figures.search import draw_search
 from textsignal.model import TextResponseModel
+from textsignal.tables.write import write_csv
 from textsignal.text.encoded import text_keys
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.topics.reading import Observed
@@ -74,7 +75,7 @@ class Search:
     def write(self, folder: Path) -> None:
         """Write table.csv, search.png, search.svg and recommendation.txt."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.table.to_csv(folder / "table.csv", index=False, float_format="%.6g")
+        write_csv(self.table, folder / "table.csv", float_format="%.6g")
         (folder / "recommendation.txt").write_text(self.recommendation + "\n", encoding="utf-8")
         for ending in ("png", "svg"):
             self.plot().savefig(folder / f"search.{ending}")

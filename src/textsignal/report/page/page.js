@@ -52,7 +52,9 @@
   });
   document.getElementById("download").addEventListener("click", () => {
     const columns = Object.keys(page.topics[0]);
-    const cell = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : (value ?? ""));
+    // An apostrophe before a text that a spreadsheet would run, as tables.write puts it; numbers are kept.
+    const safe = (text) => (/^'*[=+\-@\t\r]./su.test(text) && !/^'*[+-]?[0-9.,]+(?:e[+-]?[0-9]+)?%?$/iu.test(text) ? `'${text}` : text);
+    const cell = (value) => (typeof value === "string" ? `"${safe(value).replaceAll('"', '""')}"` : (value ?? ""));
     const lines = page.topics.map((topic) => columns.map((name) => cell(name === "label" ? names.get(topic.number) : topic[name])));
     download("drivers.csv", "text/csv", `${[columns, ...lines].map((line) => line.join(",")).join("\n")}\n`);
   });
