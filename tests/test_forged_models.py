@@ -1,6 +1,7 @@
 """Forged models, whose checksums are right: whatever cannot be is refused, by name and in one line."""
 
 import tempfile
+from dataclasses import fields
 from functools import cache
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 from safetensors.numpy import load_file, save
 from stored import bits, error_of, settings_of, sign
 
-from textsignal import TextResponseModel, load, storage
+from textsignal import TextResponseModel, TextVectorizer, load, storage
 from textsignal.datasets import synthetic_reviews
+from textsignal.errors import StorageError
+from textsignal.stored_options import ESTIMATOR_OPTIONS, ModelOptions, VectorizerOptions
+from textsignal.stored_values import alternatives, is_array, rule_of, stored_fields, type_hints
 
 REVIEWS = synthetic_reviews(200, seed=2)
 
@@ -265,3 +269,159 @@ def test_a_model_of_one_term_is_loaded_though_its_coherence_is_no_number(tmp_pat
     model.save(tmp_path / "model")
     assert np.isnan(load(tmp_path / "model").coherence_).all()
     assert bits(load(tmp_path / "model"), texts) == bits(model, texts)
+
+
+def predicts_finite_numbers(folder):
+    predictions = load(folder).predictions(REVIEWS.texts[:3])
+    return bool(np.isfinite(predictions.eta).all() and np.isfinite(predictions.mean).all())
+
+
+#: Values that broke loading or predicting from inside: options first, then settings of families and fitted numbers.
+BREAKING = [
+    ("themes", ("options", "n_jobs"), "nan"),
+    ("themes", ("options", "n_jobs"), 0),
+    ("themes", ("options", "n_jobs"), 10**9),
+    ("themes", ("options", "n_jobs"), [1]),
+    ("themes", ("options", "n_topics"), [4]),
+    ("themes", ("options", "n_topics"), 0),
+    ("themes", ("options", "family"), {"name": "gaussian", "deviation": 0}),
+    ("themes", ("options", "family"), {"name": ["gaussian"]}),
+    ("themes", ("options", "levels"), {"a": 1}),
+    ("themes", ("options", "random_state"), -1),
+    ("themes", ("options", "language"), "klingon"),
+    ("themes", ("options", "stop_words"), 5),
+    ("themes", ("options", "seed_words"), ["breakfast"]),
+    ("themes", ("options", "max_terms"), "all"),
+    ("themes", ("options", "formula"), 1),
+    ("themes", ("options", "missing"), "guess"),
+    ("themes", ("options", "device"), "toaster"),
+    ("themes", ("options", "device"), ["cpu"]),
+    ("themes", ("naming", "response"), "half of a pair: \ud83d"),
+    ("themes", ("naming", "lower_is_better"), 1),
+    ("themes", ("labels",), ["\ud83d", None, None, None]),
+    ("themes", ("reader", "themes", "fitted", "family", "lowest"), 10**30),
+    ("themes", ("reader", "themes", "fitted", "family", "step"), 0),
+    ("themes", ("reader", "themes", "fitted", "family", "step"), 1e-50),
+    ("themes", ("reader", "themes", "fitted", "family", "n"), 10**9),
+    ("themes", ("reader", "themes", "fitted", "family"), {"name": "poisson", "dispersion": 1.0}),
+    ("themes", ("reader", "themes", "fitted", "family"), {"name": "gaussian", "deviation": "wide"}),
+    ("themes", ("reader", "themes", "fitted", "family"), {"name": "ordinal", "values": 5, "thresholds": None}),
+    (
+        "themes",
+        ("reader", "themes", "fitted", "family"),
+        {"name": "ordinal", "values": [1, 2], "thresholds": [*range(10**6)]},
+    ),
+    ("themes", ("reader", "themes", "fitted", "family"), {"name": "categorical", "labels": [1, 2, 3]}),
+    ("themes", ("reader", "themes", "fitted", "family"), {"name": "bernoulli", "labels": [[1], {"a": 2}]}),
+    ("predictive", ("reader", "matrix", "estimator", "params", "n_jobs"), "nan"),
+    ("predictive", ("reader", "matrix", "estimator", "params", "init"), {}),
+    ("predictive", ("reader", "matrix", "estimator", "fitted", "smoothing"), 1e50),
+    ("predictive", ("reader", "matrix", "vectorizer", "params", "stop_words"), [["the"]]),
+    ("predictive", ("reader", "matrix", "vectorizer", "params", "dtype"), "object"),
+    ("predictive", ("reader", "matrix", "vectorizer", "terms", 0), 5),
+]
+
+
+@pytest.mark.parametrize(("training", "path", "value"), BREAKING)
+def test_a_value_that_broke_loading_is_refused_in_a_short_line(tmp_path, training, path, value):
+    fitted(training).save(tmp_path / "model")
+    forge(tmp_path / "model", path, value)
+    message = error_of(tmp_path / "model")
+    assert "does not hold what a model must" in message
+    assert message.isprintable()
+    assert len(message) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, ["x" * 100_000], [*range(100_000)], {"x" * 100_000: 1}])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(("options", "n_jobs"), ("options", "training"), ("options", "family"), ("options",), ("given",)),
+        *(("n_documents",), ("format_version",), ("reader",), ("covariates",), ("reader", "themes", "words")),
+        ("reader", "themes", "fitted", "family", "name"),
+        ("reader", "themes", "fitted", "language"),
+        ("reader", "themes", "fitted", "effects", "constant"),
+    ],
+)
+def test_a_long_value_is_not_repeated(themes, path, value):
+    forge(themes, path, value)
+    assert len(error_of(themes)) < 400 + len(str(themes))
+
+
+@pytest.mark.parametrize(
+    ("training", "name"),
+    [
+        *(("themes", f"themes.fitted.{name}") for name in ("effects.gamma", "effects.beta", "tone")),
+        *(("predictive", f"matrix.estimator.fitted.{name}") for name in ("effects", "word_effects", "topics")),
+        ("predictive", "matrix.vectorizer.idf"),
+    ],
+)
+@pytest.mark.parametrize("number", [1e308, 1e99, 1e-320])
+def test_a_model_of_extreme_numbers_is_refused_or_predicts_finite_ones(tmp_path, training, name, number):
+    folder = tmp_path / "model"
+    fitted(training).save(folder)
+    arrays = load_file(folder / storage.ARRAYS_FILE)
+    write_arrays(folder, arrays | {name: np.full_like(arrays[name], number)})
+    if number == 1e308:
+        assert "holds 1e+308; allowed" in error_of(folder)
+        return
+    try:
+        assert predicts_finite_numbers(folder)
+    except StorageError:
+        error_of(folder)
+
+
+#: Settings as text that JSON takes, or Python's reader of it, and a model does not hold.
+TEXTS = {
+    "not a number": ('"n_documents": 200', '"n_documents": NaN', "holds NaN, which is not a number"),
+    "infinity": ('"n_documents": 200', '"n_documents": -Infinity', "holds -Infinity, which is not a number"),
+    "a number beyond floats": ('"n_documents": 200', '"n_documents": 1e999', "the number 1e999, which is too large"),
+    "a long number": ('"n_documents": 200', f'"n_documents": {"9" * 5000}', "a number of 5,000 digits"),
+    "a longer number": ('"n_documents": 200', f'"n_documents": 0.{"9" * 99_999}e400', "which is too large"),
+    "a name twice": ('"n_documents": 200', '"n_documents": 200, "n_documents": 7', "a name occurs twice"),
+    "nesting": ('"n_documents": 200', f'"n_documents": {"[" * 900}{"]" * 900}', ""),
+    "more nesting": ('"n_documents": 200', f'"n_documents": {"[" * 10**6}{"]" * 10**6}', "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_json_that_no_model_has_is_refused_in_a_short_line(themes, name):
+    file = themes / storage.SETTINGS_FILE
+    old, new, expected = TEXTS[name]
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    message = error_of(themes)
+    assert expected in message
+    assert len(message) < 400 + len(str(themes))
+
+
+def test_a_file_beyond_all_models_is_not_read(themes):
+    with (themes / storage.SETTINGS_FILE).open("ab") as file:
+        file.truncate(2**30 + 1)
+    assert "it has 1,073,741,825 bytes" in error_of(themes)
+
+
+def test_what_no_declaration_names_is_refused(themes):
+    forge(themes, ("reader", "themes", "words", "more"), [])
+    assert "themes.words has 'more', which is not known" in error_of(themes)
+    settings = settings_of(themes)
+    del settings["reader"]["themes"]["words"]["more"]
+    sign(themes, settings)
+    write_arrays(themes, load_file(themes / storage.ARRAYS_FILE) | {"more": np.ones(3)})
+    assert "there is no place for the array 'more'" in error_of(themes)
+
+
+@pytest.mark.parametrize("kind", storage.DECLARED)
+def test_every_stored_array_has_a_declared_shape(kind):
+    for each in stored_fields(kind):
+        if any(map(is_array, alternatives(type_hints(kind)[each.name]))):
+            assert rule_of(each).shape, f"{kind.__name__}.{each.name}"
+
+
+def test_options_of_models_and_parts_are_all_declared():
+    parts = {"vectorizer", "estimator"}
+    assert {each.name for each in fields(ModelOptions)} == {*TextResponseModel().get_params(deep=False)} - parts
+    assert {each.name for each in fields(VectorizerOptions)} == {*TextVectorizer().get_params()} - {"tokenizer"}
+    for name, kind in storage.ESTIMATORS.items():
+        assert {each.name for each in fields(ESTIMATOR_OPTIONS[name])} == {*kind().get_params()} - {"family"}

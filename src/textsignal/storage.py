@@ -31,7 +31,7 @@ from textsignal.readers.matrix import MatrixReader
 from textsignal.readers.themes import ThemeReader
 from textsignal.stored_json import is_text, read_json, shortened, shown
 from textsignal.stored_options import ESTIMATOR_OPTIONS, EstimatorOptions, ModelOptions, VectorizerOptions
-from textsignal.stored_values import Checker, rule, stored_fields
+from textsignal.stored_values import SMALLEST, Checker, declarations, rule, stored_fields
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.topics.naming import Naming
 from textsignal.topics.theme_words import has_no_pairs
@@ -48,6 +48,10 @@ MOST_DOCUMENTS = 10**12
 PARTS = ("vectorizer", "estimator")
 #: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
+#: The smallest sum of a topic above 0, by the precision of texts.
+LEAST_SUM = {"float32": 1e-30, "float64": SMALLEST}
+#: The smallest smoothing above 0, in steps of rounding.
+SMALLEST_PARTS = 100
 #: Values of one of several classes, which are stored with their names.
 NAMED: dict[Any, dict[str, type]] = {Family: FAMILIES, EstimatorOptions: ESTIMATOR_OPTIONS}
 #: Names in model.json that are about the file.
@@ -100,6 +104,15 @@ class StoredMatrix:
     estimator: StoredEstimator
     coherence: Vector = field(metadata=rule(shape=("topics",), missing=has_no_pairs))
 
+    def check(self) -> None:
+        """Raise ValueError if weights of texts would be beyond the largest numbers: they are over sums of topics."""
+        precision = np.dtype(self.vectorizer.params.dtype)
+        sums = self.estimator.fitted.topics.astype(precision).sum(axis=1)
+        if np.any((sums > 0) & (sums < LEAST_SUM[precision.name])):
+            raise ValueError("a topic has a sum that is not 0, and too small to divide by")
+        if 0 < self.estimator.fitted.smoothing < SMALLEST_PARTS * np.finfo(precision).eps:
+            raise ValueError(f"smoothing is {self.estimator.fitted.smoothing:g}, which rounding loses")
+
 
 @dataclass(frozen=True)
 class StoredHead:
@@ -114,6 +127,8 @@ class StoredHead:
 
 #: Stored readers, by their names.
 READERS: dict[str, type[Any]] = {"themes": ThemeReader, "classes": ClassReader, "matrix": StoredMatrix}
+#: All dataclasses of stored models. Their type hints are text, which is evaluated here: loading evaluates nothing.
+DECLARED = [*dict.fromkeys(kind for root in (StoredHead, *READERS.values()) for kind in declarations(root, NAMED))]
 
 
 def write_model(model: Parts, folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from textsignal.engines.local import DEVICES
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
-from textsignal.stored_values import LARGEST_WHOLE, Label, rule
+from textsignal.stored_values import LARGEST_WHOLE, Label, Number, rule
 from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import LONGEST_TERM
 from textsignal.training.start import INITS
@@ -47,7 +47,7 @@ class ModelOptions:
     stop_words: str | tuple[str, ...] | None = field(
         metadata=rule(accepts=lambda value: value == "auto" or is_language(value))
     )
-    supervision: float = field(metadata=AMOUNT)
+    supervision: Number = field(metadata=AMOUNT)
     word_residual: bool
     ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
     formula: str | None
@@ -65,8 +65,8 @@ class VectorizerOptions:
     max_terms: int | None = field(metadata=COUNT)
     stop_words: str | tuple[str, ...] | None = field(metadata=rule(accepts=is_language))
     ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
-    min_df: int | float = field(metadata=rule(least=0, most=MOST))
-    max_df: int | float = field(metadata=rule(least=0, most=MOST))
+    min_df: Number = field(metadata=rule(least=0, most=MOST))
+    max_df: Number = field(metadata=rule(least=0, most=MOST))
     weighting: str = field(metadata=rule(choices=("tfidf", "count")))
     row_norm: str | None = field(metadata=rule(choices=("l1", "l2")))
     strip_markup: bool
@@ -86,16 +86,16 @@ class GLMNMFOptions:
 
     n_topics: int = field(metadata=rule(shape=("topics",)))
     training: str = field(metadata=rule(choices=("joint", "predictive")))
-    supervision: float = field(metadata=AMOUNT)
-    penalty: float | None = field(metadata=AMOUNT)
+    supervision: Number = field(metadata=AMOUNT)
+    penalty: Number | None = field(metadata=AMOUNT)
     fit_intercept: bool
-    smoothing: float = field(metadata=AMOUNT)
-    thinning: float = field(metadata=AMOUNT)
+    smoothing: Number = field(metadata=AMOUNT)
+    thinning: Number = field(metadata=AMOUNT)
     max_epochs: int = field(metadata=COUNT)
     batch_size: int = field(metadata=COUNT)
     word_residual: bool
     max_iter: int = field(metadata=COUNT)
-    tol: float | None = field(metadata=AMOUNT)
+    tol: Number | None = field(metadata=AMOUNT)
     init: str = field(metadata=rule(choices=INITS))
     n_init: int = field(metadata=COUNT)
     levels: tuple[Label, ...] | None = field(metadata=LEVELS)
@@ -108,13 +108,13 @@ class JBNMFOptions:
     """Options of a `JBNMF`."""
 
     n_topics: int = field(metadata=rule(shape=("topics",)))
-    alpha: float = field(metadata=AMOUNT)
-    lam: float = field(metadata=AMOUNT)
-    gamma: float | str = field(metadata=rule(least=0, choices=("adaptive",)))
+    alpha: Number = field(metadata=AMOUNT)
+    lam: Number = field(metadata=AMOUNT)
+    gamma: Number | str = field(metadata=rule(least=0, choices=("adaptive",)))
     max_iter: int = field(metadata=COUNT)
-    tol: float | None = field(metadata=AMOUNT)
+    tol: Number | None = field(metadata=AMOUNT)
     coefficient_step: str = field(metadata=rule(choices=("newton", "gradient")))
-    learning_rate: float | None = field(metadata=AMOUNT)
+    learning_rate: Number | None = field(metadata=AMOUNT)
     init: str = field(metadata=rule(choices=INITS))
     n_init: int = field(metadata=COUNT)
     levels: tuple[Label, ...] | None = field(metadata=LEVELS)

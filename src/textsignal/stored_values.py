@@ -8,7 +8,7 @@ ValueError for everything that is not declared. Names of sizes stand for one num
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -26,6 +26,8 @@ LARGEST_WHOLE = 2**53
 MAY_BE_NONE = ("covariates", "features", "sentences")
 #: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
 Size = str | int | Callable[[Mapping[str, int]], int]
+#: A number that stays whole if it is.
+Number = int | float
 #: A label of a class or a level of a scale.
 Label = bool | int | float | str
 
@@ -87,6 +89,16 @@ def stored_fields(value: Any) -> list[Field]:
 def type_hints(kind: Any) -> dict[str, Any]:
     """Types of the fields of a dataclass."""
     return get_type_hints(kind)
+
+
+def declarations(kind: Any, named: Mapping[Any, Mapping[str, type]]) -> Iterator[Any]:
+    """Dataclasses that a dataclass may consist of, itself first, with the types of their fields resolved."""
+    yield kind
+    for each in stored_fields(kind):
+        kinds = alternatives(type_hints(kind)[each.name])
+        for hint in (*kinds, *(inner for outer in kinds for inner in get_args(outer))):
+            for found in named[hint].values() if hint in named else [hint] if is_dataclass(hint) else []:
+                yield from declarations(found, named)
 
 
 def rule_of(each: Field) -> Rule:
@@ -171,16 +183,17 @@ class Checker:
         kinds = [kind for kind in alternatives(hint) if not is_array(kind)]
         if value is None and NoneType in kinds:
             return None
+        either = {int, float} <= {*kinds}
         for kind in kinds:
             if _is_of(value, kind, self.named):
-                found = self._of_kind(float if kind is int and float in kinds else kind, rule, value, path)
+                found = self._of_kind(Number if either and kind in (int, float) else kind, rule, value, path)
                 if rule.accepts is not None and not rule.accepts(found):
                     break
                 return found
         raise ValueError(f"{path} is {shown(value)}, which is not allowed")
 
     def _of_kind(self, kind: Any, rule: Rule, value: Any, path: str) -> Any:
-        if kind is int or kind is float:
+        if kind in (int, float, Number):
             return self._number(kind, rule, value, path)
         if kind is str:
             return _text(rule, value, path)
@@ -193,16 +206,15 @@ class Checker:
             return {_text(rule, key, path): self.value(inner, rule, each, path) for key, each in value.items()}
         return self._items(kind, rule, value, path) if isinstance(value, list) else value
 
-    def _number(self, kind: type, rule: Rule, value: Any, path: str) -> Any:
+    def _number(self, kind: Any, rule: Rule, value: Any, path: str) -> Any:
         if rule.shape is not None:
             self._match((value,) if kind is int else (), rule.shape, path)
         if not rule.least <= value <= rule.most:
             raise ValueError(f"{path} is {shown(value)}; it must be from {rule.least:g} to {rule.most:g}")
-        if abs(value) <= LARGEST_WHOLE or isinstance(value, float):
-            return value
-        if kind is int:
+        if isinstance(value, int) and abs(value) > LARGEST_WHOLE and kind is not float:
             raise ValueError(f"{path} is {shown(value)}, which is too large")
-        return float(value)
+        # Compiled functions are of one type: a whole number would have another one compiled, or read from a cache.
+        return float(value) if kind is float else value
 
     def _named(self, kind: Any, rule: Rule, value: Mapping[str, Any], path: str) -> Any:
         """A value of one of several classes, by its name, such as a family."""
@@ -321,9 +333,9 @@ def _check_bounds(rule: Rule, values: np.ndarray, path: str) -> None:
 
 @cache
 def _dtypes(hint: Any) -> tuple[type, ...]:
-    """The types of numbers that an array may hold; either float for a float."""
-    (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (None,)
-    return (inner,) if isinstance(inner, type) and not issubclass(inner, np.floating) else (np.float32, np.float64)
+    """The types of numbers that an array may hold."""
+    (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (np.float64,)
+    return (np.float32, np.float64) if inner is np.floating else (inner,)
 
 
 def _sizes(sizes: Sequence[int]) -> str:

@@ -18,7 +18,7 @@ from textsignal.families.distributions import Discrete
 from textsignal.families.logistic import above_zero, expit, softplus
 from textsignal.families.own import flat_between, with_own
 from textsignal.families.scale import Scale
-from textsignal.stored_values import rule
+from textsignal.stored_values import Number, rule
 
 #: The most steps: every one is a term of the loss.
 MOST_STEPS = 1000
@@ -49,7 +49,7 @@ class BetaBinomial(Scale):
 
     name: ClassVar[str] = "beta-binomial"
 
-    dispersion: float | None = field(default=None, metadata=rule(least=0))
+    dispersion: Number | None = field(default=None, metadata=rule(least=0))
 
     def __post_init__(self) -> None:
         super().__post_init__()

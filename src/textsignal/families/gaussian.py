@@ -13,7 +13,7 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import Common, as_numbers, observed_numbers
 from textsignal.families.own import with_own
-from textsignal.stored_values import SMALLEST, rule
+from textsignal.stored_values import SMALLEST, Number, rule
 
 #: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
 LEAST_PART = 1e-8
@@ -35,7 +35,7 @@ class Gaussian(Common):
 
     name: ClassVar[str] = "gaussian"
 
-    deviation: float | None = field(default=None, metadata=rule(least=SMALLEST))
+    deviation: Number | None = field(default=None, metadata=rule(least=SMALLEST))
 
     def __post_init__(self) -> None:
         if self.deviation is not None and not 0 < self.deviation < np.inf:

@@ -14,7 +14,7 @@ from textsignal.errors import InputError
 from textsignal.families.counts import Counts
 from textsignal.families.logistic import above_zero, bell, expit, softplus
 from textsignal.families.own import flat_between, with_own
-from textsignal.stored_values import SMALLEST, rule
+from textsignal.stored_values import SMALLEST, Number, rule
 
 #: Between these ends dispersion is looked for; at the lower one it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
@@ -38,7 +38,7 @@ class NegativeBinomial(Counts):
 
     name: ClassVar[str] = "negative-binomial"
 
-    dispersion: float | None = field(default=None, metadata=rule(least=SMALLEST))
+    dispersion: Number | None = field(default=None, metadata=rule(least=SMALLEST))
 
     def __post_init__(self) -> None:
         if self.dispersion is not None and not 0 < self.dispersion < np.inf:

@@ -13,7 +13,7 @@ from scipy import special
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import MARGIN, Common, as_numbers, check_whole, constant_response, raise_at
-from textsignal.stored_values import LARGEST_WHOLE, rule
+from textsignal.stored_values import LARGEST_WHOLE, Number, rule
 
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
@@ -35,8 +35,8 @@ class Scale(Common):
     """
 
     n: int | None = field(default=None, metadata=rule(least=1, most=WIDEST_SCALE))
-    lowest: float | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
-    step: float = field(default=1, metadata=rule(least=LEAST_STEP, most=LARGEST_WHOLE))
+    lowest: Number | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
+    step: Number = field(default=1, metadata=rule(least=LEAST_STEP, most=LARGEST_WHOLE))
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
