@@ -10,6 +10,7 @@ from sklearn.base import clone
 from textsignal import storage
 from textsignal.errors import StorageError
 from textsignal.model import TextResponseModel
+from textsignal.readers.themes import ThemeReader
 from textsignal.several import TextResponsesModel
 from textsignal.stored_json import shortened
 from textsignal.stored_responses import is_of_several, read_names
@@ -45,6 +46,9 @@ def load(
         return _load_one(folder, tokenizer, n_jobs)
     models = {name: _load_one(folder / inner, tokenizer, n_jobs) for name, inner in read_names(folder).items()}
     try:
+        for name, model in models.items():
+            if not isinstance(model.reader_, ThemeReader):
+                raise ValueError(f"the model of {name!r} is not of themes")
         return TextResponsesModel.of(models)
     except ValueError as error:
         reason = shortened(error)

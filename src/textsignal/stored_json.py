@@ -94,6 +94,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def is_text(value: str) -> bool:
     """True if a string consists of characters: half of a surrogate pair is not one."""
     try:
-        return value.isascii() or bool(value.encode("utf-8")) or True
+        value.encode("utf-8")
     except UnicodeEncodeError:
         return False
+    return True

@@ -358,3 +358,11 @@ def test_forged_names_of_responses(value, place):
         content = value
     file.write_text(json.dumps(content))
     check(folder)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_in_the_place_of_a_response_is_refused(name):
+    folder = copied("several")
+    shutil.rmtree(folder / "good")
+    shutil.copytree(good(name), folder / "good")
+    assert not check(folder)
