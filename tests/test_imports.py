@@ -150,12 +150,6 @@ def test_no_study_imports_from_another(file):
         assert module.count(".") < 2 or not module.startswith("studies.") or module.startswith(study)
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_no_module_is_longer_than_400_lines(file):
-    n_lines = len(file.read_text(encoding="utf-8").splitlines())
-    assert n_lines <= 400
-
-
 def test_every_entry_is_a_module():
     assert set(RANK) <= NAMES
 

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 class TextSignalError(Exception):
     """Root of every error that textsignal raises on purpose.
@@ -36,24 +39,24 @@ class RowsError(InputError):
         """The message, where the first row has this number."""
         return "".join(piece if isinstance(piece, str) else str(piece + first) for piece in self.args)
 
+    @staticmethod
+    @contextmanager
+    def among(rows: Sequence[int] | NDArray[np.int64]) -> Iterator[None]:
+        """Give rows of errors inside the block the numbers that they have in a larger table.
 
-@contextmanager
-def rows_among(rows: Sequence[int]) -> Iterator[None]:
-    """Give rows of errors inside the block the numbers that they have in a larger table.
-
-    Examples
-    --------
-    >>> with rows_among([0, 7, 9]):
-    ...     raise RowsError("there is no price in row ", 2)
-    Traceback (most recent call last):
-        ...
-    textsignal.errors.RowsError: there is no price in row 10
-    """
-    try:
-        yield
-    except RowsError as error:
-        pieces = [piece if isinstance(piece, str) else int(rows[piece]) for piece in error.args]
-        raise RowsError(*pieces) from None
+        Examples
+        --------
+        >>> with RowsError.among([0, 7, 9]):
+        ...     raise RowsError("there is no price in row ", 2)
+        Traceback (most recent call last):
+            ...
+        textsignal.errors.RowsError: there is no price in row 10
+        """
+        try:
+            yield
+        except RowsError as error:
+            pieces = [piece if isinstance(piece, str) else int(rows[piece]) for piece in error.args]
+            raise RowsError(*pieces) from None
 
 
 class OutputError(TextSignalError, OSError):

@@ -40,7 +40,7 @@ ATTACKS = [
     "C(country, contr.treatment(base=__import__('os').system('touch pwned')))",
     "bs(price, df=__import__('os').getpid())",
     "Q('price') + poly(age, 2) + lag(age) + hashed(country, levels=open('pwned', 'w'))",
-    "f'{__import__(\"os\").system(\"touch pwned\")}'",
+    'f\'{__import__("os").system("touch pwned")}\'',
     'price + `a" + str(eval("1")) + "b`',
     "log(price, where=__import__('subprocess').run('touch pwned', shell=True))",
     "I(price[open('pwned', 'w')])",
@@ -225,7 +225,9 @@ def test_the_command_line_runs_no_formula(tmp_path, monkeypatch, capsys):
     reviews.to_csv("reviews.csv", index=False)
 
     def fit(formula):
-        monkeypatch.setattr(sys, "argv", ["textsignal", "fit", "reviews.csv", "--text", "review", "--response", "rating"])
+        monkeypatch.setattr(
+            sys, "argv", ["textsignal", "fit", "reviews.csv", "--text", "review", "--response", "rating"]
+        )
         sys.argv += ["--formula", formula, "-o", "result", "-k", "2"]
         with pytest.raises(SystemExit) as left:
             cli.main()

@@ -14,7 +14,7 @@ from textsignal.checks import check_choice, check_groups
 from textsignal.covariates.design import Design, as_offset, as_table, missing_cells
 from textsignal.covariates.formula import parse_formula
 from textsignal.covariates.given import Given
-from textsignal.errors import InputError, rows_among
+from textsignal.errors import InputError, RowsError
 from textsignal.readers.base import Reader
 from textsignal.topics.reading import Observed, Tokens
 
@@ -66,7 +66,7 @@ def observe_given(
         observed, table = observed.at(rows), None if table is None else table.iloc[rows]
         offset = None if offset is None else np.asarray(offset, dtype=float)[rows]
         numbers = None if numbers is None else numbers[rows]
-    with rows_among(rows):
+    with RowsError.among(rows):
         added = as_offset(offset, len(observed.tokens))
         design = Design.learn(table, formula, observed.weight, added)
         given = design.given(table, added, len(observed.tokens))
