@@ -138,7 +138,7 @@ def write_model(model: Parts, folder: Path) -> None:
     arrays = save_arrays({name: np.ascontiguousarray(values) for name, values in array_part(reader, kind).items()})
     design = None if model.design is None else model.design.plain()
     head = {
-        "options": {name: _plain(value) for name, value in model.options.items()},
+        "options": {name: _plain(value) for name, value in model.options.items() if name != "formula"},
         "given": model.given,
         "labels": list(model.labels),
         "n_documents": model.n_documents,
@@ -240,6 +240,7 @@ def _rebuild(
     elif head.given:
         raise ValueError(f"a model of themes is not given {' or '.join(head.given)}")
     options = {each.name: getattr(head.options, each.name) for each in fields(head.options)}
+    options["formula"] = None if design is None or design.formula is None else str(design.formula)
     return Parts(options, head.given, reader, head.labels, head.n_documents, head.naming, design)
 
 

@@ -35,7 +35,10 @@ WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a `TextResponseModel`, apart from the parts that it was given."""
+    """Options of a `TextResponseModel`, apart from the parts that it was given and its formula.
+
+    The formula is stored as a tree, with what was learnt of covariates.
+    """
 
     n_topics: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
     family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
@@ -50,7 +53,6 @@ class ModelOptions:
     supervision: Number = field(metadata=AMOUNT)
     word_residual: bool
     ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
-    formula: str | None
     missing: str = field(metadata=rule(choices=("error", "drop")))
     random_state: int | None = field(metadata=SEED)
     n_jobs: int | None = field(metadata=THREADS)

@@ -20,7 +20,10 @@ from textsignal.covariates.columns import MOST, NAMED, State, check_learnt, form
 from textsignal.covariates.formula import Formula, formula_from, parse_formula
 from textsignal.covariates.given import Given
 from textsignal.errors import InputError, RowsError
+from textsignal.stored_json import shown
 
+#: Names that an error lists.
+LISTED = 20
 #: A category of more levels is an identifier.
 MOST_LEVELS = 2000
 
@@ -187,7 +190,7 @@ def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
     table = covariates.set_axis(covariates.columns.map(str), axis=1)
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise InputError(f"two covariates are called {twice[0]!r}; names must differ")
+        raise InputError(f"two covariates are called {shown(twice[0])}; names must differ")
     if not len(table.columns):
         raise InputError("covariates has no column; leave it out, or give some")
     return table
@@ -245,13 +248,13 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
-        raise InputError(f"covariate {name!r} holds times; give numbers, such as days since a date, or a category")
+        raise InputError(f"covariate {shown(name)} holds times; give numbers, such as days since a date, or a category")
     if numeric and name not in categories:
         return Source(name, None)
     found = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
     if len(found) > MOST_LEVELS:
         raise InputError(
-            f"covariate {name!r} has {len(found):,} levels; give numbers as numbers, and leave identifiers out"
+            f"covariate {shown(name)} has {len(found):,} levels; give numbers as numbers, and leave identifiers out"
         )
     return Source(name, tuple(map(str, found.index)))
 
@@ -262,17 +265,17 @@ def _coded(column: pd.Series, source: Source) -> Any:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
-            raise RowsError(f"covariate {source.name!r} is not a number in ", *_rows(bad, _shown(column, bad)))
-        raise_large(numbers, f"covariate {source.name!r}")
+            raise RowsError(f"covariate {shown(source.name)} is not a number in ", *_rows(bad, _shown(column, bad)))
+        raise_large(numbers, f"covariate {shown(source.name)}")
         return numbers
     labels = _labels(column)
     codes = pd.Index(source.levels).get_indexer(pd.Index(labels))
     bad = np.flatnonzero(codes < 0)
     if bad.size:
         raise RowsError(
-            f"covariate {source.name!r} has levels that were not in training: ",
+            f"covariate {shown(source.name)} has levels that were not in training: ",
             *_rows(bad, _shown(column, bad)),
-            f"; there were {_listed(source.levels[:NAMED])}{' and others' if len(source.levels) > NAMED else ''}",
+            f"; there were {_listed(source.levels)}",
         )
     return pd.Categorical.from_codes(codes, categories=list(source.levels))
 
@@ -293,12 +296,12 @@ def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
+    return ", ".join(map(shown, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
 
 
 def _shown(column: pd.Series, rows: NDArray[np.int64]) -> list[str]:
     """What stands in the first of some rows."""
-    return [repr(cell) for cell in column.iloc[rows[:NAMED]]]
+    return [shown(cell) for cell in column.iloc[rows[:NAMED]]]
 
 
 def _rows(rows: NDArray[np.int64], cells: Sequence[str] = (), between: str = ", ") -> list[str | int]:

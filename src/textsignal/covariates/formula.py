@@ -251,16 +251,14 @@ class _Parser:
         if self.depth > MAX_DEPTH:
             raise _Invalid(f"is nested too deeply; at most {MAX_DEPTH} levels are allowed")
         left = self.operand()
-        added: tuple[Node, ...] = ()
         while self.kind == "sign" and OPERATORS.get(self.value, 0) >= level:
             operator = self.next()
             above = OPERATORS[operator] + (operator != "**")
             right = self.expression(above)
-            if operator == "+" and added:  # a sum of any length is one operation, so that the tree stays flat
-                added = (*added, right)
-                left = Operation("+", added)
+            if operator == "+" and isinstance(left, Operation) and left.operator == "+" and len(left.operands) > 1:
+                # A sum of any length is one operation, so that the tree stays flat.
+                left = Operation("+", (*left.operands, right))
             else:
-                added = (left, right) if operator == "+" else ()
                 left = self.operation(operator, left, right)
         self.depth -= 1
         return left
