@@ -66,6 +66,20 @@ def test_rows_that_lack_a_covariate_are_bad():
     assert analyse(holed, **options, **NAMES, on_bad_rows="drop").summary.rows == 298
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_covariate_that_becomes_infinite_is_named_by_its_row_in_the_table(seed):
+    """Rows that are left out or held back do not change its number."""
+    good = TABLE.assign(nights=1.0 + np.arange(300) % 7)
+    bad = good.assign(nights=good["nights"].mask(good.index == 9, 0))
+    options = {"text": "review", "response": "rating", "on_bad_rows": "drop", "seed": seed}
+    model = TextResponseModel(4, n_jobs=1, formula="log(nights)")
+    message = r"log\(nights\) of the formula is not a finite number.* in row 10: nights 0 "
+    with pytest.raises(InputError, match=message):
+        analyse(bad.assign(review=bad["review"].mask(bad.index == 3)), **options, model=model)
+    with pytest.raises(InputError, match=message):
+        predict_table(analyse(good, **options, model=model).model, bad, "review")
+
+
 def test_a_level_of_one_row_is_not_held_out():
     rare = TABLE.assign(country=[f"c{i}" if i < 40 else "it" for i in range(300)])
     model = TextResponseModel(4, family="binomial", n_jobs=1)

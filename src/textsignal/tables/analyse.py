@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal import evaluate
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 from textsignal.estimators import Predictions
 from textsignal.families.labels import in_numbers, numbered
 from textsignal.model import TextResponseModel
@@ -224,15 +224,17 @@ def analyse(
     used.check(model, parsed)
     clusters = clusters_of(table, groups, used.rows, parsed.values)
     training = used.beside.at(~used.held_out)
-    model.fit(
-        used.tokens.at(np.flatnonzero(~used.held_out)),
-        parsed.given[used.rows][~used.held_out],
-        training.weight,
-        covariates=training.covariates,
-        offset=training.added,
-    )
+    with RowsError.among(used.rows[~used.held_out]):
+        model.fit(
+            used.tokens.at(np.flatnonzero(~used.held_out)),
+            parsed.given[used.rows][~used.held_out],
+            training.weight,
+            covariates=training.covariates,
+            offset=training.added,
+        )
     model.naming_ = Naming.of(model.family_, response, unit, model.naming_.given, lower_is_better)
-    reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
+    with RowsError.among(used.rows):
+        reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
     analysis = with_ranges(analysis_of(model, reading, used, parsed), used, interval, clusters)
     return replace(analysis, within=groups)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import as_column, in_numbers, missing
 from textsignal.model import TextResponseModel
@@ -274,7 +274,8 @@ def report_table(
     rows = usable_rows(bad, on_bad_rows)
     beside, responses = beside.at(rows), parsed.values[rows]
     used = texts.to_numpy(dtype=object)[rows].tolist()
-    reading = model.read(used, covariates=beside.covariates, offset=beside.added)
+    with RowsError.among(rows):
+        reading = model.read(used, covariates=beside.covariates, offset=beside.added)
     held_out = np.full(len(rows), new)
     if split is not None and not new and is_of(split, rows, responses):
         held_out = split["held_out"].to_numpy(dtype=bool)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textsignal import parts
 from textsignal.arrays import Vector
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 from textsignal.evaluate import accuracy
 from textsignal.model import TextResponseModel
 from textsignal.readers.classes import ClassReader, class_responses
@@ -134,12 +134,13 @@ def analyse_classes(
     used.check(model, parsed)
     used = _with_all_classes(used, parsed.values[used.rows])
     training, labels = used.beside.at(~used.held_out), parsed.given[used.rows]
-    model.fit(
-        used.tokens.at(np.flatnonzero(~used.held_out)),
-        labels[~used.held_out],
-        training.weight,
-        covariates=training.covariates,
-    )
+    with RowsError.among(used.rows[~used.held_out]):
+        model.fit(
+            used.tokens.at(np.flatnonzero(~used.held_out)),
+            labels[~used.held_out],
+            training.weight,
+            covariates=training.covariates,
+        )
     model.naming_ = Naming.of(model.family_, response, given=model.naming_.given)
     return _analyses_of(model, used, parsed)
 
@@ -158,7 +159,8 @@ def _analyses_of(model: TextResponseModel, used: UsedRows, parsed: ParsedRespons
     names = [str(label) for label in reader.classes]
     single = {name: model.of(label) for name, label in zip(names, reader.classes, strict=True)}
     together = TextResponsesModel.of(single)
-    readings = together.read(used.tokens, covariates=used.beside.covariates)
+    with RowsError.among(used.rows):
+        readings = together.read(used.tokens, covariates=used.beside.covariates)
     of_each: dict[str, Analysis] = {}
     for (name, one), own in zip(single.items(), class_responses(family, parsed.given), strict=True):
         as_numbers = replace(parsed, values=own, labels=None)

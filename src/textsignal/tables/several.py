@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from textsignal.errors import InputError
+from textsignal.errors import InputError, RowsError
 from textsignal.families.auto import AUTO
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import page_names, responses_beside
@@ -141,13 +141,15 @@ def analyse_several(
         except InputError as error:
             raise InputError(f"response {name!r}: {error}") from error
     training, values = used.beside.at(~used.held_out), {name: parsed[name].given[used.rows] for name in responses}
-    model.fit(
-        used.tokens.at(np.flatnonzero(~used.held_out)),
-        pd.DataFrame(values)[~used.held_out],
-        training.weight,
-        covariates=training.covariates,
-    )
-    readings = model.read(used.tokens, covariates=used.beside.covariates)
+    with RowsError.among(used.rows[~used.held_out]):
+        model.fit(
+            used.tokens.at(np.flatnonzero(~used.held_out)),
+            pd.DataFrame(values)[~used.held_out],
+            training.weight,
+            covariates=training.covariates,
+        )
+    with RowsError.among(used.rows):
+        readings = model.read(used.tokens, covariates=used.beside.covariates)
     of_each = {}
     for name, single in model.models_.items():
         single.naming_ = Naming.of(single.family_, name, unit, single.naming_.given, lower_is_better)
