@@ -42,6 +42,11 @@ def error_of(model, *data, **options):
         (["one", np.nan], [1, 2], "text 2 is a float (nan), counting from 1"),
         (["one", 5.0], [1, 2], "text 2 is a float (5.0), counting from 1"),
         (["one", b"two"], [1, 2], "text 2 is a bytes (b'two'), counting from 1"),
+        ({"one", "two"}, [1, 2], "a list of texts is needed, not a set: its order may be another; give a list"),
+        (frozenset(["one", "two"]), [1, 2], "a list of texts is needed, not a frozenset"),
+        ({"one": "a", "two": "b"}, [1, 2], "a list of texts is needed, not a dict"),
+        (["one", "two"], {1, 2}, "the response must be numbers, NaN where there is none: a set is given"),
+        (["one", "two"], frozenset([1, 2]), "a frozenset is given"),
     ],
 )
 def test_bad_texts_get_a_clear_error(training, texts, ratings, message):
@@ -108,6 +113,7 @@ def test_a_constant_response_on_a_given_scale_is_an_error_too(training):
         (-np.ones(300), "Negative values"),
         (np.zeros(300), "at least one non-zero number"),
         (np.full(300, np.nan), "NaN"),
+        ({1.0, 2.0}, "sample_weight must hold a number of at least 0 for each text"),
         (np.where(REVIEWS.ratings == 5, 1, 0), "the response is constant (always 5)"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -75,12 +76,34 @@ def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
     """(documents,) numbers of groups; a document without a group is one of its own."""
     if groups is None:
         return None
-    codes, names = pd.factorize(pd.Series(np.asarray(groups).ravel()))
-    if len(codes) != n_documents:
-        raise InputError(f"{n_documents} documents, but {len(codes)} groups; give one for each document")
+    column = pd.Series(np.asarray(groups).ravel())
+    if len(column) != n_documents:
+        raise InputError(f"{n_documents} documents, but {len(column)} groups; give one for each document")
+    check_names("groups", column)
+    codes, names = pd.factorize(column)
     alone = codes < 0
     codes[alone] = len(names) + np.arange(int(alone.sum()))
     return codes.astype(np.int64)
+
+
+def check_names(name: str, values: pd.Series) -> None:
+    """Raise where a value cannot name a group, such as a dict, naming its row.
+
+    Examples
+    --------
+    >>> check_names("by", pd.Series(["inn", {"id": 7}]))
+    Traceback (most recent call last):
+        ...
+    textsignal.errors.InputError: by: row 2 holds a dict ({'id': 7}), which cannot name a group; give text or numbers
+    """
+    for row, value in enumerate(values if values.dtype == object else ()):
+        try:
+            hash(value)
+        except TypeError:
+            raise InputError(
+                f"{name}: row {row + 1:,} holds a {type(value).__name__} ({reprlib.repr(value)}), which cannot name a "
+                "group; give text or numbers"
+            ) from None
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:

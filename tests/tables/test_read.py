@@ -265,7 +265,10 @@ def test_the_other_sheets_are_named(tmp_path):
         (gzip.compress(b"a,b\n1,2\n", mtime=0), "packed by gzip"),
         (bytes(range(256)) * 100, "zero bytes"),
         (bytes(1000), "zero bytes"),
-        ("a,b\n1,2\n".encode("utf-16-le"), 'encoding="utf-16"'),
+        ("a,b\n1,2\n".encode("utf-16-le"), 'looks like utf-16-le without a byte order mark; give encoding="utf-16-le"'),
+        ("a,b\n1,2\n".encode("utf-16-be"), 'give encoding="utf-16-be"'),
+        ("a,b\n1,2\n".encode("utf-32-le"), 'give encoding="utf-32-le"'),
+        ("a,b\n1,2\n".encode("utf-32-be"), 'give encoding="utf-32-be"'),
         (b"a,b\n\xff\xfe\x00\x00,2\n", "zero bytes: this does not look like text"),
     ],
 )
@@ -273,6 +276,26 @@ def test_the_other_sheets_are_named(tmp_path):
 def test_bytes_that_are_not_text(tmp_path, name, content, message):
     found = error_of(written(tmp_path, name, content))
     assert message in found or (name == "t.json" and "is not JSON" in found)
+
+
+@pytest.mark.parametrize("given", ["utf-16", "UTF_32"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json"])
+def test_an_encoding_that_needs_a_byte_order_mark_and_has_none(tmp_path, name, given):
+    wide = given.lower().replace("_", "-")
+    path = written(tmp_path, name, "a,b\n1,2\n".encode(f"{wide}-be"))
+    assert f'looks like {wide}-be without a byte order mark; give encoding="{wide}-be"' in error_of(
+        path, encoding=given
+    )
+    assert f"is not {given}" in error_of(
+        written(tmp_path, name, "žluť,日本\n日,本\n".encode(f"{wide}-be")), encoding=given
+    )
+
+
+def test_a_byte_order_mark_of_utf_32_is_read(tmp_path):
+    assert read_table(written(tmp_path, "t.csv", "a,b\n1,ž\n".encode("utf-32"))).to_dict("list") == {
+        "a": ["1"],
+        "b": ["ž"],
+    }
 
 
 def test_a_path_that_is_no_file(tmp_path):

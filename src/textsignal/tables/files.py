@@ -14,9 +14,25 @@ from typing import IO, Any
 from textsignal.errors import InputError
 
 _BLOCK = 2**20
+#: Bytes that tell what a file is.
+_START = 2**10
 #: Endings of packed files.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
-_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: The first that a file begins with; UTF-32's begins with UTF-16's.
+_BYTE_ORDER_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+#: Encodings of wide characters, and the bytes of each four that are zero in plain letters.
+_WIDE = {
+    "utf-32-le": (False, True, True, True),
+    "utf-32-be": (True, True, True, False),
+    "utf-16-le": (False, True, False, True),
+    "utf-16-be": (True, False, True, False),
+}
 _BEGINNINGS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook (.zip, .xlsx)",
     b"\xd0\xcf\x11\xe0": "a workbook of an old Excel (.xls); save it as .xlsx",
@@ -66,17 +82,31 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
 def encoding_of(path: Path, given: str | None) -> str:
     """The encoding that was given, or that of a byte order mark, or UTF-8; raise if the file is not text at all."""
     with unpacked(path) as stream:
-        start = stream.read(8)
+        start = stream.read(_START)
     kind = next((kind for beginning, kind in _BEGINNINGS.items() if start.startswith(beginning)), None)
     if kind is not None:
         raise InputError(f"{path} is not text, whatever its name says: it looks like {kind}")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    needs_mark = given is None or given.lower().replace("_", "-") in ("utf-16", "utf-32", "utf16", "utf32")
+    if needs_mark and marked is None and (wide := _wide_encoding(start)) is not None:
+        raise InputError(f'{path} looks like {wide} without a byte order mark; give encoding="{wide}"')
     if given is None:
-        return next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "utf-8")
+        return marked or "utf-8"
     try:
         io.TextIOWrapper(io.BytesIO(), given)
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise InputError(f"encoding={given!r} is not known; give utf-8, cp1252, latin-1 or the like") from error
     return given
+
+
+def _wide_encoding(start: bytes) -> str | None:
+    """The encoding of wide characters that the zero bytes of a file's start are of; None if absent."""
+    quads = [start[place : place + 4] for place in range(0, len(start) - 3, 4)]
+    for encoding, zeros in _WIDE.items():
+        fits = sum(tuple(byte == 0 for byte in quad) == zeros for quad in quads)
+        if quads and fits > len(quads) / 2:
+            return encoding
+    return None
 
 
 def misfit(path: Path, encoding: str) -> str:
@@ -88,7 +118,7 @@ def misfit(path: Path, encoding: str) -> str:
 
 
 def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
-    """The first place that is not in an encoding, and whether the file holds a zero byte; read block by block."""
+    """The first place that is not in an encoding, and True if the file holds a zero byte; read block by block."""
     decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
     with unpacked(path) as stream:
         while not (where and has_zero):
@@ -99,6 +129,8 @@ def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
             except UnicodeDecodeError as fault:
                 line += fault.object[: fault.start].decode(fault.encoding, "replace").count("\n")
                 where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
+            except UnicodeError:  # no byte order mark where there must be one
+                where = f"line {line:,}: byte 0x{block[0]:02x}" if block else "its end"
             if not block:
                 break
     return where or "a byte", has_zero

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from textsignal.checks import check_names
 from textsignal.errors import InputError
 from textsignal.tables.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
 from textsignal.tables.separator import CANDIDATES, check_separator, find_separator
@@ -172,6 +173,7 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
 def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
     """The group of every row; an empty cell is none. role : what the column is for, as errors name it."""
     cells = column(table, by, role)
+    check_names(f"column {by!r}", cells)
     return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
 
 

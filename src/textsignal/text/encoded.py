@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
@@ -84,6 +84,10 @@ def checked_texts(texts: Iterable[str]) -> Sequence[str]:
         return _of_arrow(texts)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
+    if isinstance(texts, Mapping | Set) and not isinstance(texts, KeysView):
+        raise InputError(
+            f"a list of texts is needed, not a {type(texts).__name__}: its order may be another; give a list"
+        )
     if getattr(texts, "ndim", 1) != 1:
         raise InputError("a list of texts is needed, not a table; give one column of it")
     documents = list(texts)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from textsignal.checks import check_names
 from textsignal.errors import InputError
 
 Times = NDArray[np.datetime64]
@@ -29,6 +30,7 @@ def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
     groups = _column(by, n, "by", "group")
     if groups.isna().all():
         raise InputError("by names no group: all its values are missing")
+    check_names("by", groups)
     return groups
 
 

@@ -86,7 +86,7 @@ def observe(
     if sample_weight is not None:
         try:
             check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
     return Observed(tokens, values, sample_weight, family=family)
 
