@@ -4,10 +4,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.special import logit
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import KFold, cross_val_score
 
-from textsignal import GLMNMF, TextResponseModel, load
+from textsignal import GLMNMF, TextResponseModel, TextResponsesModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.evaluate import r2_score
@@ -245,3 +248,93 @@ class TestAuto:
     def test_words_among_numbers_are_refused_with_what_would_take_them(self):
         with pytest.raises(InputError, match=r"the response must be numbers.*'good' is not .row 1;.*categorical"):
             TextResponseModel(4).fit(REVIEWS.texts[:4], ["good", 1, "good", 2])
+
+
+YES = {
+    "booleans": REVIEWS.ratings > 3,
+    "a list of booleans": (REVIEWS.ratings > 3).tolist(),
+    "0 and 1": (REVIEWS.ratings > 3).astype(int),
+    "text": np.where(REVIEWS.ratings > 3, "yes", "no"),
+    "a column": pd.Series(REVIEWS.ratings > 3),
+}
+
+
+class TestScikitLearn:
+    @pytest.mark.parametrize("response", YES.values(), ids=YES)
+    @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "accuracy", None])
+    def test_auto_is_scored_as_a_classifier_of_two_classes(self, scoring, response):
+        texts, y = REVIEWS.texts[:300], response[:300]
+        scores = cross_val_score(TextResponseModel(3, n_jobs=1), texts, y, scoring=scoring, cv=2, error_score="raise")
+        named = TextResponseModel(3, family="bernoulli", n_jobs=1)
+        # Folds of a classifier are stratified, and a model is one once it has seen its response.
+        folds = KFold(2)
+        expected = cross_val_score(named, texts, y, scoring=scoring, cv=folds, error_score="raise")
+        np.testing.assert_allclose(scores, expected)
+
+    def test_labels_are_those_of_the_response(self):
+        model = TextResponseModel(3, n_jobs=1)
+        assert is_regressor(model)
+        model.fit(REVIEWS.texts, REVIEWS.ratings > 3)
+        assert is_classifier(model)
+        assert model.classes_.tolist() == [False, True]
+        assert model.predict(REVIEWS.texts[:5]).dtype == bool
+        assert is_regressor(clone(model))
+        assert is_regressor(TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings))
+        assert is_regressor(TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, np.where(REVIEWS.ratings > 3, 5, 1)))
+
+    def test_a_stored_model_of_booleans_predicts_the_same(self, tmp_path):
+        model = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings > 3)
+        model.save(tmp_path / "model")
+        np.testing.assert_array_equal(load(tmp_path / "model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
+
+
+class TestOrderedCategories:
+    NAMES = ("awful", "bad", "fine", "good", "best")
+
+    def column(self, categories=NAMES, ordered=True):
+        return pd.Series(pd.Categorical(np.array(self.NAMES)[REVIEWS.ratings - 1], categories, ordered=ordered))
+
+    @pytest.mark.parametrize("training", ["themes", "predictive"])
+    @pytest.mark.parametrize("family", ["auto", "ordinal"])
+    def test_they_are_a_scale_in_their_order(self, family, training):
+        model = TextResponseModel(3, family=family, training=training, n_jobs=1).fit(REVIEWS.texts, self.column())
+        named = TextResponseModel(3, family="ordinal", levels=self.NAMES, training=training, n_jobs=1)
+        assert model.family_ == named.fit(REVIEWS.texts, self.column().astype(str)).family_
+        assert model.classes_.tolist() == [*self.NAMES]
+        assert model.predict(REVIEWS.texts[:1])[0] in self.NAMES
+
+    def test_categories_that_do_not_occur_are_levels(self):
+        model = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, self.column(["none", *self.NAMES]))
+        assert model.levels_.tolist() == ["none", *self.NAMES]
+
+    @pytest.mark.parametrize("training", ["themes", "predictive"])
+    def test_numbers_with_an_order_are_its_levels(self, training):
+        ratings = pd.Categorical(REVIEWS.ratings, [0, 1, 2, 3, 4, 5], ordered=True)
+        model = TextResponseModel(3, training=training, n_jobs=1).fit(REVIEWS.texts, ratings)
+        assert (model.family_.name, model.levels_.tolist()) == ("ordinal", [0, 1, 2, 3, 4, 5])
+
+    def test_two_of_them_are_classes_of_which_the_second_counts(self):
+        happy = pd.Categorical(np.where(REVIEWS.ratings > 3, "no", "yes"), ["yes", "no"], ordered=True)
+        model = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, happy)
+        assert model.classes_.tolist() == ["yes", "no"]
+        assert model.naming_.event == "no"
+
+    def test_an_arrow_dictionary_with_an_order_is_one(self):
+        column = pa.DictionaryArray.from_arrays(pa.array(REVIEWS.ratings - 1), pa.array(self.NAMES), ordered=True)
+        for given in (column, pa.chunked_array([column])):
+            assert TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, given).classes_.tolist() == [*self.NAMES]
+
+    def test_without_an_order_all_is_as_before(self):
+        model = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, self.column(ordered=False))
+        assert (model.family_.name, model.classes_.tolist()) == ("categorical", sorted(self.NAMES))
+        numbers = TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, pd.Categorical(REVIEWS.ratings))
+        assert numbers.family_ == TextResponseModel(3, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings).family_
+
+    def test_levels_that_are_given_come_first(self):
+        model = TextResponseModel(3, levels=self.NAMES[::-1], n_jobs=1).fit(REVIEWS.texts, self.column())
+        assert model.levels_.tolist() == [*self.NAMES[::-1]]
+
+    def test_several_responses_have_their_own(self):
+        columns = pd.DataFrame({"word": self.column(), "stars": REVIEWS.ratings})
+        model = TextResponsesModel(3, n_jobs=1).fit(REVIEWS.texts, columns)
+        assert model["word"].levels_.tolist() == [*self.NAMES]

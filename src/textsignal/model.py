@@ -59,13 +59,15 @@ class TextResponseModel(
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
         the family that predicts held-back responses best; other trainings than themes take the simplest one. With
         "bernoulli", "ordinal" and "categorical" it is a classifier that predicts labels, else a regressor; "auto" takes
-        text for classes, and predicts labels too.
+        text, truth values and 0 or 1 for classes, predicts labels too, and is a classifier once it is fitted to them.
+        An ordered pandas Categorical, or Arrow dictionary, is a scale of all its categories in their order, whether
+        they occur or not ("ordinal"; "bernoulli" of two), so that every part of the data has the same levels.
     training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
     language : of the texts, by name or code: its stop words and negations are used; None for none.
     seed_words : label -> words that a theme starts from.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen. Ordered text,
-        such as ["low", "mid", "high"], has no other way to tell its order.
+        such as ["low", "mid", "high"], has no other way to tell its order, unless it is an ordered Categorical.
     max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
     stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
     supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text

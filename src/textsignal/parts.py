@@ -17,8 +17,8 @@ from textsignal.engines.local import kernels_of, local_compute
 from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
-from textsignal.families.auto import AUTO, Candidates, candidates, labelled
-from textsignal.families.labels import as_response, in_numbers
+from textsignal.families.auto import AUTO, Candidates, candidates, labelled, of_order
+from textsignal.families.labels import Labels, as_response, in_numbers, ordered_categories
 from textsignal.readers.base import Reader
 from textsignal.readers.classes import ONE_CLASS, ClassReader, class_responses
 from textsignal.readers.matrix import MatrixReader, matrix_tokens
@@ -53,6 +53,8 @@ ESTIMATOR_OPTIONS = (
     "n_jobs",
 )
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
+#: Families that take the order of categories.
+OF_ORDER = ("ordinal", "bernoulli")
 #: Options that themes, and that other trainings, have no use for.
 NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words", "device")
 
@@ -101,19 +103,28 @@ def observe_response(
     options: Options, tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None
 ) -> Observed:
     """Documents of training as they were given, with the family that is asked for where that tells their labels."""
-    return observe(tokens, responses, sample_weight, asked_family(options, response_column(tokens, responses)))
+    family = asked_family(options, response_column(tokens, responses), ordered_categories(responses))
+    return observe(tokens, responses, sample_weight, family)
 
 
 def check_response(options: Options, responses: ArrayLike) -> None:
     """Raise where responses cannot be of the family that is asked for, naming the row and what would fit."""
-    if (family := asked_family(options, responses)) is not None:
+    if (family := asked_family(options, responses, ordered_categories(responses))) is not None:
         numbers = in_numbers(responses, family)
         family.learn(numbers).encode(numbers)
 
 
-def asked_family(options: Options, responses: ArrayLike) -> Family | None:
-    """The family that is asked for, with its classes where responses are labels; None for "auto" and numbers."""
+def asked_family(options: Options, responses: ArrayLike, order: Labels | None = None) -> Family | None:
+    """The family that is asked for, with its classes where responses are labels; None for "auto" and numbers.
+
+    order : categories of responses that have an order, lowest first; levels that are given come before them.
+    """
     estimator = new_estimator(options) if training_of(options) != "themes" else None
+    if order is not None and options.levels is None and options.estimator is None:
+        if _is_auto(options):
+            return of_order(order).learn(responses)
+        if options.family in OF_ORDER:
+            return as_family(options.family, order).learn(responses)
     if options.estimator is None and _is_auto(options):
         return labelled(responses, options.levels)
     family = as_family(options.family, options.levels) if estimator is None else estimator.asked_family
@@ -133,9 +144,10 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
         (reader,) = fit_themes(options, [response], observed.tokens, observed.weight)
         return reader
     estimator = new_estimator(options).set_callbacks(*callbacks)
-    if observed.family is not None and observed.family.has_text:
+    automatic = options.estimator is None and _is_auto(options)
+    if observed.family is not None and (observed.family.has_text or automatic):
         estimator.set_params(family=observed.family, levels=None)
-    elif options.estimator is None and _is_auto(options):
+    elif automatic:
         # Topics are moved by the loss, so that families cannot be compared without fitting all of them.
         simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
         estimator.set_params(family=simplest, levels=None)

@@ -440,6 +440,63 @@ def test_a_response_in_words_is_read_and_told(ok):
     assert json.loads(Path("out/summary.json").read_text())["levels"] == [0, 1]
 
 
+def test_half_stars_are_read_as_they_are_in_python(ok):
+    halves = TABLE.assign(Rating=np.where(np.arange(N) % 6 == 0, TABLE["Rating"].clip(2) - 0.5, TABLE["Rating"]))
+    halves.to_csv("halves.csv", index=False)
+    _, err = ok("fit", "halves.csv", *COLUMNS, "-o", "out", "-k", 2)
+    python = TextResponseModel(2).fit(halves["Review"], halves["Rating"])
+    assert load("out/model").levels_.tolist() == python.levels_.tolist() == np.arange(1, 5.5, 0.5).tolist()
+    assert "\nResponse: 1 to 5 in steps of 0.5, " in err
+
+
+@pytest.mark.parametrize(
+    ("cells", "described"),
+    [
+        (np.round(np.linspace(0, 1, N), 2), "numbers from 0 to 0.99, "),
+        (TABLE["Rating"] - 4, "-3 to 1, "),
+        (TABLE["Rating"] > 3, "0 or 1, "),
+        (np.where(TABLE["Rating"] > 3, "yes", "no"), "0 or 1, "),
+        (np.where(TABLE["Rating"] > 3, "yes", "maybe"), "maybe, yes, "),
+        (TABLE["Rating"].astype(str) + "/5", "1 to 5, "),
+    ],
+    ids=["shares", "negative", "booleans", "yes", "labels", "of 5"],
+)
+def test_responses_of_many_kinds(ok, cells, described):
+    TABLE.assign(Rating=cells).to_csv("kinds.csv", index=False)
+    _, err = ok("fit", "kinds.csv", *COLUMNS, "-o", "out", "-k", 2)
+    assert f"\nResponse: {described}" in err
+
+
+@pytest.mark.parametrize("cells", [TABLE["Rating"].astype(str) + ",5", TABLE["Rating"].astype(str) + " stars"])
+def test_numbers_in_another_notation_are_refused(error_of, cells):
+    TABLE.assign(Rating=cells).to_csv("kinds.csv", index=False)
+    assert "write responses as numbers such as 4 or 4.0" in error_of("fit", "kinds.csv", *COLUMNS, "-o", "out", *QUICK)
+
+
+def test_codes_for_missing_answers_are_remarked(ok):
+    rows = np.arange(N)
+    TABLE.assign(Rating=np.where(rows < 4, 99, 1 + rows % 10)).to_csv("codes.csv", index=False)
+    _, err = ok("fit", "codes.csv", *COLUMNS, "-o", "out", "-k", 2)
+    remark = "99 in 4 of 160 rows looks like a code for a missing answer next to 1 to 10: if so, make these cells empty"
+    assert remark in err
+    assert remark in Path("out/report.html").read_text()
+
+
+def test_an_ordered_column_of_a_parquet_file_is_a_scale(ok):
+    names = ["awful", "bad", "fine", "good", "best"]
+    column = pd.Categorical(np.array(names)[TABLE["Rating"] - 1], names, ordered=True)
+    TABLE.assign(Rating=column).to_parquet("ordered.parquet")
+    _, err = ok("fit", "ordered.parquet", *COLUMNS, "-o", "out", "-k", 2)
+    assert "How responses were read: awful as 1, bad as 2, fine as 3, good as 4, best as 5." in err
+    assert load("out/model").levels_.tolist() == names
+
+
+def test_a_column_of_dicts_cannot_be_groups(error_of):
+    TABLE.assign(Place=[{"city": "Ulm"}] * N).to_json("nested.jsonl", orient="records", lines=True)
+    line = error_of("fit", "nested.jsonl", *COLUMNS, "-o", "out", *QUICK, "--by", "Place")
+    assert line.startswith("column 'Place': row 1 holds a dict ({'city': 'Ulm'}), which cannot name a group")
+
+
 # Rows that cannot be used
 
 

@@ -1,11 +1,12 @@
 """What a response looks like, and which families it may be of."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Poisson
-from textsignal.families.auto import candidates
+from textsignal.families.auto import candidates, of_order
 
 RNG = np.random.default_rng(0)
 SCALE = ["binomial", "beta-binomial", "ordinal", "adjacent-categories", "stereotype"]
@@ -66,6 +67,93 @@ def test_nothing_is_left_open():
 def test_a_stray_code_is_no_response(code):
     with pytest.raises(InputError, match=r"looks like a stray code.*levels=\(1, 5\)"):
         candidates([1, 2, 3, 4, 5] * 30 + [code])
+
+
+@pytest.mark.parametrize(
+    ("scale", "codes", "remark"),
+    [
+        (
+            (1, 10),
+            [99] * 4,
+            "counts from 1 to 99 (99 in 4 of 504 rows looks like a code for a missing answer next to 1 to 10: ",
+        ),
+        ((0, 10), [97, 98, 99], "(97, 98, 99 in 3 of 503 rows look like codes for a missing answer next to 0 to 10: "),
+        ((1, 10), [99] * 40, "numbers from 1 to 99 (99 in 40 of 540 rows looks "),
+        ((1, 5), [9], "1 to 9 (9 in 1 of 501 rows looks like a code for a missing answer next to 1 to 5: "),
+        ((1, 5), [8, 9, 9], "1 to 9 (8, 9 in 3 of 503 rows look "),
+        ((1, 5), [-1] * 3, "-1 to 5 (-1 in 3 of 503 rows looks "),
+        ((0, 5), [-9] * 3, "-9 to 5 (-9 in 3 of 503 rows looks "),
+        ((0, 100), [999] * 6, "numbers from 0 to 999 (999 in 6 of 506 rows looks "),
+    ],
+)
+def test_codes_for_missing_answers_next_to_a_scale_are_remarked(scale, codes, remark):
+    ratings = RNG.integers(scale[0], scale[1] + 1, 500)
+    described = candidates([*ratings, *codes]).described
+    assert remark in described
+    assert described.endswith(": if so, make these cells empty)")
+    assert "missing answer" not in candidates(ratings).described
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [*RNG.integers(0, 11, 500), -1],
+        [*RNG.integers(-1, 2, 500)],
+        [*RNG.integers(1, 10, 500)],
+        [*RNG.integers(1, 8, 500), 9],
+        [*RNG.integers(1, 11, 500), *[99] * 100],
+        [*RNG.integers(1, 11, 500), 100, 55],
+        RNG.integers(18, 100, 2000),
+        np.round(RNG.lognormal(3, 1, 2000)),
+        RNG.integers(80, 101, 2000),
+        *(RNG.poisson(mean, n) for mean in (0.3, 2, 5, 60) for n in (100, 300, 5000)),
+        *(RNG.negative_binomial(0.2, share, n) for share in (0.02, 0.1, 0.5) for n in (100, 300, 5000)),
+        *(RNG.zipf(tail, n).clip(0, 10**6) for tail in (1.5, 2, 3) for n in (100, 300, 5000)),
+    ],
+)
+def test_real_counts_and_scales_are_not_remarked(y):
+    assert "missing answer" not in candidates(y).described
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("clothing_reviews_22k", "positive_feedback_count"),
+        ("clothing_reviews_22k", "age"),
+        ("wine_reviews_13k", "points"),
+        ("wine_reviews_13k", "price"),
+    ],
+)
+def test_real_columns_are_not_remarked(review_file, name, column):
+    assert "missing answer" not in candidates(review_file(name, "text", column, None)[1]).described
+
+
+def test_whole_numbers_of_any_size_are_numbers():
+    assert candidates([1_250_831_234_567, 1_627_012_345_678, 1_400_000_000_001]).described.startswith(
+        "numbers from 1.25"
+    )
+
+
+def test_ordered_categories_are_levels():
+    assert of_order(("low", "mid", "high")).levels.tolist() == ["low", "mid", "high"]
+    assert of_order((1, 2, 5)).levels.tolist() == [1, 2, 5]
+    assert of_order(("yes", "no")) == Bernoulli(("yes", "no"))
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        ((), "no document has a response"),
+        (("good",), "the response is constant"),
+        ((5, 4, 3), r"must increase, but they are 5, 4, 3: make them text with \.cat\.rename_categories\(str\)"),
+        ((1, "two"), "must be all text or all numbers; '1' is of type int"),
+        (pd.interval_range(0, 3), r"'\(0, 1\]' is of type Interval: make them text"),
+        (tuple(range(30)), "has 30 ordered categories; there may be 20 at most"),
+    ],
+)
+def test_ordered_categories_that_cannot_be_levels_are_refused(categories, message):
+    with pytest.raises(InputError, match=message):
+        of_order(tuple(categories))
 
 
 def test_a_constant_or_missing_response_has_no_family():

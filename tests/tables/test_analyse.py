@@ -227,6 +227,33 @@ def test_bad_rows_are_dropped_on_request():
     assert analysis.summary.dropped in error_of(table_of(**BAD), levels=(1, 5))
 
 
+def test_half_stars_are_a_scale_as_they_are_without_a_table():
+    table = table_of(rating=dict.fromkeys(range(0, 20, 2), "3.5") | dict.fromkeys(range(1, 20, 2), "1.5"))
+    analysis = analyse(table, model=TextResponseModel(3), **OPTIONS)
+    assert analysis.model.levels_.tolist() == np.arange(1, 5.5, 0.5).tolist()
+    assert analysis.summary.made_of["Response"].startswith("1 to 5 in steps of 0.5")
+    assert len(analysis.documents) == N
+
+
+def test_ordered_categories_are_a_scale():
+    names = ["awful", "bad", "fine", "good", "best", "divine"]
+    table = table_of().assign(rating=pd.Categorical(np.array(names)[REVIEWS.ratings - 1], names, ordered=True))
+    table.loc[3, "rating"] = None
+    analysis = analyse(table, model=TextResponseModel(3), **OPTIONS)
+    assert analysis.model.levels_.tolist() == names
+    assert analysis.summary.levels == ("awful", "divine")
+    assert analysis.summary.response_read.startswith("awful as 1, bad as 2")
+    np.testing.assert_array_equal(analysis.documents["response"].drop(3), np.delete(REVIEWS.ratings, 3))
+
+
+@pytest.mark.parametrize("option", ["by", "groups"])
+def test_a_cell_that_cannot_name_a_group_is_named(option):
+    table = table_of().assign(hotel="inn").astype(object)
+    table.at[4, "hotel"] = {"id": 7}
+    message = error_of(table, **{option: "hotel"}, **({"interval": 0.9} if option == "groups" else {}))
+    assert message == "column 'hotel': row 5 holds a dict ({'id': 7}), which cannot name a group; give text or numbers"
+
+
 @pytest.mark.parametrize("row", [np.flatnonzero(training_rows(N))[0], np.flatnonzero(~training_rows(N))[0]])
 def test_a_rating_between_levels_is_bad_though_the_scale_is_not_given(row):
     table = table_of(rating={row: "3.5"})

@@ -117,14 +117,15 @@ class Predicting:
         return self.levels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
-        """A classifier where the family that is asked for has classes, else a regressor.
+        """A classifier where the family that is asked for has classes, or "auto" has found classes; else a regressor.
 
         Scores are called poor, since the matrices that scikit-learn checks estimators by are not text.
         """
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
-        if self._classifies:
-            two = getattr(self._asked, "name", self._asked) == "bernoulli"
+        fitted = getattr(getattr(self, "reader_", None), "family", None)  # not family_, which asks for tags itself
+        if self._classifies or (fitted is not None and self._gives_labels(fitted)):
+            two = getattr(fitted or self._asked, "name", self._asked) == "bernoulli"
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags(multi_class=not two, poor_score=True)
         else:
@@ -148,13 +149,14 @@ class Predicting:
     def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
         """Expected response of documents, on the user's scale; of a classifier the most probable label.
 
-        Text has no mean, so that responses that are text are predicted as labels by "auto" too.
+        By "auto" text, truth values and 0 or 1 are predicted as labels too: `predict_proba` has their chances, and
+        `predictions(X).mean` the expected response.
         """
         predictions = self.predictions(X, covariates=covariates, offset=offset)
         return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
 
     def _gives_labels(self, family: Family) -> bool:
-        return self._classifies or family.has_text
+        return self._classifies or family.has_text or (family.classifies and set(family.levels.tolist()) == {0, 1})
 
     def predict_level(
         self, X: Any, rule: str = "round", *, covariates: Any = None, offset: ArrayLike | None = None

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.adjacent_categories import MOST_LEVELS, AdjacentCategories
-from textsignal.families.base import Family, observed_numbers
+from textsignal.families.base import Family, constant_response, observed_numbers
 from textsignal.families.bernoulli import Bernoulli
 from textsignal.families.beta_binomial import BetaBinomial
 from textsignal.families.binomial import Binomial
 from textsignal.families.categorical import Categorical
 from textsignal.families.gaussian import Gaussian
-from textsignal.families.labels import first_text, is_all_text
+from textsignal.families.labels import Labels, first_text, is_all_text, is_all_truth
 from textsignal.families.negative_binomial import NegativeBinomial
 from textsignal.families.ordinal import Ordinal
 from textsignal.families.poisson import Poisson
+from textsignal.families.scale import WIDEST_SCALE
 from textsignal.families.stereotype import Stereotype
 
 #: The name by which users leave the choice to us.
@@ -29,23 +30,72 @@ AUTO = "auto"
 LEAST_OF_COUNTS, TAIL, RARE = 10, 4, 0.01
 #: One of a few values that is so many times further from the others than they are from each other is a stray code.
 STRAY = 10
+#: Numbers that questionnaires write where there is no answer.
+MISSING_CODES = frozenset(
+    sign * code
+    for code in (8, 9, *(77, 88, 97, 98, 99), *(777, 888, 997, 998, 999), *(7777, 8888, 9997, 9998, 9999), 99999)
+    for sign in (1, -1)
+) | {-1}
+#: Such codes are in at most this share of rows, and the widest scale that they are looked for next to has this span.
+MOST_CODES, WIDEST_RATED = 0.1, 100
+#: A code that is this many spans of a scale from it is very far.
+VERY_FAR = 5
+#: The end of a scale that is next to codes has at least this share of rows, and number; the tail of counts has less.
+LEAST_NEXT_TO_CODES, FEWEST_NEXT_TO_CODES = 0.05, 10
 
 
 def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
-    """The family of responses that are text: Bernoulli of two labels, Categorical of more; None for other responses.
+    """The family of text and truth values: Bernoulli of two labels, Categorical of more; None for other responses.
 
     levels : labels in order, of which more than two are Ordinal.
 
     Examples
     --------
-    >>> labelled(["no", "yes", None]), labelled([1, 2])
-    (Bernoulli(labels=('no', 'yes')), None)
+    >>> labelled(["no", "yes", None]), labelled([True, False]), labelled([1, 2])
+    (Bernoulli(labels=('no', 'yes')), Bernoulli(labels=(False, True)), None)
     >>> labelled(["low", "high"], ["low", "mid", "high"])
     Ordinal(values=('low', 'mid', 'high'), thresholds=(-0.40..., 0.40...))
     """
     if levels is not None and first_text(levels) is not None:
         return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
+    if levels is None and is_all_truth(y):
+        return Bernoulli().learn(y)
     return Categorical().learn(y) if is_all_text(y) else None
+
+
+def of_order(categories: Labels) -> Family:
+    """The family of ordered categories, lowest first: Bernoulli of two, Ordinal of more.
+
+    Categories without any response are levels too: they are part of the scale, as with `levels`.
+
+    Examples
+    --------
+    >>> of_order(("low", "mid", "high"))
+    Ordinal(values=('low', 'mid', 'high'), thresholds=None)
+    """
+    if not categories:
+        raise InputError("no document has a response (all are missing), and there are no categories")
+    if len(categories) == 1:
+        raise constant_response(categories[0])
+    known = all(isinstance(category, str | bool | int | float) for category in categories)
+    if not known or len({isinstance(category, str) for category in categories}) > 1:
+        odd = next((each for each in categories if not isinstance(each, str)), categories[0])
+        raise InputError(
+            f"ordered categories must be all text or all numbers; {str(odd)!r} is of type {type(odd).__name__}: "
+            "make them text with .cat.rename_categories(str)"
+        )
+    if not isinstance(categories[0], str) and list(categories) != sorted(categories):
+        listed = ", ".join(map(str, categories[:5])) + (", ..." if len(categories) > 5 else "")
+        raise InputError(
+            f"ordered categories that are numbers must increase, but they are {listed}: make them text with "
+            ".cat.rename_categories(str), or drop their order with .cat.as_unordered()"
+        )
+    if len(categories) > MOST_LEVELS:
+        raise InputError(
+            f"the response has {len(categories)} ordered categories; there may be {MOST_LEVELS} at most: merge some of "
+            "them, or give numbers"
+        )
+    return (Bernoulli if len(categories) == 2 else Ordinal)(categories)
 
 
 @dataclass(frozen=True)
@@ -72,6 +122,12 @@ def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
     >>> candidates([0.12, 3.4, 2.2]).families
     (Gaussian(deviation=1.35...),)
     """
+    found = _candidates(y, levels)
+    remark = _missing_codes(observed_numbers(y)) if levels is None else ""
+    return replace(found, described=f"{found.described} ({remark})") if remark else found
+
+
+def _candidates(y: ArrayLike, levels: ArrayLike | None) -> Candidates:
     values = observed_numbers(y)
     distinct = np.unique(values)
     if levels is None:
@@ -104,14 +160,64 @@ def _check_codes(distinct: Vector) -> None:
             )
 
 
+def _missing_codes(values: Vector) -> str:
+    """A remark on values that look like codes for "no answer" next to a small scale; "" if absent.
+
+    Codes are rare, at one end, and as far from all other values as these are from each other; below a scale from 1 on
+    a negative code need not be as far. Many rows are at that end of the scale, unlike in the tail of counts: in its
+    third where codes are very far, else at its last level.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    for sign in (1, -1):
+        order = np.argsort(-sign * distinct)  # from the end at which codes are looked for
+        ends, rows = distinct[order], counts[order]
+        is_code = np.array([value in MISSING_CODES and sign * value > 0 for value in ends])
+        for n_codes in range(1, min(3, len(ends) - 2) + 1):
+            if is_code[:n_codes].all() and _are_codes(ends, rows, n_codes):
+                listed = ", ".join(f"{value:g}" for value in sorted(ends[:n_codes]))
+                look = "look like codes" if n_codes > 1 else "looks like a code"
+                low, high = sorted((ends[n_codes], ends[-1]))
+                return (
+                    f"{listed} in {rows[:n_codes].sum():,} of {rows.sum():,} rows {look} for a missing answer next to "
+                    f"{low:g} to {high:g}: if so, make these cells empty"
+                )
+    return ""
+
+
+def _are_codes(ends: Vector, rows: NDArray[np.int64], n_codes: int) -> bool:
+    """True if the first values are codes, from the end on. ends : distinct values; rows : with each of them."""
+    rest, n_rows = ends[n_codes:], rows[n_codes:]
+    span, gap = abs(float(rest[-1] - rest[0])), abs(float(ends[n_codes - 1] - rest[0]))
+    if span > WIDEST_RATED or rows[:n_codes].sum() > MOST_CODES * rows.sum() or not reads_as_scale(rest, WIDEST_RATED):
+        return False
+    below = ends[0] < 0 and rest[0] == 1 and len(rest) <= LEAST_OF_COUNTS
+    far = abs(float(ends[0] - rest[0])) >= span and gap >= 3
+    next_to = np.abs(rest - rest[0]) <= (span / 3 if gap > VERY_FAR * span else 0)
+    least = max(LEAST_NEXT_TO_CODES * rows.sum(), FEWEST_NEXT_TO_CODES)
+    return (below or far) and bool(n_rows[next_to].sum() >= least)
+
+
+def reads_as_scale(values: Vector, widest: int = MOST_LEVELS - 1) -> bool:
+    """True if numbers are levels of a scale of whole or half steps, at most `widest` of them.
+
+    Examples
+    --------
+    >>> reads_as_scale(np.array([1, 1.5, 4.5])), reads_as_scale(np.array([1, 1.2, 4.5]))
+    (True, False)
+    """
+    distinct = np.unique(values)
+    scale = _scale(distinct) if distinct.size > 1 else None
+    return scale is not None and scale.n is not None and scale.n <= widest
+
+
 def _scale(values: Vector) -> Binomial | None:
     """The coarsest scale of whole or half steps that all (distinct) values are on."""
     halves = 2 * (values - values.min())
     if not np.array_equal(2 * values, np.round(2 * values)) or halves.max() > 2**50:
         return None
     step = float(np.gcd.reduce(halves.astype(np.int64))) / 2
-    lowest = float(values.min())
-    return Binomial(round(float(np.ptp(values)) / step), _plain(lowest), _plain(step))
+    lowest, n = float(values.min()), round(float(np.ptp(values)) / step)
+    return Binomial(n, _plain(lowest), _plain(step)) if n <= WIDEST_SCALE else None
 
 
 def _of_a_scale(scale: Binomial) -> list[Family]:

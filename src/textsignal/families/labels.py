@@ -58,6 +58,30 @@ def first_text(y: ArrayLike) -> tuple[int, Any] | None:
     return next(found, None)
 
 
+def is_all_truth(y: ArrayLike) -> bool:
+    """True if all responses that are there are truth values."""
+    values = [value for value in as_response(y) if not missing(value)]
+    return bool(values) and all(isinstance(value, bool) for value in values)
+
+
+def ordered_categories(y: object) -> Labels | None:
+    """Categories of an ordered pandas Categorical or Arrow dictionary, lowest first, used or not; None for others.
+
+    Examples
+    --------
+    >>> ordered_categories(pd.Categorical(["mid", "low"], ["low", "mid", "high"], ordered=True))
+    ('low', 'mid', 'high')
+    >>> ordered_categories(pd.Categorical(["mid", "low"])), ordered_categories([1, 2])
+    (None, None)
+    """
+    if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "to_pandas"):
+        y = y.to_pandas()
+    dtype = getattr(y, "dtype", None)
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return None
+    return tuple(_plain(category) for category in dtype.categories)
+
+
 def is_all_text(y: ArrayLike) -> bool:
     """Whether all responses that are there are text, and some of it is not written as a number."""
     given = as_response(y)

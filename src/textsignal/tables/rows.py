@@ -4,7 +4,7 @@ import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,8 @@ class ParsedResponse:
         The cells' text, None where there is none, where all are labels; `values` then number them in sorted order.
     n_labels : int
         How many different texts there are, where all cells are text that is no number and too many for labels.
+    order : tuple or None
+        All categories of a column whose categories have an order, lowest first.
     """
 
     values: np.ndarray
@@ -48,11 +50,31 @@ class ParsedResponse:
     reading: str = ""
     labels: np.ndarray | None = None
     n_labels: int = 0
+    order: tuple[Any, ...] | None = None
 
     @property
-    def given(self) -> np.ndarray:
-        """Labels, or numbers."""
-        return self.values if self.labels is None else self.labels
+    def given(self) -> Any:
+        """(rows,) labels, or numbers; an ordered pandas.Categorical of either if they have an order."""
+        plain = self.values if self.labels is None else self.labels
+        return plain if self.order is None else pd.Categorical(plain, list(self.order), ordered=True)
+
+    @classmethod
+    def of_order(cls, cells: pd.Series, order: tuple[Any, ...]) -> Self:
+        """A column whose categories have an order: text by its place in it, from 1 on; numbers as they are.
+
+        Examples
+        --------
+        >>> kinds = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+        >>> ParsedResponse.of_order(pd.Series(["mid", None, "low"], dtype=kinds), ("low", "mid", "high")).values
+        array([ 2., nan,  1.])
+        """
+        plain = cells.to_numpy(dtype=object)
+        missing = pd.isna(plain)
+        text = any(isinstance(category, str) for category in order)
+        numbers = {category: float(place) if text else float(category) for place, category in enumerate(order, 1)}
+        values = np.array([np.nan if gone else numbers[cell] for cell, gone in zip(plain, missing, strict=True)])
+        labels: Any = np.where(missing, None, plain) if text else None
+        return cls(values, np.zeros(len(values), dtype=bool), plain, labels=labels, order=order)
 
 
 def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
-from textsignal.families.auto import AUTO
+from textsignal.families.auto import AUTO, of_order, reads_as_scale
 from textsignal.families.classes import MOST_CLASSES
-from textsignal.families.labels import first_text
-from textsignal.parts import Options, check_response
+from textsignal.families.labels import first_text, ordered_categories
+from textsignal.parts import OF_ORDER, Options, check_response
 from textsignal.tables.covariates import Beside, only_held_out, with_problems
 from textsignal.tables.read import column, groups_of
 from textsignal.tables.rows import BadRows, ParsedResponse, check_responses, parse_response
@@ -53,8 +53,9 @@ class UsedRows:
 
     def check(self, model: Options, response: ParsedResponse) -> None:
         """Raise where a used row's response cannot be of the family that a model asks for, naming it in the table."""
-        column = np.full(len(response.given), None if response.labels is not None else np.nan, response.given.dtype)
-        column[self.rows] = response.given[self.rows]
+        column, others = response.given.copy(), np.ones(len(response.values), dtype=bool)
+        others[self.rows] = False
+        column[others] = None if response.labels is not None else np.nan
         check_response(model, column)
 
 
@@ -111,9 +112,14 @@ def response_in(
     """The column of a response, in numbers or labels of classes.
 
     most : how many different texts are labels where family and levels are left open. More than two are then none if
-    one begins with a digit: numbers that are written in another way have an order.
+    one begins with a digit: numbers that are written in another way have an order. Ordered categories of pandas are
+    levels in their order, unless levels or a family without an order are given.
     """
     cells = column(table, name, "response")
+    order = ordered_categories(cells) if levels is None and family in (AUTO, *OF_ORDER) else None
+    if order is not None:
+        of_order(order)
+        return ParsedResponse.of_order(cells, order)
     if levels is not None or not (isinstance(family, str) and family == AUTO):
         ordered = levels is not None and first_text(levels) is not None
         classifies = getattr(FAMILIES.get(str(family), family), "classifies", False)
@@ -142,17 +148,24 @@ def _too_many(name: str, n_labels: int) -> str:
 def n_classes(response: ParsedResponse, family: str | Family, levels: ArrayLike | None = None) -> int:
     """How many classes without an order the responses are of; 0 where they are of none."""
     name = family if isinstance(family, str) else family.name
-    if name != "categorical" and not (name == AUTO and levels is None and response.labels is not None):
+    unordered = response.labels is not None and response.order is None
+    if name != "categorical" and not (name == AUTO and levels is None and unordered):
         return 0
     return len(np.unique(response.values[~np.isnan(response.values)])) if levels is None else np.size(levels)
 
 
 def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] | None:
-    """The whole numbers that the responses lie between; None where they need not be whole, or are labels."""
+    """The whole numbers that the responses lie between; None where they need not be whole, or are labels.
+
+    Half stars are a scale, as `candidates` reads them; one half value alone, in a few rows, is a mistake.
+    """
     known = response.values[~np.isnan(response.values)]
     name = family if isinstance(family, str) else family.name
-    whole = response.labels is None and name in OF_WHOLE_NUMBERS
-    if not known.size or not whole or np.mean(known % 1 != 0) > MOST_BROKEN:
+    whole = response.labels is None and response.order is None and name in OF_WHOLE_NUMBERS
+    broken = known[known % 1 != 0]
+    if not known.size or not whole or broken.size > MOST_BROKEN * known.size:
+        return None
+    if name == AUTO and np.unique(broken).size > 1 and reads_as_scale(known):
         return None
     return int(np.floor(known.min())), int(np.ceil(known.max()))
 
