@@ -157,14 +157,14 @@ def engine_of(workers: int | None, mark: Path | None) -> Iterator[Any]:
 
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "memory_limit": 0}
     with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster, direct_to_workers=True) as client:
-        from textsignal.engines.dask import DaskEngine
+        from textsignal.compute.engines.dask import DaskEngine
 
         yield DaskEngine(client) if mark is None else killing_engine(client, mark)
 
 
 def killing_engine(client: Any, mark: Path) -> Any:
     """An engine of which one worker is killed in the middle of a step."""
-    from textsignal.engines.dask import DaskEngine
+    from textsignal.compute.engines.dask import DaskEngine
 
     class Killing(DaskEngine):
         n_passes = KILLED_IN  # is over, until the clock starts

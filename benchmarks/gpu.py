@@ -19,12 +19,15 @@ import scipy.sparse as sp
 from gpu_made import N_FEATURES, N_PADDED, N_TERMS, N_THEMES, Reviews, make_reviews
 from scipy.optimize import linear_sum_assignment
 
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
+from textsignal.compute.gpu import kernels as gpu
+from textsignal.compute.gpu import themes as gpu_themes
+from textsignal.compute.gpu import tone as gpu_tone
+from textsignal.compute.gpu.code import cupy
+from textsignal.compute.kernels import Rows, reference
 from textsignal.families import Binomial
-from textsignal.inference import unit_rows
-from textsignal.kernels import Rows, gpu, gpu_themes, gpu_tone, reference
-from textsignal.kernels.gpu_code import cupy
 from textsignal.training import tone
+from textsignal.training.inference import unit_rows
 
 #: As in `training.tone` for so many documents, and in `training.themes`.
 PASSES, DRAW, STEP, ITERATIONS = 5, 25, 0.18, 3

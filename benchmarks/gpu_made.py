@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.kernels import Rows
-from textsignal.kernels.gpu_code import blocks, cupy
+from textsignal.compute.gpu.code import blocks, cupy
+from textsignal.compute.kernels import Rows
 
 N_TERMS, N_FEATURES, N_THEMES, N_PADDED = 3_000, 200_000, 14, 16
 #: Of the linear predictor: the constant, the size of effects, and the share of features that have one.

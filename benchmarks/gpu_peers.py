@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.kernels import Rows
+from textsignal.compute.kernels import Rows
 
 EPSILON = 1e-16
 #: Sentences at a time, so that what is gathered fits beside the rest.

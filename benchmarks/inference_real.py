@@ -13,8 +13,8 @@ import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
 import textsignal as ts
-from textsignal.engines.local import local_compute
-from textsignal.topics.reading import observe
+from textsignal.compute.engines.local import local_compute
+from textsignal.reading.observed import observe
 from textsignal.uncertainty.effects import effects_of, gather
 from textsignal.uncertainty.influence import fit_loosely
 from textsignal.uncertainty.parts import parts_of

@@ -22,11 +22,11 @@ from sklearn.decomposition import NMF
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.engines import Compute
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import local_compute
+from textsignal.compute.kernels import compiled, pad
+from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Binomial
-from textsignal.kernels import compiled, pad
-from textsignal.kernels.reference import EPSILON
 from textsignal.training.coefficient_steps import NewtonStep
 from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
 from textsignal.training.glm import ResponseModel

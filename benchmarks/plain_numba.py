@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from textsignal.kernels import Rows, compiled, loops, pad
-from textsignal.kernels.reference import EPSILON
+from textsignal.compute.kernels import Rows, compiled, loops, pad
+from textsignal.compute.kernels.reference import EPSILON
 
 SMOOTHING, ROUNDS = 0.05, 10
 Work = Callable[[], object]

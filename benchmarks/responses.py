@@ -27,9 +27,9 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.evaluate import r2_score
+from textsignal.data.lines import keep_line, kept_lines
+from textsignal.evaluation.metrics import r2_score
 from textsignal.parts import MAX_RAW_TERMS
-from textsignal.tables.lines import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)

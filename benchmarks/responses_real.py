@@ -26,7 +26,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.evaluate import r2_score
+from textsignal.evaluation.metrics import r2_score
 from textsignal.families import Family, NegativeBinomial, Poisson, deviance
 from textsignal.parts import MAX_RAW_TERMS
 from textsignal.training.word_effects import WordProblem

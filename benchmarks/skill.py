@@ -31,7 +31,7 @@ from skill_page import page
 from threadpoolctl import threadpool_limits
 
 from textsignal import families
-from textsignal.evaluate import coherence, exclusivity, r2_score, rmse
+from textsignal.evaluation.metrics import coherence, exclusivity, r2_score, rmse
 from textsignal.studies.cells import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]

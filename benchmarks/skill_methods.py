@@ -20,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.preprocessing import normalize
 
 import textsignal as ts
-from textsignal.comparison.methods import topic_shares
+from textsignal.evaluation.methods import topic_shares
 from textsignal.families import Binomial
 from textsignal.studies.methods import PENALTIES
 

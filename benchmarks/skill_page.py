@@ -11,7 +11,7 @@ import skill_methods as methods
 from skill_methods import METHODS, Method
 
 import textsignal as ts
-from textsignal.comparison.methods import NMF_UPDATES
+from textsignal.evaluation.methods import NMF_UPDATES
 from textsignal.parts import MAX_RAW_TERMS
 
 HEAD = """# Skill beside other methods

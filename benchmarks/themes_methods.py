@@ -26,9 +26,9 @@ from themes_data import Documents, cut_sentences
 
 import textsignal as ts
 from textsignal.families import Binomial
+from textsignal.insight.table import relevance
 from textsignal.parts import MAX_RAW_TERMS
 from textsignal.text.tokenise import words
-from textsignal.topics.table import relevance
 
 #: Sweeps of LDA; 500 gave no better themes.
 LDA_SWEEPS = 200

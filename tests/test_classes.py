@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_predict
 from textsignal import TextResponseModel, TextResponsesModel, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, StorageError
-from textsignal.readers.classes import ClassReader, class_responses
+from textsignal.reading.classes import ClassReader, class_responses
 
 N, N_TOPICS = 400, 5
 REVIEWS = synthetic_reviews(N, seed=4)

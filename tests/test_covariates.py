@@ -10,9 +10,9 @@ import statsmodels.api as sm
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from textsignal import GLMNMF, JBNMF, TextResponseModel, load
-from textsignal.covariates.given import Given
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.covariates.given import Given
 from textsignal.datasets import simulate_corpus, synthetic_reviews
-from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Binomial, Gaussian, Poisson
 from textsignal.training.contributions import fit_theme_effects

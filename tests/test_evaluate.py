@@ -12,7 +12,15 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 from textsignal.errors import InputError
-from textsignal.evaluate import calibration_table, coherence, exclusivity, overfit_warning, r2_score, rmse, top_terms
+from textsignal.evaluation.metrics import (
+    calibration_table,
+    coherence,
+    exclusivity,
+    overfit_warning,
+    r2_score,
+    rmse,
+    top_terms,
+)
 
 laws = settings(max_examples=60)
 numbers = st.floats(-100, 100)

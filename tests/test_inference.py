@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from textsignal import GLMNMF, JBNMF
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.kernels import reference
 from textsignal.datasets import simulate_corpus
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
-from textsignal.inference import infer_weights
-from textsignal.kernels import reference
+from textsignal.training.inference import infer_weights
 
 laws = settings(max_examples=25)
 N_TOPICS, N_TERMS = 4, 30

@@ -30,8 +30,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.preprocessing import normalize
 
 from textsignal import GLMNMF, TextResponseModel
+from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import simulate_corpus
-from textsignal.engines.local import local_compute
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,

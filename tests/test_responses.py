@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from textsignal import GLMNMF, TextResponseModel, TextResponsesModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.evaluate import r2_score
+from textsignal.evaluation.metrics import r2_score
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,
@@ -27,7 +27,7 @@ from textsignal.families import (
     deviance,
     null_deviance,
 )
-from textsignal.tables.apply import predict_table
+from textsignal.workflow.apply import predict_table
 
 REVIEWS = synthetic_reviews(1200, seed=1)
 ETA = logit(REVIEWS.probability)

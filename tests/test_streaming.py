@@ -14,10 +14,10 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
+from textsignal.data.batches import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.streaming import Columns, memory_of, read_to_fit
-from textsignal.tables.batches import read_batches
 from textsignal.text import shards
 
 N = 400
@@ -289,7 +289,7 @@ class TestFolder:
 KILLING = """
 import os, random, signal, sys, time
 from textsignal import TextResponseModel, streaming
-from textsignal.tables.batches import read_batches
+from textsignal.data.batches import read_batches
 
 streaming.read_batches = lambda source, columns: read_batches(source, columns, batch_rows=40)
 

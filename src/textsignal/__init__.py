@@ -9,24 +9,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, evaluate, studies
-    from textsignal.comparison.compare import compare
+    from textsignal import datasets, errors, studies
+    from textsignal.data.batches import read_batches
+    from textsignal.data.read import read_table
+    from textsignal.data.sample import sample_rows
     from textsignal.estimators import GLMNMF, JBNMF
+    from textsignal.evaluation import metrics as evaluate
+    from textsignal.evaluation.compare import compare
     from textsignal.families import Binomial
-    from textsignal.figures import plots
-    from textsignal.inference import infer_weights
+    from textsignal.insight.explanation import Explanation
     from textsignal.loading import load
     from textsignal.model import TextResponseModel
+    from textsignal.plots import figures as plots
     from textsignal.several import TextResponsesModel
-    from textsignal.tables.batches import read_batches
-    from textsignal.tables.read import read_table
-    from textsignal.tables.sampled import sample_rows
-    from textsignal.tables.stream import predict_batches, predict_file
     from textsignal.text.vectorise import TextVectorizer
-    from textsignal.topics.explanation import Explanation
+    from textsignal.training.inference import infer_weights
     from textsignal.uncertainty.checks import Check
     from textsignal.uncertainty.effect_table import EffectTable
     from textsignal.uncertainty.search import Search, search
+    from textsignal.workflow.stream import predict_batches, predict_file
 
 __version__ = "0.1.0.dev0"
 

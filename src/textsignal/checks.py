@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from textsignal.covariates.given import Given
+from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from textsignal import storage
 from textsignal.errors import StorageError
 from textsignal.model import TextResponseModel
-from textsignal.readers.themes import ThemeReader
+from textsignal.reading.themes import ThemeReader
 from textsignal.several import TextResponsesModel
 from textsignal.stored_json import shortened
 from textsignal.stored_responses import is_of_several, read_names

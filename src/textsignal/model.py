@@ -16,28 +16,28 @@ from sklearn.utils.validation import check_is_fitted
 from textsignal import parts, storage, streaming
 from textsignal.arrays import Array
 from textsignal.checks import check_number
-from textsignal.covariates.design import Design
-from textsignal.engines import Engine
+from textsignal.compute.engines import Engine
+from textsignal.data.covariates.design import Design
+from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
-from textsignal.readers.base import Reader
-from textsignal.readers.matrix import NOT_STORED
-from textsignal.readers.of_matrix import OfMatrix
+from textsignal.insight.beside import name_of
+from textsignal.insight.conditional import Conditional, observe_given, texts_and_covariates
+from textsignal.insight.explanation import Explanation
+from textsignal.insight.findings import Drivers
+from textsignal.insight.growing import Growing
+from textsignal.insight.naming import Naming
+from textsignal.insight.revise import Revisable
+from textsignal.insight.speaking import Speaking
+from textsignal.insight.table import unique_labels
+from textsignal.reading.matrix import NOT_STORED
+from textsignal.reading.observed import Observed, Reading, Tokens, observe
+from textsignal.reading.of_matrix import OfMatrix
+from textsignal.reading.reader import Reader
 from textsignal.report.reporting import Reporting
-from textsignal.tables.write import whole_folder
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.beside import name_of
-from textsignal.topics.conditional import Conditional, observe_given, texts_and_covariates
-from textsignal.topics.explanation import Explanation
-from textsignal.topics.findings import Drivers
-from textsignal.topics.growing import Growing
-from textsignal.topics.naming import Naming
-from textsignal.topics.reading import Observed, Reading, Tokens, observe
-from textsignal.topics.revise import Revisable
-from textsignal.topics.speaking import Speaking
-from textsignal.topics.table import unique_labels
 
 
 class TextResponseModel(

@@ -12,22 +12,22 @@ from sklearn.base import clone
 
 from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_number, draw_seed
-from textsignal.engines import Compute
-from textsignal.engines.local import kernels_of, local_compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import kernels_of, local_compute
 from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled, of_order
 from textsignal.families.labels import Labels, as_response, in_numbers, ordered_categories
-from textsignal.readers.base import Reader
-from textsignal.readers.classes import ONE_CLASS, ClassReader, class_responses
-from textsignal.readers.matrix import MatrixReader, matrix_tokens
-from textsignal.readers.themes import ThemeReader, theme_readers, theme_tokens
+from textsignal.reading.classes import ONE_CLASS, ClassReader, class_responses
+from textsignal.reading.matrix import MatrixReader, matrix_tokens
+from textsignal.reading.observed import Observed, Tokens, observe, response_column
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.storage import PARTS
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.reading import Observed, Tokens, observe, response_column
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
 from textsignal.uncertainty.number import Number, choose_number
 

@@ -13,22 +13,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import parts
+from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
+from textsignal.insight.beside import index_of, name_of
+from textsignal.insight.conditional import observe_given, texts_and_covariates
+from textsignal.insight.drivers import DRIVER_TERMS
+from textsignal.insight.responses import compared, response_columns
+from textsignal.insight.revise import Revision, Topic, dropped, merged
 from textsignal.model import TextResponseModel
-from textsignal.readers.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import responses_beside
 from textsignal.stored_responses import write_names
-from textsignal.tables.write import whole_folder
-from textsignal.topics.beside import index_of, name_of
-from textsignal.topics.conditional import observe_given, texts_and_covariates
-from textsignal.topics.drivers import DRIVER_TERMS
-from textsignal.topics.reading import Observed, Reading, Tokens
-from textsignal.topics.responses import compared, response_columns
-from textsignal.topics.revise import Revision, Topic, dropped, merged
 
 #: Options that each response's model has its own of.
 OF_EACH = ("family", "levels")

@@ -20,21 +20,21 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from textsignal.arrays import Vector
-from textsignal.covariates.design import Design
+from textsignal.data.covariates.design import Design
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
+from textsignal.insight.naming import Naming
+from textsignal.insight.theme_words import has_no_pairs
 from textsignal.plain import as_plain
-from textsignal.readers.base import Reader
-from textsignal.readers.classes import ClassReader
-from textsignal.readers.matrix import MatrixReader
-from textsignal.readers.themes import ThemeReader
+from textsignal.reading.classes import ClassReader
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.stored_json import is_text, read_json, shortened, shown
 from textsignal.stored_options import ESTIMATOR_OPTIONS, EstimatorOptions, ModelOptions, VectorizerOptions
 from textsignal.stored_values import SMALLEST, Checker, declarations, rule, stored_fields
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.naming import Naming
-from textsignal.topics.theme_words import has_no_pairs
 from textsignal.training.fitted import FittedTopics
 
 FORMAT = "textsignal model"

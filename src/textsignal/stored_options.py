@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from textsignal.engines.local import DEVICES
+from textsignal.compute.engines.local import DEVICES
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
 from textsignal.stored_values import LARGEST_WHOLE, Label, Number, rule

@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 
 from textsignal import parts
 from textsignal.arrays import Vector
-from textsignal.engines import Compute, Engine
-from textsignal.engines.local import local_compute
+from textsignal.compute.counting import row_keys
+from textsignal.compute.engines import Compute, Engine
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.batches import Batch, Source, read_batches
+from textsignal.data.cells import Dropping, bad_together, beside_in, usable_rows
+from textsignal.data.files import check_file
+from textsignal.data.rows import BadRows
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
-from textsignal.kernels.counting import row_keys
-from textsignal.readers.themes import ThemeReader, theme_tokens
-from textsignal.tables.batches import Batch, Source, read_batches
-from textsignal.tables.cells import Dropping, bad_together, beside_in, usable_rows
-from textsignal.tables.files import check_file
-from textsignal.tables.rows import BadRows
+from textsignal.reading.observed import Observed, observe
+from textsignal.reading.themes import ThemeReader, theme_tokens
 from textsignal.text.encoded import as_bytes, texts_at
 from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
-from textsignal.topics.reading import Observed, observe
 from textsignal.training.draws import Keys
 from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of

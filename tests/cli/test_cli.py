@@ -666,7 +666,7 @@ def test_a_failure_under_force_leaves_the_old_results(error_of, quick_results):
 
 @pytest.mark.parametrize("target", ["reviews.csv", "reviews.csv/out"])
 def test_an_output_that_cannot_be_a_folder_is_named_before_the_work(error_of, monkeypatch, target):
-    monkeypatch.setattr("textsignal.tables.read.read_file", pytest.fail)
+    monkeypatch.setattr("textsignal.data.read.read_file", pytest.fail)
     assert "reviews.csv" in error_of("fit", "reviews.csv", *COLUMNS, "-o", target)
 
 
@@ -1008,7 +1008,7 @@ def test_training_that_breaks_down_is_a_failure_not_bad_input(error_of, monkeypa
     def broken(*_, **__):
         raise TrainingError("the objective became nan\nat iteration 3")
 
-    monkeypatch.setattr("textsignal.tables.analyse.analyse", broken)
+    monkeypatch.setattr("textsignal.workflow.analyse.analyse", broken)
     line = error_of("fit", "reviews.csv", *COLUMNS, "-o", "out", code=1)
     assert line == "the objective became nan at iteration 3"
 

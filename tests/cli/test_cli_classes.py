@@ -9,12 +9,12 @@ import pytest
 
 from textsignal import TextResponseModel, load
 from textsignal.cli.models import rows_of_fit
+from textsignal.data.write import write_csv
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.tables.analyse import analyse
-from textsignal.tables.classes import analyse_classes, has_classes
-from textsignal.tables.used import response_in
-from textsignal.tables.write import write_csv
+from textsignal.workflow.analyse import analyse
+from textsignal.workflow.classes import analyse_classes, has_classes
+from textsignal.workflow.used import response_in
 
 N = 160
 REVIEWS = synthetic_reviews(N, seed=9)

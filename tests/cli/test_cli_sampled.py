@@ -8,7 +8,7 @@ import pytest
 import textsignal as ts
 from textsignal import streaming
 from textsignal.datasets import synthetic_reviews
-from textsignal.tables.apply import drivers_table
+from textsignal.workflow.apply import drivers_table
 
 N = 360
 COLUMNS = ("--text", "review", "--response", "rating")

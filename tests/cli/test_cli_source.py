@@ -9,7 +9,7 @@ import pytest
 import textsignal as ts
 from textsignal import streaming
 from textsignal.datasets import synthetic_reviews
-from textsignal.tables.analyse import analyse
+from textsignal.workflow.analyse import analyse
 
 N = 450
 BASIS = "of 450 texts, tone comes from all that were not held back."

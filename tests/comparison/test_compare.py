@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 import textsignal as ts
-from textsignal.comparison.compare import compare
-from textsignal.comparison.folds import fold_numbers
-from textsignal.comparison.methods import METHODS, Documents, count_ngrams, fit_ours
-from textsignal.comparison.scores import auc_of, mean_of, r2_of
-from textsignal.comparison.wording import Party, Standing, say_best, say_worth
 from textsignal.errors import InputError
+from textsignal.evaluation.compare import compare
+from textsignal.evaluation.folds import fold_numbers
+from textsignal.evaluation.methods import METHODS, Documents, count_ngrams, fit_ours
+from textsignal.evaluation.scores import auc_of, mean_of, r2_of
+from textsignal.evaluation.wording import Party, Standing, say_best, say_worth
 from textsignal.families import Binomial
 from textsignal.text.tokens import tokenised
 

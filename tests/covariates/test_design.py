@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal.covariates.design import Design, as_offset, as_table
-from textsignal.covariates.formula import parse_formula
+from textsignal.data.covariates.design import Design, as_offset, as_table
+from textsignal.data.covariates.formula import parse_formula
 from textsignal.errors import InputError
 
 RNG = np.random.default_rng(0)

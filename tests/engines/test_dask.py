@@ -17,16 +17,16 @@ from distributed import Client, LocalCluster, wait
 from same_tokens import assert_same_tokens
 
 from textsignal import TextResponseModel, predict_batches
+from textsignal.compute.engines import dask
+from textsignal.compute.engines.dask import DaskEngine, connect
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.batches import Source
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines import dask
-from textsignal.engines.dask import DaskEngine, connect
-from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
-from textsignal.tables.analyse_source import analyse_source
-from textsignal.tables.batches import Source
 from textsignal.text.units import read_sentences
 from textsignal.training import streamed, tone
 from textsignal.training.sample import Passing, Sample, common_bound, joined
+from textsignal.workflow.analyse_source import analyse_source
 
 #: Documents of a file, and of a block of tone.
 ROWS = 150

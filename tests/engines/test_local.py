@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.engines.local import BLOCK_DOCUMENTS, LARGE_BLOCK, MOST_BLOCKS, SEVERAL, LocalEngine
+from textsignal.compute.engines.local import BLOCK_DOCUMENTS, LARGE_BLOCK, MOST_BLOCKS, SEVERAL, LocalEngine
 
 laws = settings(max_examples=100)
 sizes = st.tuples(st.integers(1, 10**7), st.integers(0, 10**9), st.integers(1, 10**6))

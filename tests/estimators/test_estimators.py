@@ -23,10 +23,10 @@ from sklearn.utils.estimator_checks import (
 )
 
 from textsignal import GLMNMF, JBNMF, Binomial
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import reference
 from textsignal.errors import InputError
-from textsignal.evaluate import r2_score
-from textsignal.kernels import reference
+from textsignal.evaluation.metrics import r2_score
 
 joint_glm = partial(GLMNMF, training="joint")
 predictive_glm = partial(GLMNMF, max_epochs=10)

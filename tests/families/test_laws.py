@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import (
     FAMILIES,

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from textsignal import cli
-from textsignal.covariates.design import Design
-from textsignal.covariates.formula import FUNCTIONS, parse_formula
+from textsignal.data.covariates.design import Design
+from textsignal.data.covariates.formula import FUNCTIONS, parse_formula
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import textsignal
-from textsignal.kernels.compiling import NO_PLACE, compiling
+from textsignal.compute.compiling import NO_PLACE, compiling
 
 FIT = """
 import numpy as np
@@ -23,7 +23,7 @@ print(np.isfinite(model.predict(X)).all(), textsignal.__file__)
 #: Loops say where they are kept when they are made, so that one that runs shows it.
 ONE_LOOP = """
 import numpy as np
-from textsignal.kernels import compiled
+from textsignal.compute.kernels import compiled
 from textsignal.training import draws
 weights = compiled.zeros((20, 2), np.float64)
 compiled.response_sums(weights, np.ones(20), np.ones(20))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsignal.kernels.counting import count_pairs, count_words, number_keys
+from textsignal.compute.counting import count_pairs, count_words, number_keys
 
 #: Keys that fall into few slots, and any others.
 KEYS = st.lists(st.one_of(st.integers(-1, 9), st.integers(0, 2**62)), max_size=40)

@@ -6,16 +6,20 @@ import pytest
 import scipy.sparse as sp
 
 from textsignal import TextResponseModel
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.gpu import code as gpu_code
+from textsignal.compute.gpu import kernels as gpu
+from textsignal.compute.gpu import themes as gpu_themes
+from textsignal.compute.gpu import tone as gpu_tone
+from textsignal.compute.kernels import Rows, compiled, pad, reference
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
-from textsignal.inference import infer_weights
-from textsignal.kernels import Rows, compiled, gpu, gpu_code, gpu_themes, gpu_tone, pad, reference
 from textsignal.training import draws
 from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
+from textsignal.training.inference import infer_weights
 from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
 from textsignal.training.tone_on_card import slope_of
 

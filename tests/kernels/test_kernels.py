@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.kernels import Rows, compiled, gpu, gpu_code, pad, reference
+from textsignal.compute.gpu import code as gpu_code
+from textsignal.compute.gpu import kernels as gpu
+from textsignal.compute.kernels import Rows, compiled, pad, reference
 
 N_DOCUMENTS, N_TERMS = 60, 45
 EMPTY, FULL = 5, 7

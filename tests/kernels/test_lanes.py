@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from textsignal.kernels.lanes import (
+from textsignal.compute.kernels.lanes import (
     VECTOR_BYTES,
     add,
     aligned_zeros,

@@ -10,10 +10,10 @@ import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
 from textsignal.errors import InputError
+from textsignal.insight.explanation import slope_of
 from textsignal.report.values import browse
 from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.prepare import prepare
-from textsignal.topics.explanation import slope_of
 
 GROUPS = pd.Series(["inn", "hotel <b>", None, "Ü " + "x" * 100], dtype=object).sample(N, replace=True, random_state=0)
 DATES = pd.Series(np.datetime64("2020-01-01") + np.arange(N)).where(np.arange(N) % 7 > 0)

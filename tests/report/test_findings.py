@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS
 
+from textsignal.insight.findings import NOTHING, TO_FIX, TO_KEEP
 from textsignal.report.values.data import Named
 from textsignal.report.values.findings import findings
 from textsignal.report.values.prepare import prepare
-from textsignal.topics.findings import NOTHING, TO_FIX, TO_KEEP
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])

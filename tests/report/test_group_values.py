@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
+from textsignal.insight.groups import compare_groups
+from textsignal.insight.periods import trends_of
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import check_no_texts, render
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.groups import NAME, SHOWN
 from textsignal.report.values.prepare import prepare
-from textsignal.topics.groups import compare_groups
-from textsignal.topics.periods import trends_of
 
 #: Every third review in one of three hotels.
 HOTELS = pd.Series([f"Hotel {i % 3}" for i in range(N)], name="hotel")

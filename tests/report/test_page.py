@@ -11,9 +11,9 @@ from PIL import Image
 from small_reviews import HELD_OUT, REVIEWS
 
 from textsignal import TextResponseModel, TextVectorizer
+from textsignal.data.write import without_formulas
 from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.write import without_formulas
 
 FOCUSABLE = "a[href], button, input, select:enabled, textarea, summary, [tabindex='0']"
 

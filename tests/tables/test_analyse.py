@@ -9,15 +9,15 @@ import pytest
 from sklearn.base import clone
 
 from textsignal import JBNMF, TextResponseModel, TextVectorizer, load
+from textsignal.data.read import read_table
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
-from textsignal.inference import Inference
-from textsignal.readers import themes
+from textsignal.reading import themes
 from textsignal.report.values.data import ReportSettings
-from textsignal.tables.analyse import analyse
-from textsignal.tables.apply import predict_table
-from textsignal.tables.read import read_table
+from textsignal.training.inference import Inference
 from textsignal.training.predictive import FINAL_TOL
+from textsignal.workflow.analyse import analyse
+from textsignal.workflow.apply import predict_table
 
 N = 203
 #: Texts without a word that a model knows.

@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 
 from textsignal import TextResponseModel, streaming
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.batches import read_batches
+from textsignal.data.cells import bad_together
+from textsignal.data.read import groups_of, read_table
+from textsignal.data.rows import check_rows, parse_response
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import LocalEngine
 from textsignal.errors import InputError
+from textsignal.insight.beside import as_times
 from textsignal.streaming import Columns
-from textsignal.tables.analyse import analyse
-from textsignal.tables.analyse_source import analyse_source
-from textsignal.tables.batches import read_batches
-from textsignal.tables.cells import bad_together
-from textsignal.tables.read import groups_of, read_table
-from textsignal.tables.rows import check_rows, parse_response
-from textsignal.topics.beside import as_times
+from textsignal.workflow.analyse import analyse
+from textsignal.workflow.analyse_source import analyse_source
 
 N = 400
 COLUMNS = {"by": "hotel", "over": "date", "groups": "hotel", "interval": 0.9}
@@ -60,7 +60,7 @@ def files(table, tmp_path_factory):
 @pytest.fixture
 def small_batches(monkeypatch):
     small = lambda source, columns: read_batches(source, columns, batch_rows=70)  # noqa: E731
-    monkeypatch.setattr("textsignal.tables.analyse_source.read_batches", small)
+    monkeypatch.setattr("textsignal.workflow.analyse_source.read_batches", small)
 
 
 def of_source(source, **options):

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsignal.data import batch_files
+from textsignal.data.batches import Source, read_batches
+from textsignal.data.read import read_table
 from textsignal.errors import InputError
-from textsignal.tables import batch_files
-from textsignal.tables.batches import Source, read_batches
-from textsignal.tables.read import read_table
 
 TABLE = pd.DataFrame(
     {

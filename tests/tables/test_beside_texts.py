@@ -6,11 +6,11 @@ import pytest
 
 from textsignal import TextResponseModel
 from textsignal.cli import main
+from textsignal.data.roles import beside_texts
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.tables.analyse import analyse
-from textsignal.tables.apply import drivers_table, predict_table, report_table
-from textsignal.tables.covariates import beside_texts
+from textsignal.workflow.analyse import analyse
+from textsignal.workflow.apply import drivers_table, predict_table, report_table
 
 RNG = np.random.default_rng(0)
 #: All cells are texts, as in a CSV file.

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsignal.data.read import column, read_file, read_table
+from textsignal.data.rows import parse_response
 from textsignal.errors import InputError
-from textsignal.tables.read import column, read_file, read_table
-from textsignal.tables.rows import parse_response
 
 TEXTS = [
     "Lovely 😀 ☹️",

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from textsignal.data.rows import check_rows, parse_response
 from textsignal.errors import InputError
-from textsignal.tables.rows import check_rows, parse_response
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsignal.data.batches import read_batches
+from textsignal.data.read import read_table
+from textsignal.data.sample import SampledRows, sample_rows
 from textsignal.errors import InputError
-from textsignal.tables.batches import read_batches
-from textsignal.tables.read import read_table
-from textsignal.tables.sampled import SampledRows, sample_rows
 
 N = 600
 TABLE = pd.DataFrame(

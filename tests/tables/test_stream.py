@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from textsignal.data.read import read_table
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
 from textsignal.model import TextResponseModel
 from textsignal.several import TextResponsesModel
-from textsignal.tables.apply import predict_table
-from textsignal.tables.read import read_table
-from textsignal.tables.several import predict_several
-from textsignal.tables.stream import PredictedRows, predict_batches, predict_file
+from textsignal.workflow.apply import predict_table
+from textsignal.workflow.several import predict_several
+from textsignal.workflow.stream import PredictedRows, predict_batches, predict_file
 
 N = 230
 REVIEWS = synthetic_reviews(N, seed=2)

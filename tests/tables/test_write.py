@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsignal.errors import OutputError
-from textsignal.tables.read import read_table
-from textsignal.tables.write import (
+from textsignal.data.read import read_table
+from textsignal.data.write import (
     check_not_input,
     whole_file,
     whole_folder,
@@ -23,7 +22,8 @@ from textsignal.tables.write import (
     with_formulas,
     without_formulas,
 )
-from textsignal.tables.write_batches import whole_batches
+from textsignal.data.write_batches import whole_batches
+from textsignal.errors import OutputError
 
 
 class Stopped(BaseException):
@@ -379,7 +379,7 @@ KILLED = """
 import itertools, os, shutil, sys
 from pathlib import Path
 from textsignal.errors import OutputError
-from textsignal.tables import write
+from textsignal.data import write
 
 if sys.argv[2] == "in place":
     write._renameat2 = None
@@ -433,7 +433,7 @@ def test_a_disk_without_links_or_exchange_will_do(tmp_path, monkeypatch, missing
     if missing == "link":
         monkeypatch.setattr("os.link", refuse)
     else:
-        monkeypatch.setattr("textsignal.tables.write._renameat2", lambda *_: -1)
+        monkeypatch.setattr("textsignal.data.write._renameat2", lambda *_: -1)
     write_folder(tmp_path / "out", one="old")
     (tmp_path / "out" / "notes").mkdir()
     (tmp_path / "out" / "notes" / "mine").write_text("mine")
@@ -466,7 +466,7 @@ def test_scratch_of_a_process_that_lives_is_left_alone(tmp_path):
 
 def test_a_file_cleans_up_after_a_killed_process(tmp_path):
     script = (
-        "import os, pathlib, sys; from textsignal.tables import write\n"
+        "import os, pathlib, sys; from textsignal.data import write\n"
         "with write.whole_file(pathlib.Path(sys.argv[1]), force=True) as file: file.write_text('half'); os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "out.csv"], check=False)

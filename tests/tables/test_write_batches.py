@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from textsignal.data.read import read_table
+from textsignal.data.write import whole_table
+from textsignal.data.write_batches import whole_batches
 from textsignal.errors import OutputError
-from textsignal.tables.read import read_table
-from textsignal.tables.write import whole_table
-from textsignal.tables.write_batches import whole_batches
 
 TABLE = pd.DataFrame(
     {
@@ -94,7 +94,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, small_disk, name):
 def test_a_kill_leaves_nothing_under_the_name_and_the_next_write_cleans_up(tmp_path):
     script = (
         "import sys, time, pandas as pd\nfrom pathlib import Path\n"
-        "from textsignal.tables.write_batches import whole_batches\n"
+        "from textsignal.data.write_batches import whole_batches\n"
         "with whole_batches(Path(sys.argv[1]), force=False) as write:\n"
         "    write(pd.DataFrame({'n': range(9)}))\n    print('written', flush=True)\n    time.sleep(60)\n"
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines.local import LocalEngine
 from textsignal.text.content import content_terms
 from textsignal.text.counts import count_texts
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, learn_features

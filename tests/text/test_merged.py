@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines.local import LocalEngine
 from textsignal.text.counts import count_texts, parts_of_pairs
 from textsignal.text.features import learn_features
 from textsignal.text.merged import MergedCounts

@@ -3,7 +3,7 @@
 import numpy as np
 
 from textsignal.families import Binomial
-from textsignal.topics.drivers import Spoken
+from textsignal.insight.drivers import Spoken
 
 FAMILY = Binomial(4, 1)
 

@@ -14,8 +14,8 @@ from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
+from textsignal.insight.explanation import show
 from textsignal.text.tokenise import normalise
-from textsignal.topics.explanation import show
 
 REVIEWS = synthetic_reviews(1000, seed=6)
 ESTIMATORS: dict[str, TopicEstimator] = {

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from spoken_documents import FAMILY, documents, with_problem
 
 from textsignal.errors import InputError
-from textsignal.topics.drivers import Spoken, driver_table, grouped_drivers
-from textsignal.topics.groups import FEW, compare, compare_groups, group_means
+from textsignal.insight.drivers import Spoken, driver_table, grouped_drivers
+from textsignal.insight.groups import FEW, compare, compare_groups, group_means
 
 MEASURES = ("reach", "tone", "lift", "worth")
 

@@ -7,8 +7,8 @@ import pytest
 from textsignal import TextResponseModel, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
-from textsignal.topics.groups import compare_groups
-from textsignal.topics.naming import Naming
+from textsignal.insight.groups import compare_groups
+from textsignal.insight.naming import Naming
 
 REVIEWS = synthetic_reviews(200, seed=3)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal.topics.findings import Drivers, cost_of, finding_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import Range, is_clear, range_of, with_clear
+from textsignal.insight.findings import Drivers, cost_of, finding_of, titles_of, to_fix, to_keep, worth_of
+from textsignal.insight.naming import Naming
+from textsignal.insight.ranges import Range, is_clear, range_of, with_clear
 
 STARS = Naming("rating", "stars")
 SHARE = Naming("bought", "percentage points", event="yes")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textsignal.errors import InputError
-from textsignal.topics.revise import dropped, merged, renamed, topic_number
+from textsignal.insight.revise import dropped, merged, renamed, topic_number
 
 NAMES = ["staff", "room", "noise", "room"]
 OWN = ["staff", None, "noise", None]

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
-from textsignal.kernels import compiled
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.kernels import compiled
 from textsignal.training.corpus import Corpus, Number, Parameters, ResponseSums, place
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
 from textsignal.families import (
     AdjacentCategories,
     BetaBinomial,

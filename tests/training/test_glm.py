@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.kernels import compiled, pad, reference
 from textsignal.families import Binomial
-from textsignal.kernels import compiled, pad, reference
 from textsignal.training.coefficient_steps import GradientStep, NewtonStep
 from textsignal.training.corpus import Parameters, Responses
 from textsignal.training.glm import ResponseModel, fit_coefficients, fit_glm

@@ -7,7 +7,7 @@ from scipy import special
 from scipy.optimize import minimize
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,

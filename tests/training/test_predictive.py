@@ -7,15 +7,15 @@ import statsmodels.api as sm
 from scipy import special
 
 import textsignal as ts
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.kernels import compiled, reference
 from textsignal.errors import InputError
 from textsignal.families import Binomial, null_deviance
-from textsignal.inference import infer_weights
-from textsignal.kernels import compiled, reference
 from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import infer_weights
 from textsignal.training.lengths import scale_rows
 from textsignal.training.predictive import Predictive, PredictiveSettings
 from textsignal.training.start import predictive_start
@@ -124,7 +124,7 @@ def test_the_gradient_equals_finite_differences(kernels, weighted, missing, guid
 @pytest.mark.parametrize("n_topics", [1, 3, 8, 17])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_compiled_implicit_sums_equal_the_reference(n_topics, dtype):
-    from textsignal.kernels import Rows, pad
+    from textsignal.compute.kernels import Rows, pad
 
     corpus, length, _ = problem(5)
     rng = np.random.default_rng(5)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.compute.kernels import compiled
 from textsignal.datasets import simulate_corpus
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine, local_compute
 from textsignal.families import Binomial
-from textsignal.inference import unit_rows
-from textsignal.kernels import compiled
 from textsignal.training.corpus import Corpus
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import unit_rows
 from textsignal.training.start import (
     STARTS,
     better_start,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
+from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import local_compute
 from textsignal.errors import StorageError
 from textsignal.families import as_family
 from textsignal.text.counts import count_texts

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import LocalEngine, local_compute
-from textsignal.kernels import prediction
-from textsignal.kernels.prediction import Sentences
 from textsignal.model import TextResponseModel
+from textsignal.text import prediction
+from textsignal.text.prediction import Sentences
 from textsignal.training import theme_predictions
 from textsignal.training.theme_predictions import Lexicon, ThemePredictor
 from textsignal.training.theme_reading import count_units, read_together, sentence_ends

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.kernels import compiled, reference
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,
@@ -17,7 +18,6 @@ from textsignal.families import (
     Poisson,
     Proportion,
 )
-from textsignal.kernels import compiled, reference
 from textsignal.training import tone
 from textsignal.training.corpus import Corpus
 from textsignal.training.tone import _expected, fit_tone

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
 

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsignal import TextResponseModel, load
+from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.evaluate import pit_shares
+from textsignal.evaluation.metrics import pit_shares
 from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
-from textsignal.topics.drivers import Spoken, driver_table
+from textsignal.insight.drivers import Spoken, driver_table
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks_influence import influence_on_lifts
 from textsignal.uncertainty.checks_residuals import between, curve_of

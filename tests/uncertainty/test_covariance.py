@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Binomial
+from textsignal.training.covariance import clustered_sandwich, sandwich
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.uncertainty.covariance import clustered_sandwich, sandwich
 
 FAMILY, N = Binomial(4, 1), 600
 

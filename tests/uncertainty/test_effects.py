@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import textsignal as ts
-from textsignal.covariates.given import Given
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.families import Binomial
 from textsignal.uncertainty import effects as effects_module

@@ -235,7 +235,7 @@ def test_where_a_number_cannot_be_chosen_it_is_said():
 
 
 def test_a_search_is_written_and_gone_on_from(found, kept, measured, tmp_path):
-    from textsignal.tables.search import search_table
+    from textsignal.workflow.search import search_table
 
     table = REVIEWS.to_frame()
     shutil.copy(kept, tmp_path / "cells.jsonl")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from textsignal import TextResponseModel, load
 from textsignal.checks import draw_seed
+from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
-from textsignal.engines.local import local_compute
 from textsignal.errors import InputError
+from textsignal.reading.observed import observe
 from textsignal.text.encoded import text_keys
-from textsignal.topics.reading import observe
 from textsignal.uncertainty.refits import ThemeRefits, ThemeText, halves
 from textsignal.uncertainty.stability import (
     QUICK_REFITS,

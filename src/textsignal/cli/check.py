@@ -26,7 +26,7 @@ from textsignal.cli.options import (
     names_of,
 )
 from textsignal.cli.screen import what_was_read
-from textsignal.tables.write import check_not_input, whole_table
+from textsignal.data.write import check_not_input, whole_table
 
 
 def check(
@@ -54,8 +54,8 @@ def check(
     force: ForceOption = False,
 ) -> None:
     """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
-    from textsignal.tables.checks import check_table
-    from textsignal.tables.read import read_file
+    from textsignal.data.read import read_file
+    from textsignal.workflow.checks import check_table
 
     if output is not None:
         check_not_input(output, [file, *model.glob("**/*")])

@@ -28,10 +28,10 @@ from textsignal.cli.options import (
     families_of,
 )
 from textsignal.cli.screen import what_was_read
-from textsignal.tables.write import check_not_input, whole_folder
+from textsignal.data.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
-    from textsignal.comparison.results import Comparison
+    from textsignal.evaluation.results import Comparison
 
 #: What is written.
 RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
@@ -67,9 +67,9 @@ def compare(
     force: ForceOption = False,
 ) -> None:
     """Hold themes and tone against the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
+    from textsignal.data.read import read_file
     from textsignal.model import TextResponseModel
-    from textsignal.tables.compare import compare_table
-    from textsignal.tables.read import read_file
+    from textsignal.workflow.compare import compare_table
 
     scale = scale_of(levels)
     found_family: Any = families_of(None if family is None else [family], [response])

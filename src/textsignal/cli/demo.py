@@ -11,7 +11,7 @@ import typer
 from textsignal.cli.console import progress, report_settings, say
 from textsignal.cli.options import ForceOption, JobsOption
 from textsignal.cli.screen import say_results, show_analysis
-from textsignal.tables.write import whole_folder
+from textsignal.data.write import whole_folder
 
 #: Topics of the demo: the planted aspects, and one for filler.
 DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
@@ -27,7 +27,7 @@ def demo(
     """Fit embedded synthetic hotel reviews and show what moves their rating."""
     from textsignal.datasets import synthetic_reviews
     from textsignal.model import TextResponseModel
-    from textsignal.tables.analyse import analyse
+    from textsignal.workflow.analyse import analyse
 
     table = synthetic_reviews(DEMO_REVIEWS, seed=0).to_frame()
     say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")

@@ -25,13 +25,13 @@ from textsignal.cli.options import (
 )
 from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
 from textsignal.cli.screen import driver_table, show_findings
+from textsignal.data.write import whole_table
 from textsignal.errors import InputError
-from textsignal.tables.write import whole_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textsignal.topics.findings import Drivers
+    from textsignal.insight.findings import Drivers
 
 
 def drivers(
@@ -65,11 +65,11 @@ def drivers(
     force: ForceOption = False,
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
+    from textsignal.data.batches import Source
+    from textsignal.insight.table import with_lists_as_text
     from textsignal.several import stacked
-    from textsignal.tables.analyse import check_ranges
-    from textsignal.tables.apply import columns_of, drivers_table
-    from textsignal.tables.batches import Source
-    from textsignal.topics.table import with_lists_as_text
+    from textsignal.workflow.analyse import check_ranges
+    from textsignal.workflow.apply import columns_of, drivers_table
 
     if not files and any(name is not None for name in (by, text, offset, weights)):
         raise InputError("--text, --by, --offset and --weights name columns of a table; give the table too")

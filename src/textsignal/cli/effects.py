@@ -36,8 +36,8 @@ from textsignal.cli.screen import (
     titled_table,
     what_if,
 )
-from textsignal.tables.write import whole_table
-from textsignal.topics.ranges import MEASURES, Range, percent
+from textsignal.data.write import whole_table
+from textsignal.insight.ranges import MEASURES, Range, percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -87,9 +87,9 @@ def effects(
     force: ForceOption = False,
 ) -> None:
     """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
-    from textsignal.readers.matrix import MatrixReader
-    from textsignal.tables.apply import columns_of, effects_table
-    from textsignal.tables.batches import Source
+    from textsignal.data.batches import Source
+    from textsignal.reading.matrix import MatrixReader
+    from textsignal.workflow.apply import columns_of, effects_table
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:

@@ -58,8 +58,8 @@ from textsignal.cli.screen import (
     show_classes,
     what_was_read,
 )
+from textsignal.data.write import check_not_input, whole_folder
 from textsignal.errors import InputError
-from textsignal.tables.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
     from textsignal.model import TextResponseModel
@@ -138,11 +138,11 @@ def fit(
     force: ForceOption = False,
 ) -> None:
     """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
+    from textsignal.data.read import read_file
     from textsignal.several import TextResponsesModel
-    from textsignal.tables.analyse import analyse
-    from textsignal.tables.classes import ClassAnalyses, analyse_classes, has_classes
-    from textsignal.tables.read import read_file
-    from textsignal.tables.several import analyse_several
+    from textsignal.workflow.analyse import analyse
+    from textsignal.workflow.classes import ClassAnalyses, analyse_classes, has_classes
+    from textsignal.workflow.several import analyse_several
 
     scale = scale_of(levels)
     _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training, "--family": family})

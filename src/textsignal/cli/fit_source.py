@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from textsignal.cli.console import count, report_settings, say, stream_progress
 from textsignal.cli.screen import RESULTS, say_results, show_analysis
+from textsignal.data.write import check_not_input, whole_folder
 from textsignal.errors import InputError
-from textsignal.tables.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
-    from textsignal.engines.dask import DaskEngine
+    from textsignal.compute.engines.dask import DaskEngine
+    from textsignal.data.batches import Source
     from textsignal.model import TextResponseModel
-    from textsignal.tables.batches import Source
 
 #: Who may read files in batches.
 ENGINES = ("local", "dask")
@@ -67,9 +67,9 @@ def fit_source(
 
     page : settings of the report; read : how files are read; what : is fitted; options : of `analyse_source`.
     """
+    from textsignal.data.batches import read_batches
     from textsignal.streaming import MEMORY, columns_of
-    from textsignal.tables.analyse_source import analyse_source
-    from textsignal.tables.batches import read_batches
+    from textsignal.workflow.analyse_source import analyse_source
 
     beside = {name: options[name] for name in ("by", "over", "groups")}
     columns = replace(columns_of(text, response, options["weights"]), **beside)
@@ -104,7 +104,7 @@ def engine_of(name: str | None, scheduler: str | None) -> AbstractContextManager
         raise InputError("--engine dask and --scheduler ADDRESS belong together; give both, or neither")
     if scheduler is None:
         return nullcontext()
-    from textsignal.engines.dask import connect
+    from textsignal.compute.engines.dask import connect
 
     return connect(scheduler)
 

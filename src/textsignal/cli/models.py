@@ -36,7 +36,7 @@ def chosen(
     names_column: bool = False,
 ) -> dict[str, TextResponseModel]:
     """The same of a model that is loaded already."""
-    from textsignal.readers.classes import ClassReader
+    from textsignal.reading.classes import ClassReader
     from textsignal.several import TextResponsesModel
 
     if isinstance(found, TextResponsesModel):
@@ -81,9 +81,9 @@ def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.Dat
     """The documents.csv beside a stored model, of the response or class that the model is of; None where none is."""
     import pandas as pd
 
-    from textsignal.tables.classes import split_of_class
-    from textsignal.tables.several import split_of
-    from textsignal.tables.write import with_formulas
+    from textsignal.data.write import with_formulas
+    from textsignal.workflow.classes import split_of_class
+    from textsignal.workflow.several import split_of
 
     split = folder.parent / "documents.csv"
     if not split.is_file():
@@ -94,7 +94,7 @@ def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.Dat
 
 def predicted_class(found: TextResponseModel | TextResponsesModel, text: str) -> tuple[str, float] | None:
     """The most probable class of a text and its chance, at average covariates; None where there are no classes."""
-    from textsignal.readers.classes import ClassReader
+    from textsignal.reading.classes import ClassReader
     from textsignal.several import TextResponsesModel
 
     if isinstance(found, TextResponsesModel) or not isinstance(reader := found.reader_, ClassReader):

@@ -19,15 +19,15 @@ from textsignal.cli.options import (
     SheetOption,
     TextOption,
 )
-from textsignal.tables.write import check_not_input, write_csv
-from textsignal.tables.write_batches import whole_batches
+from textsignal.data.write import check_not_input, write_csv
+from textsignal.data.write_batches import whole_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
-    from textsignal.tables.batches import Source
+    from textsignal.data.batches import Source
 
 
 def predict(
@@ -55,9 +55,9 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the response of new texts, of any number: they are read and written a batch at a time."""
+    from textsignal.data.batches import Source
     from textsignal.loading import load
-    from textsignal.tables.batches import Source
-    from textsignal.tables.stream import predict_batches, write_predictions
+    from textsignal.workflow.stream import predict_batches, write_predictions
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:

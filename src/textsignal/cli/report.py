@@ -61,9 +61,9 @@ def report(
     force: ForceOption = False,
 ) -> None:
     """Write a report on a model: one HTML file that needs nothing else."""
-    from textsignal.tables.analyse import check_ranges
-    from textsignal.tables.apply import columns_of, report_table
-    from textsignal.tables.batches import Source
+    from textsignal.data.batches import Source
+    from textsignal.workflow.analyse import check_ranges
+    from textsignal.workflow.apply import columns_of, report_table
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     check_output(output, source, model, force=force)

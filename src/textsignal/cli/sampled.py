@@ -10,13 +10,13 @@ import typer
 from textsignal.cli.console import say, stream_progress
 from textsignal.cli.fit_source import is_source, named, say_choice
 from textsignal.cli.screen import what_was_read
-from textsignal.tables.write import check_not_input, check_target
+from textsignal.data.write import check_not_input, check_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from textsignal.tables.batches import Source
-    from textsignal.tables.sampled import SampledRows
+    from textsignal.data.batches import Source
+    from textsignal.data.sample import SampledRows
 
 #: Bytes that the libraries take; those of a character where most is asked of the sample: a report with ranges, of 20
 #: themes, took 63.
@@ -44,9 +44,9 @@ def rows_of(source: Source, given: list[str], columns: Mapping[str, str], memory
     given : names of the files as they were typed; columns : to read in batches, with what each is for.
     """
     from textsignal import streaming
-    from textsignal.tables.batches import read_batches
-    from textsignal.tables.read import read_file
-    from textsignal.tables.sampled import SampledRows, sample_rows
+    from textsignal.data.batches import read_batches
+    from textsignal.data.read import read_file
+    from textsignal.data.sample import SampledRows, sample_rows
 
     if not is_source(given, memory):
         (file,) = source.files

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.cli.console import count, out, say
-from textsignal.topics.ranges import is_clear, percent, range_of
+from textsignal.insight.ranges import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from textsignal.data.read import TableFile
+    from textsignal.insight.findings import Drivers
+    from textsignal.insight.naming import Naming
     from textsignal.model import TextResponseModel
-    from textsignal.tables.analyse import Analysis, Skill, Summary
-    from textsignal.tables.classes import ClassAnalyses
-    from textsignal.tables.read import TableFile
-    from textsignal.tables.several import Analyses
-    from textsignal.topics.findings import Drivers
-    from textsignal.topics.naming import Naming
     from textsignal.uncertainty.search import Search
+    from textsignal.workflow.analyse import Analysis, Skill, Summary
+    from textsignal.workflow.classes import ClassAnalyses
+    from textsignal.workflow.several import Analyses
 
 #: What a fit writes.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")

@@ -66,8 +66,8 @@ def search(
 
     A search that was stopped goes on when it is started again with the same folder.
     """
-    from textsignal.tables.read import read_file
-    from textsignal.tables.search import search_table as run
+    from textsignal.data.read import read_file
+    from textsignal.workflow.search import search_table as run
 
     numbers = None if topics is None else numbers_in(topics)
     values = None if supervision is None else _each("--supervision", supervision, float)

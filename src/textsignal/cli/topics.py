@@ -11,7 +11,7 @@ from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
 from textsignal.cli.options import ClassOption, ForceOption, ModelArgument, OneResponseOption
 from textsignal.cli.screen import topic_table
-from textsignal.tables.write import check_not_input, whole_table
+from textsignal.data.write import check_not_input, whole_table
 
 
 def topics(
@@ -25,8 +25,8 @@ def topics(
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
+    from textsignal.insight.table import with_lists_as_text
     from textsignal.several import stacked
-    from textsignal.topics.table import with_lists_as_text
 
     if output is None:
         for fitted in models_of(model, response, label).values():

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from textsignal.data.files import check_file, one_line, unpacked
 from textsignal.datasets.sample import LeftOut
 from textsignal.errors import InputError
-from textsignal.tables.files import check_file, one_line, unpacked
 
 Record = dict[str, Any]
 Progress = Callable[[int], None]

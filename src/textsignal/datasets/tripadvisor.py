@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from textsignal.data.read import column, read_table
+from textsignal.data.rows import parse_response
 from textsignal.datasets.sample import LeftOut, ReviewSample
 from textsignal.errors import InputError
-from textsignal.tables.read import column, read_table
-from textsignal.tables.rows import parse_response
 
 #: Columns of the published file, and common names for them.
 TEXT_COLUMNS, RATING_COLUMNS = ("Review", "review", "text"), ("Rating", "rating", "stars")

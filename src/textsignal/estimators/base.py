@@ -25,18 +25,18 @@ from textsignal.checks import (
     check_weight,
     draw_seed,
 )
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, check_trainable
-from textsignal.inference import Inference
-from textsignal.topics.effects import CentredEffects, centred_effects
 from textsignal.training.corpus import Corpus
 from textsignal.training.covariate_effects import fit_alone
+from textsignal.training.effects import CentredEffects, centred_effects
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, train_joint
 from textsignal.training.loop import Losses, Watch
 from textsignal.training.start import INITS, STARTS, Start, given_start, unsupervised_start

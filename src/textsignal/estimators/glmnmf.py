@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 
 from textsignal.arrays import Array
 from textsignal.checks import check_choice, check_number
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family, best_constant, check_trainable, null_deviance
-from textsignal.inference import Inference
 from textsignal.training.coefficient_steps import NewtonStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
 from textsignal.training.draws import document_keys
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import Inference
 from textsignal.training.joint import AdaptiveGamma, JointSettings, unit_topics
 from textsignal.training.lengths import scale_rows
 from textsignal.training.predictive import PredictiveSettings, train_predictive

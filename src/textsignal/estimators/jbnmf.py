@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from textsignal.checks import check_choice, check_number
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family

@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal.covariates.design import Design
+from textsignal.data.covariates.design import Design
 from textsignal.errors import InputError
+from textsignal.insight.beside import name_of
+from textsignal.insight.ranges import check_interval
+from textsignal.insight.revise import Labels
+from textsignal.insight.trusted import Trusted
+from textsignal.reading.observed import Reading, Tokens
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
-from textsignal.topics.beside import name_of
-from textsignal.topics.ranges import check_interval
-from textsignal.topics.reading import Reading, Tokens
-from textsignal.topics.revise import Labels
-from textsignal.topics.trusted import Trusted
 
 
 class Reporting(Trusted):

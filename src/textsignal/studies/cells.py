@@ -11,9 +11,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from textsignal.data.lines import keep_line, kept_lines
 from textsignal.errors import StudyError
 from textsignal.studies.study import Cell, Row
-from textsignal.tables.lines import keep_line, kept_lines
 
 #: Finished cells of another version are computed again.
 VERSION = version("textsignal")

@@ -10,13 +10,13 @@ from pathlib import Path
 import matplotlib as mpl
 import pandas as pd
 
+from textsignal.data.write import write_csv
 from textsignal.errors import InputError, OutputError
 from textsignal.studies.cells import run_cells
 from textsignal.studies.methods import methods_for
 from textsignal.studies.page import Part, page
 from textsignal.studies.samples import Sample
 from textsignal.studies.study import Cell, Plan, Study
-from textsignal.tables.write import write_csv
 
 #: File of finished cells in the folder of results.
 KEPT = "cells.jsonl"

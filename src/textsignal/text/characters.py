@@ -14,9 +14,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.kernels import splitting as kinds
-from textsignal.kernels.splitting import NOTHING, PAGE, Characters, pack
 from textsignal.text import sentences
+from textsignal.text import splitting as kinds
+from textsignal.text.splitting import NOTHING, PAGE, Characters, pack
 from textsignal.text.tokenise import FLAG_PART, MARKS, PAUSE_MARKS, PICTURE, normalise
 
 N_PAGES = (sys.maxunicode + 1) // PAGE

@@ -77,7 +77,7 @@ def content_terms(
 
     Examples
     --------
-    >>> from textsignal.engines.local import LocalEngine
+    >>> from textsignal.compute.engines.local import LocalEngine
     >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.units import read_sentences
     >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.engines import Engine
-from textsignal.kernels.counting import count_pairs, count_words, number_keys
+from textsignal.compute.counting import count_pairs, count_words, number_keys
+from textsignal.compute.engines import Engine
 from textsignal.text.units import SentenceTexts
 
 #: Words of a block, about: enough to pay for what a block costs, few enough for memory.

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import DTypeLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.kernels.splitting import Bytes, survey
 from textsignal.text.markup import without_markup
+from textsignal.text.splitting import Bytes, survey
 
 #: So many texts of an Arrow array are made strings at a time.
 _AT_ONCE = 1024

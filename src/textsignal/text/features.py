@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Engine
-from textsignal.kernels.counting import find_features, key_table, sentence_sums
+from textsignal.compute.counting import find_features, key_table, sentence_sums
+from textsignal.compute.engines import Engine
 from textsignal.stored_values import rule
 from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
 from textsignal.text.units import SentenceTexts
@@ -177,7 +177,7 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
 
     Examples
     --------
-    >>> from textsignal.engines.local import LocalEngine
+    >>> from textsignal.compute.engines.local import LocalEngine
     >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.units import read_sentences
     >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])

@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import number_keys
+from textsignal.compute.counting import number_keys
 from textsignal.text.counts import Counts, TextCounts, parts_of_pairs
 from textsignal.text.vocabulary import Vocabulary
 
@@ -24,7 +24,7 @@ class MergedCounts:
 
     Examples
     --------
-    >>> from textsignal.engines.local import LocalEngine
+    >>> from textsignal.compute.engines.local import LocalEngine
     >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.units import read_sentences
     >>> merged = MergedCounts()

@@ -13,11 +13,11 @@ import pyarrow as pa
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from textsignal.kernels.reading import mark_negated, read_words
-from textsignal.kernels.splitting import PAGE, Characters, cut_texts, mark_pages
 from textsignal.text.characters import N_PAGES, character_table
 from textsignal.text.encoded import Encoded
+from textsignal.text.scanning import mark_negated, read_words
 from textsignal.text.sentences import LONGEST, PART
+from textsignal.text.splitting import PAGE, Characters, cut_texts, mark_pages
 from textsignal.text.tokenise import normalise
 
 #: Bytes of text in a block at least: enough to pay for a table of its words, few enough for a core's cache.

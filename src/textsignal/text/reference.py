@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import spell_out
+from textsignal.compute.counting import spell_out
 from textsignal.text.encoded import checked_texts
 from textsignal.text.sentences import sentence_spans
 from textsignal.text.tokenise import normalise

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import number_keys
-from textsignal.kernels.reading import count_rows
+from textsignal.compute.counting import number_keys
 from textsignal.text.encoded import encode
 from textsignal.text.reading import in_threads, read_blocks
+from textsignal.text.scanning import count_rows
 from textsignal.text.tokenise import words
 
 Tokenizer = Callable[[str], Iterable[str]]

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.kernels.counting import renumber
+from textsignal.compute.counting import renumber
 from textsignal.text.encoded import encode, text_keys, texts_at, texts_together
 from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.reading import read_blocks

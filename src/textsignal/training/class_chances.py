@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.families import Family, linear_predictor
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm

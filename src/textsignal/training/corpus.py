@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from textsignal.arrays import Array, Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import Rows, pad
+from textsignal.data.covariates.given import Given
 from textsignal.families import linear_predictor
-from textsignal.kernels import Rows, pad
 
 
 @dataclass(frozen=True)

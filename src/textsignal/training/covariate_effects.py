@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.arrays import Array, Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.data.covariates.given import Given
 from textsignal.families import Family, linear_predictor
+from textsignal.training.covariance import clustered_sandwich
 from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
-from textsignal.uncertainty.covariance import clustered_sandwich
 
 #: Directions of less curvature than this share of the greatest say nothing of their coefficient.
 FLAT = 1e-12

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.kernels.compiling import compiling
+from textsignal.compute.compiling import compiling
 
 Keys = NDArray[np.uint64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates
 from textsignal.training.contributions import COMMON_SPREAD

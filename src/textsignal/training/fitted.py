@@ -11,12 +11,12 @@ import numpy as np
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
 from textsignal.families import Family, linear_predictor
-from textsignal.inference import Inference
 from textsignal.stored_values import rule
-from textsignal.topics.effects import text_shares
 from textsignal.training.corpus import Corpus
 from textsignal.training.covariate_effects import dispersion_of, standard_errors
+from textsignal.training.effects import text_shares
 from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
+from textsignal.training.inference import Inference
 from textsignal.training.loop import Trace
 
 #: Why training stopped, where nothing moved any more.

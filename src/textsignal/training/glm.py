@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import pad
 from textsignal.families import Family, linear_predictor
 from textsignal.families.own import OwnPrior
-from textsignal.kernels import pad
 from textsignal.training.corpus import Addable, Number, Parameters, Responses, ResponseSums
 
 #: A step is halved this often before it is given up.

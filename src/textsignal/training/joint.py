@@ -12,15 +12,15 @@ from typing import Protocol
 import numpy as np
 
 from textsignal.arrays import Array
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import pad
+from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Family
-from textsignal.inference import TOL
-from textsignal.kernels import pad
-from textsignal.kernels.reference import EPSILON
 from textsignal.training.coefficient_steps import CoefficientStep
 from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
 from textsignal.training.fitted import FittedTopics
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import TOL
 from textsignal.training.loop import Losses, Trace, Watch, run
 
 #: What is added up of responses that nobody looks at.

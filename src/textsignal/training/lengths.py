@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Vector
-from textsignal.inference import row_norms, unit_rows
+from textsignal.training.inference import row_norms, unit_rows
 
 #: A document counts as at most this many times the median document's length.
 LONGEST = 10.0

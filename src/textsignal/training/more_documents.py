@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import fit_theme_effects
 from textsignal.training.theme_reading import (

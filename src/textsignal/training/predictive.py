@@ -21,14 +21,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import Means, Rows, pad
 from textsignal.families import Family
-from textsignal.inference import Inference
-from textsignal.kernels import Means, Rows, pad
 from textsignal.training.corpus import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
 from textsignal.training.draws import Keys, document_keys, drawn, thinned
 from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import Inference
 from textsignal.training.loop import Losses, Solution, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide

@@ -13,15 +13,15 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels.reference import TINY
 from textsignal.errors import InputError
 from textsignal.families import Family, deviance, null_deviance
-from textsignal.inference import Inference
-from textsignal.kernels.reference import TINY
 from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.fitted import fit_on_text
 from textsignal.training.glm import ResponseModel
+from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, TextAlone, train_joint
 
 #: Multiplicative steps that give weights to start from: enough to tell topics apart, cheap beside training.

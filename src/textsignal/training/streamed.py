@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute, Item
+from textsignal.compute.engines import Compute, Item
+from textsignal.data.rows import BadRows
 from textsignal.families import Family
-from textsignal.tables.rows import BadRows
 from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts

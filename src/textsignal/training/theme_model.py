@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates

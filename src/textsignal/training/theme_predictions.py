@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Compute
-from textsignal.kernels import Rows, pad, prediction
-from textsignal.kernels.prediction import Sentences
+from textsignal.compute.engines import Compute
+from textsignal.compute.kernels import Rows, pad
+from textsignal.text import prediction
 from textsignal.text.features import PHRASE_SIZE, Features, Known
+from textsignal.text.prediction import Sentences
 from textsignal.text.units import SentenceTexts
 from textsignal.training.theme_reading import sentence_ends
 from textsignal.training.themes import Themes

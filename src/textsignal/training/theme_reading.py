@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute, Engine
+from textsignal.compute.counting import word_sums
+from textsignal.compute.engines import Compute, Engine
 from textsignal.families import Family
-from textsignal.kernels.counting import word_sums
 from textsignal.stored_values import rule
 from textsignal.text.features import WORD, Features, Occurrences
 from textsignal.text.tokenise import is_language_name

@@ -16,13 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.gpu import kernels as gpu
+from textsignal.compute.gpu import themes as gpu_themes
+from textsignal.compute.kernels import Rows, pad
 from textsignal.families import Family
-from textsignal.inference import Inference
-from textsignal.kernels import Rows, gpu, gpu_themes, pad
 from textsignal.stored_values import SMALLEST, rule
 from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
+from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
 from textsignal.training.start import weights_for
 from textsignal.training.word_vectors import TRIES, clustered_topics, seed_terms

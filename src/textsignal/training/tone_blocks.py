@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.kernels.compiling import compiling
+from textsignal.compute.compiling import compiling
 from textsignal.training.corpus import Corpus
 from textsignal.training.distinct import distinct_documents
 from textsignal.training.draws import Keys, document_keys, drawn

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
+from textsignal.compute.gpu.code import cupy
+from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, Documents, Steps, Visits, walk
+from textsignal.compute.kernels import Rows
 from textsignal.errors import InputError
 from textsignal.families import Family, Gaussian, NegativeBinomial
 from textsignal.families.logistic import Logistic
-from textsignal.kernels import Rows
-from textsignal.kernels.gpu_code import cupy
-from textsignal.kernels.gpu_tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, Documents, Steps, Visits, walk
 from textsignal.training.draws import Keys
 
 

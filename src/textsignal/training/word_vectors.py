@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
-from textsignal.engines import Engine
+from textsignal.compute.engines import Engine
 from textsignal.errors import InputError
 
 #: Length of a vector, and the power of context counts.

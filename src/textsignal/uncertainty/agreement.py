@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from textsignal.arrays import Vector
-from textsignal.engines import Engine
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines import Engine
+from textsignal.compute.engines.local import local_compute
 from textsignal.families import Family
 from textsignal.training.theme_model import Prepared
 from textsignal.training.themes import fit_themes

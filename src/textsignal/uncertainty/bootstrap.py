@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine, local_compute
-from textsignal.readers.matrix import MatrixReader
-from textsignal.topics.reading import Observed
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.data.covariates.given import Given
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.observed import Observed
 from textsignal.training.contributions import spoken_of
 from textsignal.training.theme_reading import by_document, text_shares
 from textsignal.training.themes import Themes, refit_themes

@@ -22,8 +22,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
-from textsignal.engines import Compute
-from textsignal.engines.local import LocalEngine, local_compute
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.training.contributions import LEAST_ERRORS
 from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.draws import Keys

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.errors import InputError
-from textsignal.readers.base import Reader
-from textsignal.readers.themes import ThemeReader
-from textsignal.topics.reading import Reading
+from textsignal.reading.observed import Reading
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.uncertainty.checks import FEWEST, Check, Checked
 from textsignal.uncertainty.checks_calibration import Drawn, calibration, dispersion
 from textsignal.uncertainty.checks_influence import influence

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal import evaluate
 from textsignal.arrays import Vector
-from textsignal.engines.local import local_compute
+from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
+from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates, candidates
 from textsignal.training.contributions import COMMON_SPREAD

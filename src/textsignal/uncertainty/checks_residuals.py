@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from textsignal.arrays import Vector
+from textsignal.training.covariance import clustered_sandwich, sandwich
 from textsignal.uncertainty.checks import DRAWS, LEVEL, MATTERS, Checked, Finding
-from textsignal.uncertainty.covariance import clustered_sandwich, sandwich
 
 Codes = NDArray[np.int64]
 #: Groups from which on documents of a group are taken to depend on each other: fewer say too little of that.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.arrays import Vector
-from textsignal.evaluate import overfit_warning, r2_score
+from textsignal.evaluation.metrics import overfit_warning, r2_score
 from textsignal.uncertainty.checks import FEWEST, Checked, Finding
 
 #: Standard errors from which on a difference is one.

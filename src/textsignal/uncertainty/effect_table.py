@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
-from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import MEASURES, told_from_nothing
+from textsignal.insight.naming import Naming
+from textsignal.insight.ranges import MEASURES, told_from_nothing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,10 @@ class EffectTable:
 
     def plot(self, quantity: str = "lift", ax: Axes | None = None) -> Figure:
         """Estimates of one quantity and their intervals, the largest on top."""
-        from textsignal.figures import canvas, palette  # matplotlib is slow to import
+        from textsignal.plots import (
+            canvas,
+            palette,  # matplotlib is slow to import
+        )
 
         rows = self.of(quantity)
         place = np.arange(len(rows))[::-1]

@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.covariates.given import Given
-from textsignal.engines.local import LocalEngine, local_compute
+from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
-from textsignal.readers.themes import ThemeReader
-from textsignal.topics.reading import Observed
+from textsignal.reading.observed import Observed
+from textsignal.reading.themes import ThemeReader
 from textsignal.training.draws import Keys
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds

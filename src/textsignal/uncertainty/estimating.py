@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from textsignal.checks import check_choice, check_groups, check_number
 from textsignal.errors import InputError
-from textsignal.readers.base import Reader
-from textsignal.readers.matrix import MatrixReader
-from textsignal.readers.themes import ThemeReader
-from textsignal.topics.naming import Naming
-from textsignal.topics.reading import Observed
+from textsignal.insight.naming import Naming
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.observed import Observed
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.uncertainty.bootstrap import Progress, Resampling, bootstrap_themes, bootstrap_topics
 from textsignal.uncertainty.calibration import NOTHING
 from textsignal.uncertainty.effect_table import EffectTable, with_holm

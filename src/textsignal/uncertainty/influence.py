@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
+from textsignal.data.covariates.given import Given
 from textsignal.families import Family
 from textsignal.training.contributions import BETA_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm

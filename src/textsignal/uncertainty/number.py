@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from textsignal.engines import Compute
+from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.training.theme_model import Prepared
 from textsignal.uncertainty import agreement

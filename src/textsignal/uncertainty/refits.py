@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from textsignal.arrays import Array, Vector
-from textsignal.covariates.given import Given
-from textsignal.engines import Compute
-from textsignal.readers.matrix import MatrixReader
+from textsignal.compute.engines import Compute
+from textsignal.data.covariates.given import Given
+from textsignal.insight.drivers import Spoken, driver_table
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.observed import Observed
 from textsignal.text.tokenise import normalise
 from textsignal.text.units import SentenceTexts
-from textsignal.topics.drivers import Spoken, driver_table
-from textsignal.topics.reading import Observed
 from textsignal.training.contributions import fit_theme_effects, spoken_of
 from textsignal.training.draws import Keys, drawn
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares

@@ -19,17 +19,17 @@ from threadpoolctl import threadpool_limits
 
 from textsignal import parts
 from textsignal.checks import check_groups, check_number, check_text_matrix, draw_seed
-from textsignal.engines.local import LocalEngine
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.write import write_csv
 from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF
 from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
-from textsignal.figures.search import draw_search
 from textsignal.model import TextResponseModel
-from textsignal.tables.write import write_csv
+from textsignal.plots.search import draw_search
+from textsignal.reading.observed import Observed
 from textsignal.text.encoded import text_keys
 from textsignal.text.tokens import TokenisedTexts
-from textsignal.topics.reading import Observed
 from textsignal.training.draws import content_keys
 from textsignal.uncertainty.agreement import LEAST_EACH
 from textsignal.uncertainty.rule import COARSE_THEMES, COARSE_TOPICS, dense_around, in_words, recommended

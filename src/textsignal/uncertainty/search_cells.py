@@ -20,17 +20,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
-from textsignal import evaluate, parts
+from textsignal import parts
 from textsignal.arrays import Array, Vector
-from textsignal.engines import Engine
-from textsignal.engines.local import LocalEngine, local_compute
+from textsignal.compute.engines import Engine
+from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.estimators import GLMNMF
+from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, log_scores
+from textsignal.insight.theme_words import plain_profiles
 from textsignal.model import TextResponseModel
+from textsignal.reading.observed import Observed
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
-from textsignal.topics.reading import Observed
-from textsignal.topics.theme_words import plain_profiles
 from textsignal.training.draws import Keys, drawn, unit_halves
 from textsignal.training.theme_model import Prepared, fit_prepared
 from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from textsignal.data.lines import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
-from textsignal.tables.lines import keep_line, kept_lines
 from textsignal.uncertainty.search_cells import Setting, Task, Values
 
 #: What the first line is called.

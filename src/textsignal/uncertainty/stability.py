@@ -17,13 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
 from textsignal.checks import check_number
-from textsignal.engines.local import LocalEngine, local_compute
+from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.errors import InputError
-from textsignal.readers.base import Reader
-from textsignal.readers.matrix import MatrixReader
-from textsignal.readers.themes import ThemeReader
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.observed import Observed
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.text.encoded import text_keys
-from textsignal.topics.reading import Observed
 from textsignal.training.theme_reading import ThemeReading
 from textsignal.uncertainty.refits import MatrixRefits, SeedWords, ThemeRefits, ThemeText, halves
 

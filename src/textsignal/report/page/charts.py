@@ -7,6 +7,9 @@ from typing import Any
 
 import altair as alt
 
+from textsignal.insight.groups import FEW
+from textsignal.insight.naming import Naming
+from textsignal.insight.ranges import MEASURES, is_clear, range_of
 from textsignal.report.page.chart_style import (
     ACCENT,
     DOWN,
@@ -27,9 +30,6 @@ from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
 from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.numbers import scale_ticks
-from textsignal.topics.groups import FEW
-from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import MEASURES, is_clear, range_of
 
 #: Pixels of a topic's row, with two lines of a name.
 ROW = 34

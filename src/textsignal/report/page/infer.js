@@ -1,4 +1,4 @@
-// Weights of a text given topics, as textsignal.kernels.reference finds them.
+// Weights of a text given topics, as textsignal.compute.kernels.reference finds them.
 "use strict";
 
 // topics : terms x topics, in rows; K : number of topics.

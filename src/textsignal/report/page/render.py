@@ -18,7 +18,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
+from textsignal.data.write import whole_file
 from textsignal.errors import OutputError
+from textsignal.insight.groups import FEW
+from textsignal.insight.naming import Naming
+from textsignal.insight.ranges import MEASURES, range_of
+from textsignal.reading.observed import Reading
 from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
@@ -26,12 +31,7 @@ from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
 from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
-from textsignal.tables.write import whole_file
 from textsignal.text.sentences import sentence_spans
-from textsignal.topics.groups import FEW
-from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import MEASURES, range_of
-from textsignal.topics.reading import Reading
 from textsignal.uncertainty.effect_table import EffectTable
 
 #: Scripts of the page, in this order.

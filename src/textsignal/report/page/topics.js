@@ -1,5 +1,5 @@
 // Topics on a matrix in the browser: the same mathematics as Python's, in double precision.
-// Names follow textsignal.text.vectorise and textsignal.topics.explanation.
+// Names follow textsignal.text.vectorise and textsignal.insight.explanation.
 "use strict";
 
 function topicsModel(given) {

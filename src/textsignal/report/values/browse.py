@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.errors import InputError
-from textsignal.readers.base import Reader
-from textsignal.readers.themes import ThemeReader
+from textsignal.insight.drivers import Spoken
+from textsignal.insight.explanation import slope_of
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, Floats, ReportSettings
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.packing import packed, packed_lines
 from textsignal.report.values.wording import one_line, visible
-from textsignal.topics.drivers import Spoken
-from textsignal.topics.explanation import slope_of
 from textsignal.training.theme_reading import sentence_ends
 
 #: Documents in a page, and characters of each, at most.

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
 from textsignal.families import Family
-from textsignal.inference import MAX_ITER, Inference
-from textsignal.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
-from textsignal.readers.base import Reader
-from textsignal.readers.matrix import MatrixReader
-from textsignal.readers.themes import ThemeReader
+from textsignal.insight.explanation import SAME
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browse_data import Browser
 from textsignal.report.values.browser_themes import themes_model
 from textsignal.report.values.data import Floats
 from textsignal.report.values.patterns import javascript
 from textsignal.text import markup, tokenise
-from textsignal.topics.explanation import SAME
+from textsignal.training.inference import MAX_ITER, Inference
 
 #: Families that the page knows.
 FAMILIES = (

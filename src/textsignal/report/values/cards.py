@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.readers.base import Reader
-from textsignal.readers.matrix import MatrixReader
-from textsignal.readers.themes import ThemeReader
+from textsignal.insight.drivers import driver_table
+from textsignal.insight.naming import Naming
+from textsignal.insight.table import unique_labels
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.beside_data import GroupTable, Timeline
 from textsignal.report.values.data import FittedModel, Floats, QuoteGroup, ReportSettings, TopicCard
 from textsignal.report.values.documents import Documents
@@ -18,9 +21,6 @@ from textsignal.report.values.evidence import document_quotes
 from textsignal.report.values.sentence_quotes import sentence_quotes, word_contributions
 from textsignal.report.values.stability import topic_stability
 from textsignal.report.values.wording import one_line
-from textsignal.topics.drivers import driver_table
-from textsignal.topics.naming import Naming
-from textsignal.topics.table import unique_labels
 
 #: Terms on a card.
 CARD_TERMS = 15

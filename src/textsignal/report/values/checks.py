@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from textsignal.readers.themes import ThemeReader
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import FittedModel, ReportSettings, TopicCard
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.wording import one_line

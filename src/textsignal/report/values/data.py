@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.covariates.design import Design
-from textsignal.readers.base import Reader
-from textsignal.topics.naming import Naming
-from textsignal.topics.revise import Labels
+from textsignal.data.covariates.design import Design
+from textsignal.insight.naming import Naming
+from textsignal.insight.revise import Labels
+from textsignal.reading.reader import Reader
 from textsignal.uncertainty.refits import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 

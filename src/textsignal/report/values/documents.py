@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.baselines import fit_baselines
-from textsignal.inference import unit_rows
+from textsignal.evaluation.baselines import fit_baselines
+from textsignal.insight.beside import Times
+from textsignal.insight.drivers import Spoken
+from textsignal.reading.observed import Reading
 from textsignal.report.values.bins import Bins, bins_of
 from textsignal.report.values.data import FittedModel, Floats
 from textsignal.text.masking import masked_characters
-from textsignal.topics.beside import Times
-from textsignal.topics.drivers import Spoken
-from textsignal.topics.reading import Reading
+from textsignal.training.inference import unit_rows
 
 #: Training and held-out documents that baselines are compared on at most, each.
 COMPARED = 20_000

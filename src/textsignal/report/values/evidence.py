@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.readers.matrix import MatrixReader
+from textsignal.reading.matrix import MatrixReader
 from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.wording import visible

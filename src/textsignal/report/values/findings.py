@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textsignal import evaluate
+from textsignal.evaluation import metrics as evaluate
+from textsignal.insight.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
+from textsignal.insight.ranges import MEASURES, is_clear, range_of
 from textsignal.report.values.data import (
     DocumentsSummary,
     Findings,
@@ -16,8 +18,6 @@ from textsignal.report.values.data import (
     TopicCard,
 )
 from textsignal.report.values.stability import unstable
-from textsignal.topics.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.topics.ranges import MEASURES, is_clear, range_of
 
 #: Fewer training texts than this are few; a share of copies above this is much.
 FEW_TEXTS, MANY_COPIES = 300, 0.05

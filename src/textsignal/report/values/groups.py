@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from textsignal.insight.drivers import Spoken
+from textsignal.insight.groups import Comparison, GroupMeans, compare_groups
+from textsignal.insight.naming import Naming
+from textsignal.insight.table import unique_labels
 from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.formats import number, signed_number
 from textsignal.report.values.wording import cut, one_line
-from textsignal.topics.drivers import Spoken
-from textsignal.topics.groups import Comparison, GroupMeans, compare_groups
-from textsignal.topics.naming import Naming
-from textsignal.topics.table import unique_labels
 
 #: Groups that are shown, characters of a name, and groups that a card names at most.
 SHOWN, NAME, ON_CARD = 25, 60, 3

@@ -13,6 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
+from textsignal.insight.beside import as_groups, as_times
+from textsignal.insight.naming import Naming
+from textsignal.reading.observed import Reading
 from textsignal.report.values.browse import check_n_documents, documents_to_browse
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
@@ -29,9 +32,6 @@ from textsignal.report.values.skill import prediction_of
 from textsignal.report.values.summary import examples_of, summary_of
 from textsignal.report.values.times import timeline
 from textsignal.report.values.wording import one_line, visible
-from textsignal.topics.beside import as_groups, as_times
-from textsignal.topics.naming import Naming
-from textsignal.topics.reading import Reading
 from textsignal.uncertainty.effect_table import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from textsignal.insight.naming import Naming
+from textsignal.insight.ranges import MEASURES, percent, with_clear
 from textsignal.report.values.data import ReportSettings, TopicCard
-from textsignal.topics.naming import Naming
-from textsignal.topics.ranges import MEASURES, percent, with_clear
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 
 #: Why numbers and the middles of their ranges are not the same.

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.readers.themes import ThemeReader
+from textsignal.insight.naming import Naming
+from textsignal.insight.theme_sentences import find_sentences
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.evidence import TEXT_CAP, excerpt_of, response_of, segments
 from textsignal.report.values.wording import visible
 from textsignal.text.spans import located_words
 from textsignal.text.units import SentenceTexts
-from textsignal.topics.naming import Naming
-from textsignal.topics.theme_sentences import find_sentences
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 
 #: Sentences shown of each kind.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal import evaluate
+from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
 from textsignal.report.values.bins import Bins
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow

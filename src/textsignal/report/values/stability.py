@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textsignal.readers.themes import ThemeReader
+from textsignal.reading.observed import Reading
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import FittedModel, TopicCard
-from textsignal.topics.reading import Reading
 from textsignal.uncertainty.stability import quick_stability
 
 #: Unstable topics that are named; from this share of all on, fewer of them are advised.

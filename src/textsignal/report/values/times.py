@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from textsignal.insight.groups import Comparison
+from textsignal.insight.naming import Naming
+from textsignal.insight.periods import Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents
 from textsignal.report.values.formats import signed_number
-from textsignal.topics.groups import Comparison
-from textsignal.topics.naming import Naming
-from textsignal.topics.periods import Trends, compare_periods, day_name, periods_of, trends_of
 
 #: Standard errors that the band of a line is wide on either side.
 BAND = 2

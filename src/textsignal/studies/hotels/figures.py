@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from textsignal.figures.canvas import as_percent, axes, figure_of, plain, styled
-from textsignal.figures.cloud import PAGE_HEIGHT, draw_cloud
-from textsignal.figures.palette import NEUTRAL, topic_colors
+from textsignal.plots.canvas import as_percent, axes, figure_of, plain, styled
+from textsignal.plots.cloud import PAGE_HEIGHT, draw_cloud
+from textsignal.plots.palette import NEUTRAL, topic_colors
 from textsignal.studies.figures import Bar, draw_bars, heat_map, method_lines, panels, write_legend
 from textsignal.studies.hotels.results import CLOUD_WORDS, COARSE, PAPER_R2, PAPER_RMSE, performance, ranked
 from textsignal.studies.methods import ALPHA, JOINT, METHODS, chosen, label

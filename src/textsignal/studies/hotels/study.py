@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from textsignal.estimators.base import TopicEstimator
-from textsignal.evaluate import r2_score, rmse
+from textsignal.evaluation.metrics import r2_score, rmse
+from textsignal.insight.table import relevance
 from textsignal.studies.hotels.claims import claims
 from textsignal.studies.hotels.figures import figures
 from textsignal.studies.hotels.results import COARSE, QUICK_COARSE, best_points
@@ -30,7 +31,6 @@ from textsignal.studies.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, Split, 
 from textsignal.studies.study import Cell, Place, Plan, Row, Study, Tables
 from textsignal.text.tokenise import stop_words
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.topics.table import relevance
 
 ROLE = "tripadvisor"
 N_DOCUMENTS, QUICK_DOCUMENTS = 10_000, 2_000

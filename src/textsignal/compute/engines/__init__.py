@@ -1,0 +1,59 @@
+"""Where blocks of documents live, and how a step is taken over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+from textsignal.compute.kernels import Kernels
+
+
+class Summable(Protocol):
+    """A value that adds."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Sum = TypeVar("Sum", bound=Summable)
+
+
+class Engine(Protocol):
+    """Cuts documents into blocks and maps steps over them. The cut and the order of adding never depend on threads.
+
+    Blocks are whatever a step takes: handles that `keep` gave too, and lists or tuples with these in them.
+
+    n_threads : of a step that cuts its own documents.
+    is_spread : whether steps are taken by workers with a memory of their own, where what is kept stays.
+    """
+
+    n_threads: int
+    is_spread: bool
+
+    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
+        """Row ranges of the blocks."""
+
+    def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
+        """`step` of every block, in order."""
+
+    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
+        """Handles of `step` of every block, in order: the values stay where they are made.
+
+        turns : (blocks,) workers take blocks in turn, those of one turn together; None where it does not matter.
+        """
+
+    def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """`step` of every block, in order, of which a few are held at once."""
+
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = ...) -> Sum:
+        """The sum of `step` over all blocks, added in their order; `groups` sums are held at once, at most."""
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Where documents are worked on and with what: chosen once, at the outside, and passed on."""
+
+    engine: Engine
+    kernels: Kernels

@@ -1,0 +1,175 @@
+"""Blocks in the memory of Dask's workers, on one machine or many: steps go there, and only sums come back.
+
+What `keep` makes stays with the worker that made it, as a future of Dask's. Its task says how to make it again, from
+the file on: where a worker dies, Dask does that by itself, on the others. No folder has to be seen by all workers, and
+nothing is written but what Dask spills. All that workers need is textsignal, and the files under the same names.
+
+A step goes to the scheduler once, as a task too, and from worker to worker. Sums are added in the order in which the
+local engine adds them, so that results are the same bits, on processors of one kind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import gc
+import operator
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from textsignal.compute.engines import Item, Result, Sum
+from textsignal.compute.engines.local import GROUPS, LocalEngine, add_up, in_groups
+from textsignal.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Blocks that a stream works on at once, for every thread of the workers.
+AT_ONCE = 2
+#: Dask warns of tasks that are larger than this: those of tone hold the effects of all features.
+LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
+#: What glibc comes to by itself: arrays of up to 32 MB are made of memory that was freed (M_MMAP_THRESHOLD), of which
+#: up to 64 MB are kept (M_TRIM_THRESHOLD).
+MALLOC_OPTIONS = {-3: 2**25, -1: 2**26}
+
+
+class DaskEngine:
+    """Steps on the workers of a Dask cluster; `TextResponseModel.fit(..., engine=DaskEngine(client))`.
+
+    On a worker it is a local engine: a step that cuts its own documents does so there.
+
+    Parameters
+    ----------
+    client : distributed.Client; one with `direct_to_workers=True` is faster, if it reaches all of them.
+    n_threads : of one step, for workers that take one step at a time and have more cores.
+
+    Examples
+    --------
+    >>> from distributed import Client, LocalCluster
+    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
+    >>> with cluster, Client(cluster) as client:
+    ...     engine = DaskEngine(client)
+    ...     handles = engine.keep(lambda block: 2 * block, [1, 2, 3])
+    ...     engine.sweep(lambda block: block + 1, handles)
+    15
+    """
+
+    is_spread = True
+
+    def __init__(self, client: Client, n_threads: int = 1) -> None:
+        self.client, self.n_threads = client, n_threads
+
+    def __reduce__(self) -> tuple[type[LocalEngine], tuple[int]]:
+        return LocalEngine, (self.n_threads,)
+
+    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
+        """Row ranges of the blocks, as the local engine cuts them."""
+        return LocalEngine().cut(n_documents, n_nonzeros, n_terms)
+
+    def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
+        """`step` of every block, in order."""
+        return list(self.client.gather(self.keep(step, blocks)))
+
+    def keep(
+        self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None
+    ) -> list[Future]:
+        """Futures of `step` of every block, in order; Dask decides where turns are too few for all workers."""
+        sent, given, wanted = self._sent(step), list(blocks), list(turns or ())
+        # The scheduler is asked only where there are turns.
+        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)] if wanted else []
+        if not threads or len({*wanted}) < len(threads):
+            return self.client.map(_taken, given, step=sent, pure=False)
+        # A worker that is late, or dead, loses its turns to others.
+        submit = functools.partial(self.client.submit, _taken, step=sent, pure=False, allow_other_workers=True)
+        pairs = zip(given, wanted, strict=True)
+        return [submit(block, workers=threads[turn % len(threads)]) for block, turn in pairs]
+
+    def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """`step` of every block, in order; workers go on while one is looked at."""
+        sent, most = self._sent(step), AT_ONCE * max(1, sum(self.client.nthreads().values()))
+        waiting: deque[Future] = deque()
+        for block in blocks:
+            waiting.append(self.client.submit(_taken, block, step=sent, pure=False))
+            if len(waiting) > most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
+        """The sum of `step` over all blocks, in the local engine's order; workers add."""
+        return self._swept(step, blocks, groups).result()
+
+    def _swept(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int) -> Future:
+        """Only the sum is asked for when this ends: Dask forgets the values as they are added.
+
+        Of a block that has once been taken from a worker that was late there are copies: Dask by itself would not see
+        that one worker then has more to do than the others.
+        """
+        add = functools.partial(self.client.submit, operator.add, pure=False)
+        values = in_groups(self.keep(step, blocks, range(len(blocks))), groups)
+        return self.client.submit(add_up, [functools.reduce(add, group) for group in values], pure=False)
+
+    def _sent(self, step: Callable[..., Any]) -> Future:
+        """A step as a task: it can be had again, which what is scattered cannot."""
+        import dask
+
+        with dask.config.set(LARGE_TASKS):
+            return self.client.submit(_same, step, pure=False)
+
+
+def _same(step: Callable[..., Any]) -> Callable[..., Any]:
+    return step
+
+
+def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
+    _use_memory_again()
+    return step(block)
+
+
+@functools.cache
+def _use_memory_again() -> None:
+    """Have the C library of a worker keep what was freed, as far as it does by itself.
+
+    Dask tells it to give back all of it (MALLOC_TRIM_THRESHOLD_). Then every array of more than 128 KB is new memory,
+    which the system has to clear: that took a tenth of a fit's time.
+    """
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    for option, size in MALLOC_OPTIONS.items() if hasattr(library, "mallopt") else ():
+        library.mallopt(option, size)
+
+
+@contextmanager
+def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
+    """The engine of a running cluster, until the end of the `with`; address : of its scheduler, "tcp://host:8786".
+
+    Raises
+    ------
+    InputError
+        Where Dask is not installed, or nobody answers at the address.
+    """
+    if find_spec("distributed") is None:
+        raise InputError("the Dask engine needs Dask; install textsignal[dask]")
+    client = _client_of(address)
+    if client is None:
+        # What was left half made closes itself when it is collected, which hangs while another client starts.
+        gc.collect()
+        raise InputError(
+            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
+        )
+    with client:
+        yield DaskEngine(client, n_threads)
+
+
+def _client_of(address: str) -> Client | None:
+    from distributed import Client
+
+    try:
+        return Client(address)
+    except (OSError, ValueError):
+        return None

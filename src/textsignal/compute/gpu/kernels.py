@@ -1,0 +1,188 @@
+"""The kernels in CUDA, one block of documents at a time; CuPy compiles and starts them.
+
+Formulas stand in `reference`. What is given may lie in this process' memory or on the card: arrays that are not there
+are moved, and results come back to where the weights, topics or effects were. Sums are added in an order that depends
+on the data alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from textsignal.compute.gpu.code import blocks, cupy, function
+from textsignal.compute.kernels import Array, Rows, TextSums, Vector, WeightStep
+from textsignal.compute.kernels.reference import FIRST_STEPS, TINY, adam_step, share_gradient, shares
+
+__all__ = [
+    "adagrad_step",
+    "adam_step",
+    "implicit_sums",
+    "infer",
+    "lanes",
+    "predictors",
+    "pull_on_weights",
+    "response_sums",
+    "share_gradient",
+    "shares",
+    "text_sums",
+    "weight_step",
+    "zeros",
+]
+
+#: Four lanes share a row of topics, each at least two of them.
+LANES = 8
+
+
+def lanes(dtype: DTypeLike) -> int:
+    """Topics are padded to a multiple of this."""
+    return LANES
+
+
+def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
+    """Plain zeros, in this process' memory."""
+    return np.zeros(shape, dtype)
+
+
+def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
+    """R H^T."""
+    cp, text = cupy(), _on_card(X, W.dtype)
+    weights, topics = cp.asarray(W), cp.asarray(HT)
+    pull = cp.empty_like(weights)
+    _run("pull_on_weights", W, *blocks(len(W), 4), (*text, np.int64(len(W)), weights, topics, pull))
+    return _home(pull, W, out)
+
+
+def weight_step(
+    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
+) -> WeightStep:
+    """The paper's step and a bound on the text loss' change."""
+    cp = cupy()
+    w, towards, all_mass, more = (cp.asarray(values) for values in (W, pull, mass, gamma))
+    G = cp.asarray(slope).reshape(len(W), -1) @ cp.asarray(beta).reshape(len(mass), -1).T
+    upper, lower = towards + cp.maximum(-G, 0) + more[:, None], all_mass + cp.maximum(G, 0) + more[:, None]
+    ratio = cp.where(lower > 0, upper / cp.where(lower > 0, lower, 1), 0)
+    minus_log = cp.where(ratio < 1, (1 - ratio) / cp.sqrt(ratio + TINY), 2 * (1 - ratio) / (1 + ratio))
+    change = (all_mass * (w * ratio - w) + w * towards * minus_log).sum(axis=1)
+    return WeightStep(_home((w * ratio).astype(W.dtype), W, out), _home(change, W))
+
+
+def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
+    """Pull on the topics, mass of the weights and the part of the text loss that moves."""
+    cp = cupy()
+    often, weights = cp.asarray(weight, dtype=W.dtype), cp.asarray(W)
+    pull, log_loss = _topic_sums(X, weights, cp.asarray(HT), often, None)
+    mass = (weights * often[:, None]).sum(axis=0)
+    return TextSums(_home(pull, W), _home(mass, W), log_loss)
+
+
+def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
+    """Gradient and Hessian in (beta, intercept)."""
+    cp = cupy()
+    Z = cp.ones((len(W), W.shape[1] + 1))
+    Z[:, :-1] = cp.asarray(W)
+    slopes, curves = cp.asarray(gradient), cp.asarray(curvature)
+    return _home(Z.T @ slopes, W), _home((Z * curves[:, None]).T @ Z, W)
+
+
+def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
+    """Each document's best weights, in place."""
+    cp, text, n = cupy(), _on_card(X, W.dtype), len(W)
+    topics, weights = cp.asarray(HT), cp.asarray(W)
+    mass, steps = topics.sum(axis=0), cp.zeros(n, np.int64)
+    limits = (np.float64(tol), np.int32(max_iter))
+    if smoothing > 0 and n:
+        number, first = W.dtype.type(smoothing), np.int32(FIRST_STEPS)
+        given = (*text, topics, mass, number, limits[0], first, limits[1], weights, steps)
+        _run("infer_smoothed", W, (n,), (32,), given, _document_memory(W))
+    else:
+        _run("infer", W, *blocks(n, 4), (*text, np.int64(n), topics, mass, *limits, weights, steps))
+    if isinstance(W, np.ndarray):
+        weights.get(out=W)
+    return _home(steps, W)
+
+
+def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
+    """Gradient in the topics where weights follow them, up to a constant for each topic."""
+    cp, text = cupy(), _on_card(X, W.dtype)
+    weights, topics, number = cp.asarray(W), cp.asarray(HT), W.dtype.type(smoothing)
+    slopes = cp.ascontiguousarray(cp.asarray(slope, dtype=float).reshape(len(W), -1))
+    effects = cp.ascontiguousarray(cp.asarray(beta, dtype=float).reshape(W.shape[1], -1))
+    directions = cp.zeros_like(weights)
+    given = (*text, weights, topics, topics.sum(axis=0), slopes, effects, np.int32(slopes.shape[1]), number, directions)
+    if len(W):
+        _run("directions", W, (len(W),), (32,), given, _document_memory(W))
+    gradient, _ = _topic_sums(X, weights, topics, cp.asarray(weight, dtype=W.dtype), directions)
+    return _home(gradient, W)
+
+
+def predictors(X: Rows, effects: Array) -> Array:
+    """Linear predictors of several fits."""
+    cp, text, n = cupy(), _on_card(X, effects.dtype), X.n_documents
+    eta = cp.empty((n, effects.shape[1]), effects.dtype)
+    given = (*text, np.int64(n), cp.asarray(effects), np.int64(len(effects) - 1), eta)
+    _run("predictors", effects, *blocks(n, 4), given)
+    return _home(eta, effects)
+
+
+def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
+    """Adagrad's steps of several fits, document by document, in place."""
+    cp, constant = cupy(), len(effects) - 1
+    moved, moved_squares = cp.asarray(effects), cp.asarray(squares)
+    given = (*_by_term(X, constant, effects.dtype), np.int64(X.n_documents), cp.asarray(slopes, dtype=effects.dtype))
+    number = effects.dtype.type(rate)
+    columns = (effects.shape[1],)
+    _run("adagrad_step", effects, (constant + 1,), columns, (*given, number, np.int64(constant), moved, moved_squares))
+    if isinstance(effects, np.ndarray):
+        moved.get(out=effects)
+        moved_squares.get(out=squares)
+
+
+def _topic_sums(X: Rows, W: Any, HT: Any, weight: Any, directions: Any) -> tuple[Any, float]:
+    """(terms, topics) sums over documents, and the loss; directions : of the weights, or None for the text alone."""
+    cp = cupy()
+    pull, logs = cp.empty_like(HT), cp.empty(len(HT))
+    given = (*_by_term(X, len(HT), W.dtype), W, HT, weight, directions, pull, logs)
+    _run("topic_sums", W, (len(HT),), (128,), given)
+    return pull, -float(logs.sum())
+
+
+def _by_term(X: Rows, n_terms: int, dtype: np.dtype) -> tuple[Any, Any, Any, Any]:
+    """Where each term's nonzeros start, their places by term, and the document and value of each place."""
+    cp, (indptr, indices, data) = cupy(), _on_card(X, dtype)
+    if not len(indices):
+        return cp.zeros(n_terms + 1, np.int64), cp.zeros(1, np.int64), cp.zeros(1, np.int32), data
+    order = cp.argsort(indices, kind="stable")
+    starts = cp.searchsorted(indices[order], cp.arange(n_terms + 1, dtype=indices.dtype))
+    rows = cp.searchsorted(indptr, cp.arange(len(indices)), side="right") - 1
+    return starts.astype(np.int64), order.astype(np.int64), rows.astype(np.int32), data
+
+
+def _on_card(X: Rows, dtype: np.dtype) -> tuple[Any, Any, Any]:
+    """The text's three arrays, on the card."""
+    cp = cupy()
+    return cp.asarray(X.indptr, np.int64), cp.asarray(X.indices, np.int32), cp.asarray(X.data, dtype)
+
+
+def _home(result: Any, like: Array, out: Array | None = None) -> Any:
+    """A result where `like` lies, written into `out` if that is given."""
+    if isinstance(like, np.ndarray):
+        return result.get(out=out) if out is not None else result.get()
+    if out is None:
+        return result
+    out[:] = result
+    return out
+
+
+def _document_memory(W: Array) -> int:
+    """Bytes in which a warp works on one document: a matrix and four vectors of topics."""
+    return (W.shape[1] ** 2 + 4 * W.shape[1]) * W.dtype.itemsize
+
+
+def _run(name: str, like: Array, grid: tuple[int], block: tuple[int], given: tuple[Any, ...], memory: int = 0) -> None:
+    """Start a CUDA function, compiled for the precision and the number of topics of `like`."""
+    size = like.dtype.itemsize
+    precision = {"REAL": "float" if size == 4 else "double", "REAL_BYTES": size, "TOPICS": like.shape[1]}
+    function(name, "gpu_documents.cu", "gpu_text.cu", **precision)(grid, block, given, shared_mem=memory)

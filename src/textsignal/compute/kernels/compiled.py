@@ -1,0 +1,147 @@
+"""The kernels in numba: memory for the results, and the compiled loops that fill it.
+
+Formulas stand in `reference`. Every function releases the interpreter lock and uses one thread; threads are the
+engine's business. Nothing of size nonzeros x topics is allocated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from textsignal.compute.kernels import Array, Means, Rows, TextSums, Vector, WeightStep, loops
+from textsignal.compute.kernels.lanes import aligned_zeros, lanes
+from textsignal.compute.kernels.reference import EPSILON, KEEP_GRADIENT, KEEP_SQUARE
+
+__all__ = [
+    "adagrad_step",
+    "adam_step",
+    "implicit_sums",
+    "infer",
+    "lanes",
+    "predictors",
+    "pull_on_weights",
+    "response_sums",
+    "share_gradient",
+    "shares",
+    "text_sums",
+    "weight_step",
+    "zeros",
+]
+
+
+def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
+    """Zeros aligned to whole vectors."""
+    return aligned_zeros(shape, dtype)
+
+
+def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
+    """R H^T."""
+    pull = zeros(W.shape, W.dtype) if out is None else out
+    loops.pull_on_weights(X, W, HT, W.dtype.type(EPSILON), _groups(W), pull)
+    return pull
+
+
+def weight_step(
+    W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
+) -> WeightStep:
+    """The paper's step and a bound on the text loss' change."""
+    moved = zeros(W.shape, W.dtype) if out is None else out
+    change = np.empty(len(W))
+    loops.weight_step(W, pull, mass, _columns(slope), _columns(beta), gamma, moved, change)
+    return WeightStep(moved, change)
+
+
+def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
+    """Pull on the topics, mass of the weights and the part of the text loss that moves."""
+    pull = zeros(HT.shape, HT.dtype)
+    mass = np.zeros(W.shape[1], W.dtype)
+    reconstruction = np.empty_like(X.data) if out is None else out
+    loops.pull_on_topics(X, W, HT, weight, W.dtype.type(EPSILON), _groups(W), reconstruction, pull, mass)
+    # NumPy's logarithm is vectorised, numba's is not.
+    np.log(reconstruction, out=reconstruction)
+    return TextSums(pull, mass, -loops.weighted_sum(X, weight, reconstruction))
+
+
+def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
+    """Gradient and Hessian in (beta, intercept)."""
+    n_topics = W.shape[1]
+    rows = W if W.dtype == np.float64 else _as_float64(W)
+    slopes, cross = zeros((1, rows.shape[1]), np.float64), zeros((1, rows.shape[1]), np.float64)
+    squares = zeros((rows.shape[1], rows.shape[1]), np.float64)
+    loops.response_sums(rows, gradient, curvature, _groups(rows), slopes, cross, squares)
+    first = np.append(slopes[0, :n_topics], gradient.sum())
+    second = np.empty((n_topics + 1, n_topics + 1))
+    second[:-1, :-1] = squares[:n_topics, :n_topics]
+    second[-1, :-1] = second[:-1, -1] = cross[0, :n_topics]
+    second[-1, -1] = curvature.sum()
+    return first, second
+
+
+def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
+    """Each document's best weights, in place."""
+    steps = np.zeros(X.n_documents, dtype=np.int64)
+    number, n_topics = W.dtype.type, W.shape[1]
+    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
+    vectors = zeros((2, n_topics), W.dtype)
+    settings = (number(smoothing), tol, max_iter, number(EPSILON))
+    loops.infer(X, HT, loops.mass(HT), W, settings, _groups(W), pull, A, vectors, steps)
+    return steps
+
+
+def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
+    """Gradient in the topics where weights follow them, up to a constant for each topic."""
+    number, n_topics = W.dtype.type, W.shape[1]
+    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
+    vectors = zeros((2, n_topics), W.dtype)
+    gradient = zeros(HT.shape, HT.dtype)
+    settings = (number(smoothing), number(EPSILON))
+    mass, given = loops.mass(HT), (_columns(slope), _columns(beta), weight)
+    loops.implicit_sums(X, HT, mass, W, *given, settings, _groups(W), pull, A, vectors, gradient)
+    return gradient
+
+
+def shares(logits: Vector, HT: Array) -> None:
+    """Softmax of the logits over terms, into HT; logits become its logarithm."""
+    # NumPy's exponential is vectorised, numba's is not. Logits are logarithms of shares and a small step away: no
+    # exponential overflows.
+    loops.shares(logits, np.exp(logits), HT)
+
+
+def share_gradient(pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector) -> None:
+    """Gradient in the logits of topics."""
+    loops.share_gradient(pull, HT, profile, prior, n_documents, np.zeros(out.shape[1]), out)
+
+
+def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
+    """One step of Adam, in place."""
+    loops.adam_step(parameters, gradient, means, rate / (1 - KEEP_GRADIENT**count), 1 / np.sqrt(1 - KEEP_SQUARE**count))
+
+
+def predictors(X: Rows, effects: Array) -> Array:
+    """Linear predictors of several fits."""
+    eta = zeros((X.n_documents, effects.shape[1]), effects.dtype)
+    loops.predictors(X, effects, _groups(effects), eta)
+    return eta
+
+
+def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
+    """Adagrad's steps of several fits, document by document, in place."""
+    loops.adagrad_step(X, slopes, effects, squares, effects.dtype.type(rate), _groups(effects))
+
+
+def _columns(values: Array) -> Array:
+    """(rows, linear predictors) of values that have one column or several."""
+    return np.ascontiguousarray(values.reshape(len(values), -1))
+
+
+def _as_float64(W: Array) -> Array:
+    """A copy in double precision, in memory that suits the kernels."""
+    copy = zeros(W.shape, np.float64)
+    copy[:] = W
+    return copy
+
+
+def _groups(W: Array) -> tuple[int, ...]:
+    """A tuple as long as there are vectors in a row of W; its length is part of its type, so loops unroll."""
+    return (0,) * (W.shape[1] // lanes(W.dtype))

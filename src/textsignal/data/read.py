@@ -1,0 +1,354 @@
+"""From a file to a table, whatever the format."""
+
+import csv
+import io
+import json
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from textsignal.checks import check_names
+from textsignal.data.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
+from textsignal.data.separator import CANDIDATES, check_separator, find_separator
+from textsignal.errors import InputError
+
+#: What reading a damaged file raises.
+UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table, and what was chosen where its file left a choice.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row per record, numbered from 0.
+    choice : str
+        Such as "separated by semicolons"; "" where there was nothing to choose.
+    """
+
+    table: pd.DataFrame
+    choice: str = ""
+
+
+def read_table(
+    path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
+) -> pd.DataFrame:
+    r"""Read a table from a file, in the format that its name ends in.
+
+    CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel come as strings exactly as
+    written, so that the review "NA" stays a review and an empty cell is the empty string; `parse_response` makes
+    numbers of them.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    encoding : str, optional
+        Of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
+    sheet : str, optional
+        Name of the sheet of an Excel file. By default the first.
+    sep : str, optional
+        What parts the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
+        file a comma, or the semicolon, tab or bar that parts its first lines evenly where commas do not.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per record, numbered from 0.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, of no known format, damaged, in another encoding, or without rows.
+
+    Examples
+    --------
+    >>> folder = getfixture("tmp_path")
+    >>> _ = (folder / "reviews.csv").write_text("Review;Rating\nNA, or so;4\n")
+    >>> read_table(folder / "reviews.csv").to_dict("records")
+    [{'Review': 'NA, or so', 'Rating': '4'}]
+    """
+    return read_file(path, encoding=encoding, sheet=sheet, sep=sep).table
+
+
+def read_file(
+    path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
+) -> TableFile:
+    """Read a table as `read_table` does, and say what was chosen."""
+    path = Path(path)
+    given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
+    try:
+        check_file(path)
+        found = _FORMATS[ending_of(path)].read(path, **given)
+    except UNREADABLE as error:
+        raise InputError(f"cannot read {path}: {one_line(error)}") from error
+    if found.table.empty:
+        raise InputError(f"{path} has no rows")
+    return found
+
+
+def given_options(path: Path, **options: str | None) -> dict[str, str]:
+    """The options that are not None; raise where one is not of the file's format."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in _FORMATS[ending_of(path)].options:
+            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+    return given
+
+
+def ending_of(path: Path) -> str:
+    """The ending that tells a file's format, without that of its packing; raise where it tells none.
+
+    Examples
+    --------
+    >>> ending_of(Path("Reviews.CSV.gz")), ending_of(Path("reviews.parquet"))
+    ('.csv', '.parquet')
+    """
+    for ending in _FORMATS:
+        packings = ("", *PACKED) if ending in _TEXT_FORMATS else ("",)
+        if path.name.lower().endswith(tuple(ending + packing for packing in packings)):
+            return ending
+    raise InputError(
+        f"{path} is of no known format; its name must end in {', '.join(_TEXT_FORMATS)} "
+        f"(with {', '.join(PACKED)} after it if packed), .parquet or .xlsx"
+    )
+
+
+def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
+    """Give the column of a table that is to play a role.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The table.
+    name : str
+        Name of the column.
+    role : str
+        What the column is for, such as "text" or "response"; errors name it.
+
+    Returns
+    -------
+    pandas.Series
+        The column.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or more than one.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"Review": ["good"], "Rating": [4]})
+    >>> column(table, "Reveiw", "text")
+    Traceback (most recent call last):
+    textsignal.errors.InputError: no column 'Reveiw' for the text; did you mean 'Review'? The columns are: ...
+    """
+    names = list(table.columns)
+    if names.count(name) == 1:
+        return table[name]
+    if name in names:
+        raise InputError(f"{names.count(name)} columns are called {name!r}; which is the {role}? Rename the others")
+    by_lower = {str(known).lower(): known for known in names}
+    nearest = get_close_matches(str(name).lower(), by_lower, n=1)
+    hint = f"; did you mean {by_lower[nearest[0]]!r}?" if nearest else "."
+    raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
+
+
+def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
+    """The group of every row; an empty cell is none. role : what the column is for, as errors name it."""
+    cells = column(table, by, role)
+    check_names(f"column {by!r}", cells)
+    return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
+
+
+def texts_of(table: pd.DataFrame, text: str) -> list[str]:
+    """The text of every row; "" where there is none."""
+    cells = column(table, text, "text")
+    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+
+
+def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
+    """The same, in the memory of Arrow where they lie there."""
+    cells = column(table, text, "text")
+    if not (isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow"):
+        return texts_of(table, text)
+    return pc.fill_null(pa.chunked_array(pa.array(cells, from_pandas=True)), "")
+
+
+def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
+    """Give the columns of a table that are to be kept: those named, or every one for "all".
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"id": [7], "Review": ["good"], "Rating": [4]})
+    >>> list(kept_columns(table, ["Rating", "id"])), list(kept_columns(table, "all"))
+    (['Rating', 'id'], ['id', 'Review', 'Rating'])
+    """
+    if keep == "all":
+        return table
+    if isinstance(keep, str):
+        raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
+    return pd.DataFrame({name: column(table, name, "output") for name in keep}, index=table.index)
+
+
+def _read_delimited(
+    path: Path, encoding: str | None = None, sep: str | None = None, *, default: str | None
+) -> TableFile:
+    with delimited(path, encoding, sep, default) as file, unpacked(path) as stream:
+        cells = pd.read_csv(stream, **file.options)
+    names = header_of(path, cells)
+    return TableFile(cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), file.choice)
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """How a delimited file is read, and what was chosen. options : of `pandas.read_csv`."""
+
+    options: dict[str, Any]
+    choice: str
+
+
+@contextmanager
+def delimited(path: Path, encoding: str | None, sep: str | None, default: str | None) -> Iterator[Delimited]:
+    """How to read a delimited file; what goes wrong in the block is said with its line. default : separator."""
+    encoding = encoding_of(path, encoding)
+    with text_of(path, encoding):
+        separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
+        chosen = sep is None and separator not in (default, ",")
+        # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
+        options = {"sep": separator, "header": None, "dtype": str, "na_filter": False, "encoding": encoding}
+        try:
+            yield Delimited(options, f"separated by {CANDIDATES[separator]}" if chosen else "")
+        except pd.errors.ParserError as error:
+            raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
+        except pd.errors.EmptyDataError as error:
+            raise InputError(f"{path} is empty") from error
+
+
+@contextmanager
+def text_of(path: Path, encoding: str) -> Iterator[None]:
+    """Say in which line a file is not in its encoding, where that is found out in the block."""
+    try:
+        yield
+    except UnicodeError as error:
+        raise InputError(f"{path}, {misfit(path, encoding)}") from error
+
+
+def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
+    """Names of the columns, from the first row."""
+    names = [str(name) for name in cells.iloc[0]]
+    if any("\0" in name for name in names):
+        raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
+    return names
+
+
+def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
+    table = cells.iloc[1:].reset_index(drop=True)
+    table.columns = [str(name) for name in cells.iloc[0]]
+    return table
+
+
+def _malformed(path: Path, encoding: str, separator: str) -> str | None:
+    """Say in which line a file is not CSV; pandas counts a cell of several lines as one."""
+    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
+        records = csv.reader(lines, delimiter=separator, strict=True)
+        width, start = 0, 1
+        try:
+            for record in records:
+                width = width or len(record)
+                if len(record) > width:
+                    return f"line {start:,}: {len(record)} cells under a header of {width}"
+                start = records.line_num + 1
+        except csv.Error as error:
+            return f"line {start:,}: {error} (is a quotation mark left open, or not doubled?)"
+    return None
+
+
+def _read_json(path: Path, encoding: str | None = None) -> TableFile:
+    encoding = encoding_of(path, encoding)
+    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        start = next((line for line in lines if line.strip()), "")
+        lines.seek(0)
+        if start.lstrip().startswith("["):
+            records = _array(path, lines.read())
+        else:
+            records = [json_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    # Of objects, as no other dtype holds half of a surrogate pair.
+    return TableFile(pd.DataFrame(records, dtype=object))
+
+
+def _array(path: Path, text: str) -> list[dict[str, Any]]:
+    try:
+        records: list[Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} begins as a JSON array but is not one: {one_line(error)}") from error
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, item {number:,} of its JSON array is not an object, such as {{...}}")
+    return records
+
+
+def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The object that a line holds."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number:,} is not a JSON object; each line must be one, such as {{...}}")
+    return record
+
+
+def _read_parquet(path: Path) -> TableFile:
+    try:
+        return TableFile(pq.ParquetFile(path).read().to_pandas(ignore_metadata=True))
+    except pa.ArrowException as error:
+        raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
+
+
+def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl's, on styles and menus that it leaves out
+        try:
+            with pd.ExcelFile(path, engine="openpyxl") as book:
+                names = list(book.sheet_names)
+                if sheet is not None and sheet not in names:
+                    raise InputError(f"{path} has no sheet {sheet!r}; it has {', '.join(names)}")
+                cells = book.parse(sheet or 0, header=None, dtype=str, na_filter=False)
+        except InputError:
+            raise
+        except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
+            raise InputError(f"{path} is not a readable Excel file: {one_line(error)}") from error
+    choice = f"sheet {names[0]}; other sheets: {', '.join(names[1:])}" if sheet is None and names[1:] else ""
+    return TableFile(cells if cells.empty else _under_header(cells), choice)
+
+
+@dataclass(frozen=True)
+class _Format:
+    read: Callable[..., TableFile]
+    options: tuple[str, ...] = ()
+
+
+_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+_TEXT_FORMATS = {
+    ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
+    ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
+}
+_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}

@@ -1,0 +1,118 @@
+"""Columns of a table that stand beside its texts: covariates, offset and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.data.covariates.design import missing_cells
+from textsignal.data.covariates.formula import parse_formula
+from textsignal.data.read import column
+from textsignal.data.rows import BadRows, ParsedResponse, Problem, parse_response
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What stands beside the texts of a table; None for what does not.
+
+    covariates : one row per text; offset, weights : (rows,) as they were parsed.
+    """
+
+    covariates: pd.DataFrame | None = None
+    offset: ParsedResponse | None = None
+    weights: ParsedResponse | None = None
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Rows that lack one of them."""
+        found = []
+        if self.covariates is not None:
+            missing = missing_cells(self.covariates)
+            for name in missing.columns:
+                rows = np.flatnonzero(missing[name])
+                found.append(Problem(f"missing {name}", f"missing values of {name}", rows))
+        for name, parsed in (("offset", self.offset), ("weight", self.weights)):
+            if parsed is not None:
+                bad = np.isnan(parsed.values) | ((parsed.values < 0) & (name == "weight"))
+                words = (f"{name} that cannot be used", f"{name}s that cannot be used")
+                found.append(Problem(*words, np.flatnonzero(bad), parsed.cells[bad]))
+        return tuple(problem for problem in found if len(problem.rows))
+
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Beside:
+        """The same for some of the rows."""
+        return replace(
+            self,
+            covariates=None if self.covariates is None else self.covariates.iloc[np.arange(len(self.covariates))[rows]],
+            offset=None if self.offset is None else _at(self.offset, rows),
+            weights=None if self.weights is None else _at(self.weights, rows),
+        )
+
+    @property
+    def added(self) -> Vector | None:
+        """(rows,) the offset."""
+        return None if self.offset is None else self.offset.values
+
+    @property
+    def weight(self) -> Vector | None:
+        """(rows,) how often each counts."""
+        return None if self.weights is None else self.weights.values
+
+
+def beside_texts(
+    table: pd.DataFrame,
+    covariates: Sequence[str] = (),
+    formula: str | None = None,
+    offset: str | None = None,
+    weights: str | None = None,
+    *,
+    learn: bool = False,
+) -> Beside:
+    """Covariates, offset and weights by the names of their columns.
+
+    formula : names the covariates where these are not listed.
+    learn : whether a column of texts that all are numbers becomes one of numbers, as training decides; what a column is
+        later is for the model to say.
+    """
+    names = list(covariates) or ([] if formula is None else parse_formula(formula).columns)
+    columns = {name: _cells(column(table, name, "covariate"), learn) for name in names}
+    return Beside(
+        covariates=pd.DataFrame(columns) if columns else None,
+        offset=None if offset is None else parse_response(column(table, offset, "offset")),
+        weights=None if weights is None else parse_response(column(table, weights, "weights")),
+    )
+
+
+def with_problems(bad: BadRows, beside: Beside) -> BadRows:
+    """Bad rows, and those that lack something beside their text."""
+    return replace(bad, problems=(*bad.problems, *beside.problems()))
+
+
+def only_held_out(beside: Beside, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(rows,) whether a held-out row has a level of a category that no other row has."""
+    new = np.zeros(len(held_out), dtype=bool)
+    if beside.covariates is None:
+        return new
+    for _, cells in beside.covariates.items():
+        if not pd.api.types.is_numeric_dtype(cells.dtype):
+            new |= held_out & ~cells.isin(cells[~held_out]).to_numpy()
+    return new
+
+
+def _cells(cells: pd.Series, learn: bool) -> pd.Series:
+    """Texts without spaces around them, missing where nothing is left; numbers where all are and `learn` says so."""
+    if pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_bool_dtype(cells.dtype):
+        return cells
+    texts = cells.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    texts = texts.mask(texts.map(lambda cell: isinstance(cell, str) and not cell).astype(bool))
+    if not learn:
+        return texts
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return numbers if (numbers.notna() == texts.notna()).all() else texts
+
+
+def _at(parsed: ParsedResponse, rows: NDArray[np.int64] | NDArray[np.bool_]) -> ParsedResponse:
+    return replace(parsed, values=parsed.values[rows], unparsable=parsed.unparsable[rows], cells=parsed.cells[rows])

@@ -1,0 +1,330 @@
+"""Files, tables and folders that appear whole or not at all, and replace others only when told to.
+
+What is written lies first in a hidden scratch folder on the same disk, named after its target, this machine and this
+process. A process that is killed leaves its scratch behind; the next write to the same target removes it. Killed at
+any moment, a write leaves the old results or the new ones, never some of each. Only where the folder itself must stay
+in its place (it is a disk of its own, or the working folder, or the system cannot exchange two folders) may a kill
+leave some of the results missing, all others being of one run: they lie complete in the scratch, and the next write to
+that folder puts them in their place before anything else.
+"""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import os
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from textsignal.data.files import PACKED, one_line
+from textsignal.errors import OutputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HOST = re.sub(r"\W+", "_", socket.gethostname())
+_HERE = -100  # AT_FDCWD: a path counts from the working folder
+_EXCHANGE = 2  # RENAME_EXCHANGE
+
+
+@contextmanager
+def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a folder to write into that becomes `target` when the block ends well, and vanishes when it does not.
+
+    Where `target` exists, `force` replaces in it what was written and leaves other files alone.
+    """
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{target} is a file; give the name of a folder")
+    place = target.resolve()  # a link to a folder stays a link
+    _clean(place)
+    if target.is_dir() and any(target.iterdir()) and not force:
+        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
+    exchange = _can_be_exchanged(place)
+    with _scratch(place, place.parents if exchange else [place, *place.parents]) as scratch:
+        written = scratch / "new"
+        written.mkdir()
+        yield written
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            written.rename(place)
+        elif not (exchange and _exchanged(written, place)):
+            _put_into(written.rename(scratch / "whole"), place)
+
+
+@contextmanager
+def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a file to write to that becomes `target` when the block ends well, and vanishes when it does not."""
+    check_target(target, force=force)
+    _clean(target)
+    with _scratch(target, target.parents) as scratch:
+        written = scratch / target.name
+        yield written
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written.replace(target)
+
+
+def check_target(target: Path, *, force: bool) -> None:
+    """Raise where a file cannot be written, or would replace one that it may not."""
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{target} is not a regular file and is not replaced; give another name")
+    if target.exists() and not force:
+        raise OutputError(f"{target} exists already; give another name, or force=True to replace it")
+
+
+@contextmanager
+def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
+
+    CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
+    Texts that a spreadsheet would run have an apostrophe before them in CSV and TSV, and are texts in Excel.
+    """
+    write = writer_of(target)
+    with whole_file(target, force=force) as file:
+        yield partial(_write_table, write, file, target)
+
+
+def writer_of(target: Path) -> Callable[[pd.DataFrame, Path], None]:
+    """What writes a table in the format that a file's name ends in; raise where there is none."""
+    write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
+    if write is None:
+        raise OutputError(
+            f"{target} is of no format that can be written; its name must end in {', '.join(_TEXT_FORMATS)} "
+            f"(with {', '.join(PACKED)} after it to pack it), .parquet or .xlsx"
+        )
+    return write
+
+
+def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target: Path, table: pd.DataFrame) -> None:
+    try:
+        write(table, file)
+    except (ValueError, TypeError) as error:  # half a character, a column of several types, too many rows
+        raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
+
+
+def write_csv(
+    table: pd.DataFrame,
+    file: Path | IO[str],
+    separator: str = ",",
+    *,
+    header: bool = True,
+    float_format: str | None = None,
+) -> None:
+    """Write a table as CSV in which a spreadsheet runs nothing: texts and names are as `without_formulas` has them."""
+    from pandas.api.types import is_numeric_dtype
+
+    safe = without_formulas(table)
+    # A carriage return ends a row for a spreadsheet, but Python before 3.13 does not quote a cell because of one.
+    texts = (safe.iloc[:, number] for number, dtype in enumerate(safe.dtypes) if not is_numeric_dtype(dtype))
+    returns = any("\r" in cell for column in (safe.columns, *texts) for cell in column if isinstance(cell, str))
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    safe.to_csv(file, index=False, sep=separator, header=header, float_format=float_format, quoting=quoting)
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with an apostrophe before texts, and names of columns, that a spreadsheet takes for a formula.
+
+    Numbers are kept, also those that are texts, such as "-5".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"@hotel": ["=1+1", "-5", "- cold", "fine"], "effect": [-0.5, 0, 1, 2]})
+    >>> safe = without_formulas(table)
+    >>> list(safe), safe["'@hotel"].tolist()
+    (["'@hotel", 'effect'], ["'=1+1", '-5', "'- cold", 'fine'])
+    >>> with_formulas(safe).equals(table)
+    True
+    """
+    return _changed(table, lambda cell: f"'{cell}" if _is_formula(cell) else cell)
+
+
+def with_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table that `without_formulas` was given."""
+    return _changed(table, lambda cell: cell[1:] if cell[:1] == "'" and _is_formula(cell[1:]) else cell)
+
+
+def _is_formula(cell: str) -> bool:
+    """True if a spreadsheet takes a cell, with or without apostrophes before it, for a formula.
+
+    A cell that has some gets one more, so that removing one always gives back what there was.
+    """
+    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Change the texts of a table and the names of its columns."""
+    import pandas as pd
+
+    changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
+    for number, dtype in enumerate(table.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            column = table.iloc[:, number].tolist()
+            cells = [change(cell) if isinstance(cell, str) else cell for cell in column]
+            if any(cell is not old for cell, old in zip(cells, column, strict=True)):
+                kept = dtype if isinstance(dtype, pd.StringDtype) else object
+                changed.isetitem(number, pd.Series(cells, index=table.index, dtype=kept))
+    return changed
+
+
+def _write_json(table: pd.DataFrame, file: Path, lines: bool) -> None:
+    table.to_json(file, orient="records", lines=lines, force_ascii=False, double_precision=15)
+
+
+def _write_parquet(table: pd.DataFrame, file: Path) -> None:
+    table.to_parquet(file, index=False)
+
+
+def _write_excel(table: pd.DataFrame, file: Path) -> None:
+    """Write a workbook in which every text is a text: none is taken for a formula, none is cut."""
+    import pandas as pd
+
+    def storable(cell: object) -> object:
+        if not isinstance(cell, str):
+            return cell
+        if len(cell) > _LONGEST_CELL:
+            raise ValueError(
+                f"a text of {len(cell):,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
+            )
+        return _NOT_IN_EXCEL.sub("\N{REPLACEMENT CHARACTER}", cell)
+
+    cells = table.map(storable)
+    with pd.ExcelWriter(file, engine="openpyxl") as book:
+        cells.to_excel(book, index=False)
+        for row in book.book.active.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    cell.data_type = "s"
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
+_NUMBER = re.compile(r"'*[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?%?")
+_LONGEST_CELL = 32_767
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": write_csv,
+    ".tsv": partial(write_csv, separator="\t"),
+    ".jsonl": partial(_write_json, lines=True),
+    ".ndjson": partial(_write_json, lines=True),
+    ".json": partial(_write_json, lines=False),
+}
+_FORMATS = {
+    **{ending + packed: write for ending, write in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
+    ".parquet": _write_parquet,
+    ".xlsx": _write_excel,
+}
+
+
+def check_not_input(output: Path, inputs: Iterable[Path]) -> None:
+    """Raise if an output is one of the files that are read, by whatever name: not even force replaces these."""
+    for given in inputs:
+        if output.exists() and given.exists() and output.samefile(given):
+            raise OutputError(f"{output} is read by this command and is not replaced; give another name")
+
+
+@contextmanager
+def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
+    """A new folder in the first place that exists: on the target's disk, so that moving is a rename."""
+    place = next(place for place in places if place.exists())
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=place))
+    except OSError as error:
+        raise OutputError(f"cannot write to {place}: {error.strerror or error}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}-textsignal-{_HOST}-"
+
+
+def _left_behind(target: Path, place: Path) -> list[Path]:
+    """Scratch folders for a target whose process, of this machine, lives no more."""
+    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
+    try:
+        found = [(folder, name.fullmatch(folder.name)) for folder in place.iterdir()]
+    except OSError:  # no folder, or one that may not be listed: it then says so when it is written to
+        return []
+    return [folder for folder, match in found if match and not _lives(int(match[1]))]
+
+
+def _lives(process: int) -> bool:
+    if os.name != "posix":  # elsewhere there is no asking without ending it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it lives, and is somebody else's
+        return True
+    return True
+
+
+def _clean(target: Path) -> None:
+    """Remove what killed processes left, having finished what one had begun to put into its place."""
+    for place in (target, next(parent for parent in target.parents if parent.exists())):
+        for left_behind in _left_behind(target, place):
+            if (left_behind / "whole").is_dir():
+                _put_into(left_behind / "whole", target)
+            shutil.rmtree(left_behind, ignore_errors=True)
+
+
+def _put_into(folder: Path, target: Path) -> None:
+    """Move what was written into a folder: first all that it replaces goes, so that two runs are never mixed."""
+    replaced = folder.with_name("old")
+    replaced.mkdir(exist_ok=True)
+    parts = sorted(folder.iterdir())
+    for part in parts:
+        if os.path.lexists(target / part.name):
+            (target / part.name).rename(replaced / part.name)
+    for part in parts:
+        part.rename(target / part.name)
+
+
+def _can_be_exchanged(folder: Path) -> bool:
+    """Whether a new folder may take the place of this one: nobody must notice but by what is in it."""
+    if _renameat2 is None or not folder.is_dir() or os.path.ismount(folder):
+        return False
+    in_use = folder == Path.cwd() or folder in Path.cwd().parents
+    return not in_use and os.access(folder.parent, os.W_OK) and folder.stat().st_uid == os.geteuid()
+
+
+def _exchanged(written: Path, place: Path) -> bool:
+    """Exchange a folder, in one step, for a new one with what was written and all else of the old: the same files.
+
+    False, and nothing has happened, where the disk knows no links or no exchange, or some files may not be linked.
+    """
+    assert _renameat2 is not None
+    merged = written.with_name("merged")
+    merged.mkdir()
+    try:
+        for folder in (written, place):
+            for part in folder.iterdir():
+                if not os.path.lexists(merged / part.name):
+                    _link(part, merged / part.name)
+    except OSError:
+        return False
+    shutil.copymode(place, merged)
+    return not _renameat2(_HERE, os.fsencode(merged), _HERE, os.fsencode(place), _EXCHANGE)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Link a file, or a folder with all that is in it."""
+    link = partial(os.link, follow_symlinks=False)
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True, copy_function=link)
+    else:
+        link(source, target)
+
+
+_renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None

@@ -1,0 +1,160 @@
+"""What themes are called, and the words that raise and lower them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.compute.counting import count_numbers, placed_sums
+from textsignal.evaluation import metrics as evaluate
+from textsignal.insight.table import relevance, unique_labels
+from textsignal.stored_values import rule
+from textsignal.text.content import DESCRIBING
+from textsignal.text.features import NOT, PHRASE
+from textsignal.text.units import SentenceTexts
+from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
+
+#: Entries of a label, and the most relevant terms they are chosen from.
+LABEL_ENTRIES, LABEL_CHOICE = 3, 12
+#: Of two words with a common beginning only one is in a label: "room" and "rooms".
+STEM = 4
+#: A term whose tone is so many times the usual one counts less in a label: "great" is what many themes are.
+STRONG = 3.0
+#: What is taken off the relevance of a term that only describes or judges: more than terms differ by.
+LAST = 1e3
+#: Two terms are named as a phrase where so large a share of the rarer one's occurrences is in it.
+PHRASE_SHARE = 0.25
+#: Words that are listed as raising and lowering a theme.
+LISTED = 8
+#: They add at least this part of what the strongest word of the theme adds or takes.
+LEAST_PART = 0.05
+
+
+def has_no_pairs(sizes: Mapping[str, int]) -> bool:
+    """True if there is a single term, so that the coherence of topics is not a number."""
+    return sizes["terms"] == 1
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeWords:
+    """What people are shown of themes, as the training texts have it.
+
+    labels : (themes,) their most characteristic terms and phrases, distinct.
+    raises, lowers : for each theme, the words that do so most, strongest first.
+    coherence : (themes,) mean NPMI of each theme's ten most probable terms.
+    """
+
+    labels: list[str] = field(metadata=rule(shape=("topics",)))
+    raises: list[list[str]] = field(metadata=rule(shape=("topics",)))
+    lowers: list[list[str]] = field(metadata=rule(shape=("topics",)))
+    coherence: Vector = field(metadata=rule(shape=("topics",), missing=has_no_pairs))
+
+
+def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:
+    """Name themes, and for each model of them their words, by what is read in texts."""
+    first, units = models[0], by_document(readings[0].units, readings[0].texts)
+    labels = theme_labels(models, readings[0])
+    coherence = evaluate.coherence(sp.csr_array(units), plain_profiles(first))
+
+    def words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
+        sums = _sums(reading, model)
+        raises, lowers = ([_strongest(sign * column, reading.texts) for column in sums.T] for sign in (1, -1))
+        return ThemeWords(labels, raises, lowers, coherence)
+
+    return [words(model, reading) for model, reading in zip(models, readings, strict=True)]
+
+
+def shown_word(word: str, negated: bool) -> str:
+    """How people are shown a word: one under a negation is "not clean"."""
+    return NOT + word if negated else word
+
+
+def plain_profiles(model: FittedThemes) -> Vector:
+    """(themes, terms) shares of terms in each theme by plain counts, each summing to 1."""
+    profiles = model.themes.topics / model.themes.term_weights
+    return profiles / profiles.sum(axis=1, keepdims=True)
+
+
+def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
+    """(themes, terms) numbers of terms, the most relevant first."""
+    return np.argsort(-relevance(plain_profiles(model), model.themes.prevalence), axis=1, kind="stable")
+
+
+def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
+    """What themes are called: their most relevant terms that say which thing it is; neighbours as a phrase.
+
+    Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
+
+    models : with the same themes, and a tone each.
+    """
+    model, tones = models[0], [model.term_tone for model in models]
+    strength = [(tone / (STRONG * np.sqrt(np.mean(tone**2)) or 1.0)) ** 2 for tone in tones]
+    scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p(np.mean(strength, axis=0))
+    describing = DESCRIBING.get(model.language or "", frozenset())
+    scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
+    ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]
+    leading = [[model.terms[j] for j in row] for row in ranked]
+    phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})
+    return unique_labels([", ".join(_entries(row, phrases)) for row in leading])
+
+
+def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
+    """Phrases of these names: share of the rarer term's occurrences that are in the phrase."""
+    found = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
+    counts = count_numbers(reading.occurrences.features, len(model.features))
+    of_term = dict(zip(model.terms, np.asarray(reading.units.sum(axis=0)).ravel().tolist(), strict=True))
+    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(found).tolist()}
+    return {(a, b): float(counts[j] / max(1, min(of_term[a], of_term[b]))) for j, (a, b) in pairs.items()}
+
+
+def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> list[str]:
+    """Terms and phrases of a label; none shares its beginning with another."""
+    chosen: list[str] = []
+    used: set[str] = set()
+    for term in terms:
+        if term[:STEM] in used:
+            continue
+        partners = {
+            pair: share
+            for other in terms
+            for pair in ((term, other), (other, term))
+            if (share := phrases.get(pair, 0)) >= PHRASE_SHARE
+        }
+        pair = max(partners, key=lambda pair: partners[pair], default=None)
+        if pair is not None and pair[0] != pair[1] and not {word[:STEM] for word in pair} & used:
+            chosen.append(" ".join(pair))
+            used |= {word[:STEM] for word in pair}
+        else:
+            chosen.append(term)
+            used.add(term[:STEM])
+        if len(chosen) == LABEL_ENTRIES:
+            break
+    return chosen
+
+
+def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
+    """(2 words, themes) what a word adds to a theme in all texts, first itself, then negated; 0 but for content terms.
+
+    It counts by the root of how much more often the word stands in the theme than any text does: the theme's own words
+    say more than "great" does.
+    """
+    texts = reading.texts
+    terms = set(model.terms)
+    content = np.array([word in terms for word in texts.words], dtype=bool)
+    tone = reading.word_tone(model.features)
+    stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, reading.places)
+    total = np.maximum(stands.sum(axis=1, keepdims=True), 1)
+    more_often = stands / total / np.maximum(model.themes.prevalence, 1e-9)
+    return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)
+
+
+def _strongest(sums: Vector, texts: SentenceTexts) -> list[str]:
+    """The words of the largest sums, as far as they count beside the largest of either sign."""
+    order = np.argsort(-sums, kind="stable")[:LISTED]
+    least = LEAST_PART * np.abs(sums).max(initial=0.0)
+    return [shown_word(texts.words[j // 2], bool(j % 2)) for j in order.tolist() if sums[j] > least]

@@ -1,0 +1,190 @@
+"""Themes and tone for classes without an order: each against all others, with the same themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from textsignal.arrays import Array, Vector
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.covariates.given import Given
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.families.bernoulli import Bernoulli
+from textsignal.insight.drivers import Spoken
+from textsignal.insight.explanation import Explanation
+from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.stored_values import rule
+from textsignal.training.class_chances import class_predictors, fit_class_chances
+
+#: The family of a class against all others.
+ONE_CLASS = Bernoulli((0, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassReader:
+    """Fitted models of themes and tone for each class against all others.
+
+    family : a Categorical; readers : one for each class, with the same themes.
+    coefficients : (classes + 1, classes - 1) what chances are made of (`training.class_chances`).
+    """
+
+    family: Family = field(metadata=rule(shape=("further classes",), learnt=True))
+    readers: tuple[ThemeReader, ...] = field(metadata=rule(shape=(lambda sizes: sizes["further classes"] + 1,)))
+    coefficients: Vector = field(metadata=rule(shape=(lambda sizes: sizes["further classes"] + 2, "further classes")))
+
+    @classmethod
+    def of(cls, family: Family, readers: Sequence[ThemeReader]) -> ClassReader:
+        """Put readers together that were fitted to `class_responses`; chances are fitted to what they were."""
+        training = [reader.fitted.training for reader in readers]
+        predictors = np.column_stack([reader.trained.eta for reader in readers])
+        responses = np.column_stack([known.responses for known in training])
+        y = np.where(np.isnan(responses).any(axis=1), np.nan, np.nan_to_num(responses).argmax(axis=1))
+        with local_compute(readers[0].n_jobs) as compute:
+            coefficients = fit_class_chances(predictors, y, training[0].weight, family, compute)
+        return cls(family, tuple(readers), coefficients)
+
+    def check(self) -> None:
+        """Raise ValueError if classes differ in their themes, or are only two: a stored model may be damaged."""
+        if self.family.n_predictors == 1:
+            raise ValueError(f"the {self.family.name} family is not of several classes")
+        if not all(reader.shares_themes(self._first) for reader in self.readers):
+            raise ValueError("classes have different themes")
+
+    @property
+    def _first(self) -> ThemeReader:
+        return self.readers[0]
+
+    @property
+    def classes(self) -> list[Any]:
+        """Labels of the classes."""
+        labels: list[Any] = self.family.levels.tolist()
+        return labels
+
+    def of_class(self, label: object) -> ThemeReader:
+        """The reader of one class against all others."""
+        if label not in self.classes:
+            raise InputError(f"there is no class {label!r}; classes are {', '.join(map(repr, self.classes))}")
+        return self.readers[self.classes.index(label)]
+
+    @property
+    def profiles(self) -> Array:
+        """(themes, terms) shares of terms by plain counts."""
+        return self._first.profiles
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Content terms."""
+        return self._first.terms
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """Themes as sentences are placed by, and their prevalences."""
+        return self._first.mergeable
+
+    @property
+    def coherence(self) -> Vector:
+        """(themes,) in the training texts."""
+        return self._first.coherence
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+        return self._first.described | {"Response": f"{len(self.classes)} classes, each against all others"}
+
+    @property
+    def basis(self) -> str:
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        return self._first.basis
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
+        """Texts cut into sentences and words."""
+        return self._first.tokenise(texts)
+
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """Effects of covariates, which each class has its own of."""
+        raise self.of_one_class("effects of covariates")
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
+        """Chances of classes; contributions : (documents, themes, classes) to each against all others."""
+        readings = read_all(self.readers, texts, given)
+        first, predictions = readings[0], self._together([each.predictions for each in readings])
+        contributions = np.stack([each.contributions for each in readings], axis=-1)
+        return replace(first, predictions=predictions, contributions=contributions, sentences=None)
+
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """Chances of classes, without what else `read` finds in texts."""
+        return self._together(predict_all(self.readers, texts, given))
+
+    def _together(self, of_each: Sequence[Predictions]) -> Predictions:
+        eta = self.predictors([each.eta for each in of_each])
+        nothing = np.zeros_like(eta)
+        return replace(of_each[0], family=self.family, eta=eta, beyond=nothing, given=nothing)
+
+    def predictors(self, of_each: Sequence[Vector]) -> Vector:
+        """(documents, classes - 1) linear predictors of the family; of_each : (documents,) that of each class."""
+        return class_predictors(self.coefficients, np.column_stack(of_each))
+
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+        """One row per class and theme."""
+        return by_class({name: self.of_class(name).topics(labels, n_terms, better) for name in self.classes})
+
+    @property
+    def trained(self) -> Spoken:
+        """What is said of themes, which each class has its own of."""
+        raise self.of_one_class("drivers and reports")
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What is said of themes, which each class has its own of."""
+        raise self.of_one_class("drivers and reports")
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """Drivers, which each class has its own of."""
+        raise self.of_one_class("drivers and reports")
+
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+        """What moves a prediction, which each class has its own of."""
+        raise self.of_one_class("explanations")
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ClassReader:
+        """The same with other themes."""
+        each = [replace(observed, responses=values) for values in class_responses(self.family, observed.responses)]
+        return ClassReader.of(self.family, with_topics(self.readers, topics, weights, each))
+
+    def with_jobs(self, n_jobs: int | None) -> ClassReader:
+        """The same with another number of threads."""
+        return replace(self, readers=tuple(reader.with_jobs(n_jobs) for reader in self.readers))
+
+    def observed_by_class(self, observed: Observed | None) -> dict[Any, Observed | None]:
+        """Documents with 1 for the class and 0 for others, by class; None for none."""
+        if observed is None:
+            return dict.fromkeys(self.classes)
+        values = class_responses(self.family, observed.responses)
+        return {
+            label: replace(observed, responses=own, family=ONE_CLASS)
+            for label, own in zip(self.classes, values, strict=True)
+        }
+
+    def of_one_class(self, what: str) -> InputError:
+        """The error where something is asked for that each class has its own of."""
+        return InputError(f"{what} are of one class against all others; ask for one: model.of({self.classes[0]!r})")
+
+
+def class_responses(family: Family, responses: Vector) -> list[Vector]:
+    """(documents,) for each class, 1 where it is the response and 0 where another is; NaN where there is none."""
+    codes = family.encode(responses)
+    return [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(family.levels))]
+
+
+def by_class(tables: dict[Any, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of classes as one, with the class in the first column."""
+    columns = next(iter(tables.values())).columns
+    together = pd.concat([pd.DataFrame(table).assign(**{"class": name}) for name, table in tables.items()])
+    return together[["class", *columns]].reset_index(drop=True)

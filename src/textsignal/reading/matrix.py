@@ -1,0 +1,220 @@
+"""Topics on a matrix of documents and terms: a vectorizer and an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from textsignal.arrays import Array, Vector
+from textsignal.data.covariates.given import Given
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions, TopicEstimator
+from textsignal.evaluation import metrics as evaluate
+from textsignal.families import Family, check_trainable
+from textsignal.insight.drivers import Spoken
+from textsignal.insight.explanation import Explanation, explain_text
+from textsignal.insight.table import topic_table
+from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.units import SentenceTexts
+from textsignal.text.vectorise import TextVectorizer
+
+#: A document speaks of a topic that takes up this share of its text.
+SPOKEN = 0.1
+#: What to say to somebody who asks a loaded model for its training texts.
+NOT_STORED = (
+    "this model was loaded, and a stored model does not hold the texts it was trained on; "
+    "give them: texts=..., responses=..."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixReader:
+    """A fitted vectorizer and a fitted estimator.
+
+    coherence : (topics,) in the training texts.
+    """
+
+    vectorizer: TextVectorizer
+    estimator: TopicEstimator
+    coherence: Vector
+
+    @classmethod
+    def fit(cls, vectorizer: TextVectorizer, estimator: TopicEstimator, observed: Observed) -> MatrixReader:
+        """Fit both to what was observed."""
+        assert isinstance(observed.tokens, TokenisedTexts)
+        X = sp.csr_array(vectorizer.fit_transform(observed.tokens))
+        given = observed.given
+        if given is None:
+            estimator.fit(X, observed.responses, observed.sample_weight)
+        else:
+            estimator.fit(
+                X,
+                observed.responses,
+                observed.sample_weight,
+                covariates=given.columns,
+                offset=given.offset,
+                groups=given.groups,
+            )
+        return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))
+
+    @property
+    def family(self) -> Family:
+        """The response's, with its scale."""
+        return self.estimator.family_
+
+    @property
+    def profiles(self) -> Array:
+        """(topics, terms) topics."""
+        return self.estimator.components_
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Names of the terms."""
+        names: list[str] = self.vectorizer.terms_.tolist()
+        return names
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """Topics, and their prevalences divided by what they sum to."""
+        centred = self.estimator.centred_effects
+        return self.profiles, centred.prevalence / centred.size
+
+    @property
+    def basis(self) -> str:
+        """Nothing to say: all was learnt from the same documents."""
+        return ""
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+        return {
+            "Estimator": repr(self.estimator),
+            "Text": repr(self.vectorizer),
+            "Iterations": f"{self.estimator.n_iter_:,}, stopped: {self.estimator.stop_reason_}",
+        }
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> TokenisedTexts:
+        """Texts with their words."""
+        return matrix_tokens(texts, self.vectorizer)
+
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """(covariates,) effects of covariates, and their standard errors."""
+        fitted = self.estimator.fitted_
+        return fitted.covariate_effects, np.zeros(0) if fitted.covariate_errors is None else fitted.covariate_errors
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
+        """Counts of terms, and everything the estimator says of them."""
+        tokens = self.tokenise(texts)
+        X = sp.csr_array(self.vectorizer.transform(tokens))
+        predictions = self._predictions(X, given)
+        centred = self.estimator.centred_effects
+        sized = predictions.weights * centred.size
+        return Reading(
+            texts=tokens.texts,
+            n_words=np.array([len(text.split()) for text in tokens.texts], dtype=np.int64),
+            X=X,
+            predictions=predictions,
+            contributions=np.einsum("ik,k...->ik...", sized, centred.effects, dtype=float),
+            spoken=(predictions.shares >= SPOKEN) & ~predictions.unknown[:, None],
+        )
+
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """What the estimator says of the response."""
+        return self._predictions(sp.csr_array(self.vectorizer.transform(self.tokenise(texts))), given)
+
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+        """One row per topic, strongest positive effect first; where classes have no order, for each of them.
+
+        Effects of a class are on the logarithm of its probability, against the average class.
+        """
+        centred = self.estimator.centred_effects
+
+        def table(effects: Vector) -> pd.DataFrame:
+            return topic_table(
+                topics=self.estimator.components_ / centred.size[:, None],
+                effects=effects,
+                prevalence=centred.prevalence,
+                coherence=self.coherence,
+                terms=self.terms,
+                labels=labels,
+                n_terms=n_terms,
+            )
+
+        if self.family.n_predictors == 1:
+            return table(centred.effects)
+        effects = np.column_stack([np.zeros(len(centred.effects)), centred.effects])
+        tables = [table(column) for column in (effects - effects.mean(axis=1, keepdims=True)).T]
+        parts = [part.assign(**{"class": label}) for part, label in zip(tables, self.family.levels, strict=True)]
+        joined = pd.concat(parts, ignore_index=True)
+        return joined[["class", *tables[0].columns]]
+
+    @property
+    def trained(self) -> None:
+        """Nothing is kept of what the training texts say."""
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about topics; tone is a topic's contribution against the average text."""
+        check_trainable(self.family, "drivers and reports")
+        n_texts = len(reading.texts)
+        return Spoken(
+            family=self.family,
+            eta=reading.predictions.eta,
+            tone=reading.contributions,
+            shares=reading.predictions.shares,
+            spoken=reading.spoken,
+            responses=np.full(n_texts, np.nan) if responses is None else responses,
+            weight=np.ones(n_texts) if weight is None else weight,
+        )
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """A table of drivers with labels and terms."""
+        shown = self.topics(labels, n_terms).set_index("topic")
+        table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
+        return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
+
+    def _predictions(self, X: sp.csr_array, given: Given | None) -> Predictions:
+        n_documents, effects = X.shape[0], self.covariates[0]
+        given = given or Given(np.zeros((n_documents, len(effects))), np.zeros(n_documents))
+        return self.estimator.predictions(X, covariates=given.columns, offset=given.offset)
+
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+        """What moves the prediction of one text."""
+        check_trainable(self.family, "explanations")
+        row = sp.csr_array(self.vectorizer.transform([text]))
+        scaled = self.estimator.inference.rows(row)
+        return explain_text(
+            located=self.vectorizer.locate(text),
+            row=row,
+            direct=scaled.data * self.estimator.word_effects_[scaled.indices],
+            predictions=self._predictions(row, given),
+            centred=self.estimator.centred_effects,
+            intercept=self.estimator.intercept_,
+            topics=self.estimator.components_,
+            labels=labels,
+            terms=self.terms,
+        )
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
+        """The same with other topics, refitted to what was observed."""
+        X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
+        estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight, observed.given)
+        coherence = evaluate.coherence(X, estimator.components_)
+        return MatrixReader(self.vectorizer, estimator, coherence)
+
+    def with_jobs(self, n_jobs: int | None) -> MatrixReader:
+        """The same with another number of threads."""
+        return replace(self, estimator=copy(self.estimator).set_params(n_jobs=n_jobs))
+
+
+def matrix_tokens(texts: Iterable[str] | Tokens, vectorizer: TextVectorizer) -> TokenisedTexts:
+    """Texts with their words, as a vectorizer takes them."""
+    if isinstance(texts, SentenceTexts):
+        raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
+    return vectorizer.tokenise(texts)

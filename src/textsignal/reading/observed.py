@@ -1,0 +1,130 @@
+"""Documents that were given to a model, and what it reads in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from textsignal.arrays import Vector
+from textsignal.checks import check_weight
+from textsignal.data.covariates.given import Given
+from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.families.base import as_numbers
+from textsignal.families.labels import as_response, in_numbers
+from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.units import SentenceTexts
+from textsignal.training.theme_model import ThemeReading
+
+#: Texts with their words, as one kind of model or the other takes them.
+Tokens = TokenisedTexts | SentenceTexts
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Documents as they were given.
+
+    responses : (documents,) NaN where there is none.
+    sample_weight : how often each document counts, or None for once.
+    given : covariates and offset, or None for none.
+    family : of the response, as far as it is known; None where it is left open.
+    """
+
+    tokens: Tokens
+    responses: NDArray[np.float64]
+    sample_weight: ArrayLike | None = None
+    given: Given | None = None
+    family: Family | None = None
+
+    def at(self, rows: NDArray[np.int64]) -> Observed:
+        """The same for some of the documents."""
+        weight, given = self.sample_weight, self.given
+        return Observed(
+            self.tokens.at(rows),
+            self.responses[rows],
+            None if weight is None else np.asarray(weight, dtype=float)[rows],
+            None if given is None else given.at(rows),
+            self.family,
+        )
+
+    def but(self, left_out: NDArray[np.bool_]) -> Observed:
+        """The same without some of the documents; itself where none is left out."""
+        return self.at(np.flatnonzero(~left_out)) if left_out.any() else self
+
+    def with_given(self, given: Given | None) -> Observed:
+        """The same with covariates and offset."""
+        return replace(self, given=given)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """(documents,) the texts."""
+        return self.tokens.texts
+
+    @property
+    def weight(self) -> Vector:
+        """(documents,) how often each counts."""
+        given = self.sample_weight
+        return np.ones(len(self.tokens)) if given is None else np.asarray(given, dtype=float)
+
+
+def observe(
+    tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None, family: Family | None = None
+) -> Observed:
+    """Documents as they were given, checked: there is one, and each has one response and one weight.
+
+    family : of the response, which knows the numbers that stand for labels; None where responses are numbers.
+    """
+    column = response_column(tokens, responses)
+    values = as_numbers(as_response(column)) if family is None else in_numbers(column, family)
+    if sample_weight is not None:
+        try:
+            check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
+    return Observed(tokens, values, sample_weight, family=family)
+
+
+def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
+    """(documents,) responses as they were given, one for each document."""
+    if len(tokens) == 0:
+        raise InputError("no texts were given; there must be at least one")
+    n_responses = len(responses) if isinstance(responses, Sized) else 0
+    if n_responses != len(tokens):
+        raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
+    if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
+        responses = responses.to_numpy(dtype=object, na_value=np.nan)
+    # A list as objects: among text NumPy would make the word "nan" of a missing response.
+    column = np.asarray(responses, dtype=object if isinstance(responses, list | tuple) else None)
+    if column.ndim == 0 or column.dtype.kind in "cmM":
+        given = column.dtype if column.ndim else f"a {type(responses).__name__}"
+        raise InputError(f"the response must be numbers, NaN where there is none: {given} is given")
+    if column.size != len(tokens):
+        raise InputError(f"responses have the shape {column.shape}; give one column, with a number for each text")
+    return column.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Texts as a fitted model reads them: tokenised once, inferred once.
+
+    texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR of the model's terms.
+    predictions : what the model says of them.
+    contributions : (documents, topics) what each topic adds to the linear predictor.
+    spoken : (documents, topics) whether a document speaks of a topic.
+    sentences : what a model of themes reads in their sentences; None for other models.
+    """
+
+    texts: Sequence[str]
+    n_words: NDArray[np.int64]
+    X: sp.csr_array
+    predictions: Predictions
+    contributions: Vector
+    spoken: NDArray[np.bool_]
+    sentences: ThemeReading | None = None

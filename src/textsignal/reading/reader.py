@@ -1,0 +1,83 @@
+"""What a TextResponseModel asks of what it was fitted with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, Self
+
+import pandas as pd
+
+from textsignal.arrays import Array, Vector
+from textsignal.data.covariates.given import Given
+from textsignal.estimators import Predictions
+from textsignal.families import Family
+from textsignal.insight.drivers import Spoken
+from textsignal.insight.explanation import Explanation
+from textsignal.reading.observed import Observed, Reading, Tokens
+
+
+class Reader(Protocol):
+    """A fitted model of texts. Labels are the user's own, None for what a topic is called by its terms."""
+
+    @property
+    def family(self) -> Family:
+        """The response's, with its scale."""
+
+    @property
+    def profiles(self) -> Array:
+        """(topics, terms) as they are shown."""
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """Names of the terms."""
+
+    @property
+    def mergeable(self) -> tuple[Array, Vector]:
+        """(topics, terms) topics, and (topics,) what each counts where several become one."""
+
+    @property
+    def coherence(self) -> Vector:
+        """(topics,) mean NPMI of each topic's ten most probable terms in the training texts."""
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Name and value of what made it, for people."""
+
+    @property
+    def basis(self) -> str:
+        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+
+    def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
+        """Texts with their words."""
+
+    @property
+    def covariates(self) -> tuple[Vector, Vector]:
+        """(covariates,) effects of covariates, and their standard errors."""
+
+    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
+        """Everything it says of texts; given : covariates and offset, None for average ones."""
+
+    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
+        """What it says of the response: that part of `read`, in less time."""
+
+    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+        """One row per topic; better : 1 where more of the response is, -1 where less is."""
+
+    @property
+    def trained(self) -> Spoken | None:
+        """What the training texts say about topics, where that is kept."""
+
+    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
+        """What texts say about topics, by numbers that have not seen their responses."""
+
+    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
+        """A table of drivers with labels, words and terms."""
+
+    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+        """What moves the prediction of one text; labels : of all topics."""
+
+    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:
+        """The same with other topics (topics, terms) of these weights, refitted to what was observed."""
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        """The same with another number of threads."""

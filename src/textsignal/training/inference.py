@@ -1,0 +1,187 @@
+"""Weights of documents given the topics: one function for training starts, transform, predict and studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Array, Vector
+from textsignal.compute.engines import Compute
+from textsignal.compute.engines.local import local_compute
+from textsignal.compute.kernels import Kernels, Rows, pad
+from textsignal.errors import InputError
+
+#: A document is done when its loss is within this, relative to its total, of the minimum; and most steps for one.
+TOL, MAX_ITER = 1e-4, 1000
+
+
+@dataclass(frozen=True)
+class InferredWeights:
+    """Weights of documents given topics.
+
+    weights : (documents, topics).
+    n_steps : (documents,) steps that each document took.
+    unknown : (documents,) whether a document has no term that any topic uses, and so got the fallback.
+    """
+
+    weights: Array
+    n_steps: NDArray[np.int64]
+    unknown: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How weights follow from text: all that they depend on, beside the text.
+
+    topics : (topics, terms) nonnegative.
+    smoothing : keeps weights off zero.
+    tol : how near the minimum a document's loss must come.
+    unit_rows : whether texts are brought to l2 norm 1 first.
+    fallback : (topics,) weights of a document with no known term; None for zeros.
+    """
+
+    topics: Array
+    smoothing: float = 0.0
+    tol: float = TOL
+    unit_rows: bool = False
+    fallback: Array | None = None
+
+    def rows(self, X: sp.csr_array) -> sp.csr_array:
+        """The text as `weights` takes it."""
+        return unit_rows(X) if self.unit_rows else X
+
+    def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
+        """(documents,) whether a document has no term that any topic uses."""
+        # In the text's precision, in which the smallest values may be 0.
+        used = (self.topics.astype(rows.dtype, copy=False).sum(axis=0) > 0).astype(rows.dtype)
+        return np.asarray(rows @ used == 0)
+
+    def weights(self, rows: sp.csr_array, compute: Compute, max_iter: int = MAX_ITER) -> InferredWeights:
+        """Weights of documents (documents, terms), float32 or float64."""
+        engine, kernels = compute.engine, compute.kernels
+        n_topics = len(self.topics)
+        HT = pad(self.topics.T, kernels, rows.dtype)
+        weights = np.empty((rows.shape[0], n_topics), dtype=rows.dtype)
+        steps = np.empty(rows.shape[0], dtype=np.int64)
+
+        def infer_block(edges: tuple[int, int]) -> None:
+            start, stop = edges
+            W, steps[start:stop] = self.of_block(Rows.of(rows, start, stop), HT, kernels, max_iter)
+            weights[start:stop] = W[:, :n_topics]
+
+        engine.map(infer_block, engine.cut(rows.shape[0], rows.nnz, rows.shape[1]))
+        unknown = self.unknown(rows)
+        weights[unknown] = 0.0 if self.fallback is None else self.fallback
+        return InferredWeights(weights, steps, unknown)
+
+    def of_block(
+        self, block: Rows, HT: Array, kernels: Kernels, max_iter: int = MAX_ITER
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """(documents, padded topics) weights of some documents, and the steps that each took; HT : padded topics."""
+        n_topics, mass = len(self.topics), HT.sum(axis=0)
+        # The number behind the last is a sum of its own, so that the bits of a document do not depend on its place.
+        totals = np.add.reduceat(np.append(block.data, 0), block.indptr)[:-1] * (np.diff(block.indptr) > 0)
+        W = kernels.zeros((block.n_documents, HT.shape[1]), HT.dtype)
+        alive = mass[:n_topics] > 0
+        share = np.divide(1.0, mass[:n_topics], out=np.zeros(n_topics), where=alive) / max(1, alive.sum())
+        W[:, :n_topics] = (totals + self.smoothing * n_topics)[:, None] * share
+        return W, kernels.infer(block, HT, W, self.smoothing, self.tol, max_iter)
+
+
+class FittedModel(Protocol):
+    """A model that knows how weights are found: a fitted `GLMNMF` or `JBNMF`."""
+
+    @property
+    def inference(self) -> Inference:
+        """How weights are found."""
+
+
+def row_norms(X: sp.csr_array) -> Vector:
+    """(documents,) l2 norm of every row."""
+    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
+
+
+def unit_rows(X: sp.csr_array) -> sp.csr_array:
+    """X with every row brought to l2 norm 1; an empty one stays empty.
+
+    Examples
+    --------
+    >>> unit_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 5.0]]))).toarray()
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+    norm = row_norms(X)
+    data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def infer_weights(
+    X: sp.csr_array,
+    topics: Array | FittedModel,
+    *,
+    smoothing: float | None = None,
+    fallback: Array | None = None,
+    tol: float | None = None,
+    max_iter: int = MAX_ITER,
+    n_jobs: int | None = -1,
+    compute: Compute | None = None,
+) -> InferredWeights:
+    """Find each document's weights: the minimum of its text loss under fixed topics.
+
+        w_i = argmin_{w >= 0}  sum_k w_k mass_k - sum_j x_ij log (wH)_j - smoothing sum_k log w_k
+
+    With `smoothing` 0 the steps are the paper's update for new documents. Documents are independent: the result
+    for one does not depend on the others. Memory beyond the result is a few blocks.
+
+    Parameters
+    ----------
+    X : (documents, terms) nonnegative CSR, float32 or float64.
+    topics : (topics, terms) nonnegative; or a fitted `GLMNMF` or `JBNMF`, which brings its own smoothing, tolerance,
+        fallback and scale of rows: so its `transform` gives these weights.
+    smoothing : keeps weights off zero; 0 if not given.
+    fallback : (topics,) weights of a document with no known term; zeros if not given.
+    tol : a document is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if
+        not given.
+    max_iter : most steps for one document.
+    n_jobs : threads.
+    compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
+
+    Examples
+    --------
+    >>> topics = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    >>> X = sp.csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    >>> result = infer_weights(X, topics, fallback=np.array([0.5, 0.5]))
+    >>> result.weights.round(2)
+    array([[2. , 0. ],
+           [0.5, 0.5]])
+    >>> result.unknown
+    array([False,  True])
+    """
+    how = _inference(topics, smoothing, tol, fallback)
+    if X.shape[1] != how.topics.shape[1]:
+        raise InputError(f"X has {X.shape[1]} terms, but the topics have {how.topics.shape[1]}; give the same terms")
+    if compute is not None:
+        return how.weights(how.rows(X), compute, max_iter)
+    with local_compute(n_jobs) as own:
+        return how.weights(how.rows(X), own, max_iter)
+
+
+def _inference(
+    topics: Array | FittedModel, smoothing: float | None, tol: float | None, fallback: Array | None
+) -> Inference:
+    if isinstance(topics, np.ndarray):
+        return Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
+    given = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
+    extra = [name for name, value in given.items() if value is not None]
+    if extra:
+        raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
+    if not hasattr(type(topics), "inference"):
+        raise InputError(
+            f"topics={type(topics).__name__} cannot be used here; give an array, or a fitted GLMNMF or JBNMF "
+            "(`model.estimator_` of a TextResponseModel)"
+        )
+    return topics.inference

@@ -1,0 +1,258 @@
+"""Predictions for tables larger than memory, batch after batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+
+from textsignal.compute.engines import Engine
+from textsignal.data.batch_files import Notice
+from textsignal.data.batches import BATCH_ROWS, Batch, Given, Source, read_batches
+from textsignal.data.read import column
+from textsignal.data.rows import parse_response
+from textsignal.data.write import check_not_input
+from textsignal.data.write_batches import whole_batches
+from textsignal.errors import InputError, RowsError
+from textsignal.model import TextResponseModel
+from textsignal.several import TextResponsesModel
+from textsignal.workflow.apply import predict_table
+from textsignal.workflow.several import predict_several
+
+Model = TextResponseModel | TextResponsesModel
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class PredictedRows:
+    """What came of predictions: how many rows there were, and how many without a word that the model knows."""
+
+    rows: int
+    unknown: int
+
+
+def predict_batches(
+    model: Model,
+    source: Given,
+    text: str,
+    *,
+    keep: str | Sequence[str] = (),
+    offset: str | None = None,
+    batch_rows: int = BATCH_ROWS,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    sep: str | None = None,
+    notice: Notice | None = None,
+    engine: Engine | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Predictions for texts of any number, a batch of rows at a time: nothing is dropped, and memory is bounded.
+
+    One after the other, the tables are what the whole table would give, bit for bit.
+
+    Parameters
+    ----------
+    model : TextResponseModel or TextResponsesModel
+        Fitted.
+    source : path-like, list of these, table, dataset, reader, or iterable of tables
+        As in `read_batches`: "reviews/*.parquet" is a pattern.
+    text : str
+        Column that holds the texts. Covariates are found by the names that they had in training.
+    keep : list of str, or "all"
+        Columns to carry over.
+    offset : str, optional
+        Column of the offset, where the model was fitted with one.
+    batch_rows, encoding, sheet, sep, notice
+        As in `read_batches`.
+    engine : Engine, optional
+        Whose workers read and predict, such as `engines.dask.DaskEngine(client)`: row groups of Parquet files, other
+        files whole, so that their predictions must fit into memory. By default threads of this process.
+
+    Yields
+    ------
+    pandas.DataFrame
+        row (from 1, over all files), the columns to keep, prediction, level (prediction as one of the response's
+        levels), unknown (no known term: taken as an average text), and the probability of every level; of several
+        responses prediction_NAME, level_NAME and p_NAME_LEVEL.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> parts = predict_batches(model, reviews.to_frame(), "review", batch_rows=100)
+    >>> [part["row"].iloc[-1].item() for part in parts]
+    [100, 200, 300]
+    """
+    columns = None if keep == "all" else _columns(model, text, _kept(keep), offset)
+    source = read_batches(
+        source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice
+    )
+    if engine is not None and engine.is_spread:
+        return _predicted_apart(model, source, text, keep, offset, engine)
+    return _predicted(model, source, text, keep, offset)
+
+
+def predict_file(
+    model: Model,
+    source: Given,
+    output: str | PathLike[str],
+    text: str,
+    *,
+    keep: str | Sequence[str] = (),
+    offset: str | None = None,
+    batch_rows: int = BATCH_ROWS,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    sep: str | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+    engine: Engine | None = None,
+) -> PredictedRows:
+    """Write predictions for texts of any number to a file, which appears whole or not at all; memory is bounded.
+
+    Parameters
+    ----------
+    model, source, text, keep, offset, batch_rows, encoding, sheet, sep, engine
+        As in `predict_batches`, whose tables are written.
+    output : path-like
+        CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and Excel
+        too, which are collected in memory.
+    force : bool
+        Whether a file that is there is replaced.
+    progress : function, optional
+        Called with the number of rows that are done.
+
+    Returns
+    -------
+    PredictedRows
+        How many rows there were, and how many without a word that the model knows.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> folder = getfixture("tmp_path")
+    >>> reviews.to_frame().to_parquet(folder / "reviews.parquet")
+    >>> predict_file(model, folder / "*.parquet", folder / "predictions.csv", "review")
+    PredictedRows(rows=300, unknown=0)
+    """
+    check_not_input(Path(output), Source(source).files)
+    with whole_batches(Path(output), force=force) as write:
+        predictions = predict_batches(
+            model,
+            source,
+            text,
+            keep=keep,
+            offset=offset,
+            batch_rows=batch_rows,
+            encoding=encoding,
+            sheet=sheet,
+            sep=sep,
+            engine=engine,
+        )
+        return write_predictions(predictions, write, progress)
+
+
+def write_predictions(
+    predictions: Iterator[pd.DataFrame],
+    write: Callable[[pd.DataFrame], None],
+    progress: Callable[[int], None] | None = None,
+) -> PredictedRows:
+    """Write tables one after the other; progress : called with the number of rows that are done."""
+    n_rows = n_unknown = 0
+    for table in _ahead(predictions):
+        write(table)
+        n_rows, n_unknown = n_rows + len(table), n_unknown + int(table["unknown"].sum())
+        if progress is not None:
+            progress(n_rows)
+    return PredictedRows(n_rows, n_unknown)
+
+
+def _predicted(
+    model: Model, source: Iterable[Batch], text: str, keep: str | Sequence[str], offset: str | None
+) -> Iterator[pd.DataFrame]:
+    for batch in _ahead(iter(source)):
+        try:
+            _check_offset(batch, offset)
+            if isinstance(model, TextResponsesModel):
+                table = predict_several(model, batch.table, text, keep=keep)
+            else:
+                table = predict_table(model, batch.table, text, keep=keep, offset=offset)
+        except InputError as error:
+            raise InputError(_with_place(batch, error)) from error
+        yield table.assign(row=table["row"] + batch.first)
+
+
+def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same, each made in a thread of its own while the one before it is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
+
+
+def _predicted_apart(
+    model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None, engine: Engine
+) -> Iterator[pd.DataFrame]:
+    """The same by workers, each a part of the source; rows are counted on from part to part."""
+    step = partial(_part, model=_travelling(model, engine.n_threads), text=text, keep=keep, offset=offset)
+    first = 0
+    for tables in engine.stream(step, source.parts()):
+        for table in tables:
+            yield table.assign(row=table["row"] + first)
+        first += sum(map(len, tables))
+
+
+def _part(
+    batches: Iterable[Batch], *, model: Model, text: str, keep: str | Sequence[str], offset: str | None
+) -> list[pd.DataFrame]:
+    return list(_predicted(model, batches, text, keep, offset))
+
+
+def _travelling(model: Model, n_jobs: int) -> Model:
+    """A model for workers: one that takes so many threads, without its training texts."""
+    if not isinstance(model, TextResponsesModel):
+        return _alone(model, n_jobs)
+    own = copy(model)
+    own.models_ = {name: _alone(one, n_jobs) for name, one in model.models_.items()}
+    return own
+
+
+def _alone(model: TextResponseModel, n_jobs: int) -> TextResponseModel:
+    own = copy(model)
+    own.reader_, own._training = model.reader_.with_jobs(n_jobs), None
+    return own
+
+
+def _with_place(batch: Batch, error: InputError) -> str:
+    """What is wrong with a batch; rows are counted over its file."""
+    return f"{batch.file}: {error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error}"
+
+
+def _kept(keep: str | Sequence[str]) -> Sequence[str]:
+    if isinstance(keep, str):
+        raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
+    return keep
+
+
+def _columns(model: Model, text: str, keep: Sequence[str], offset: str | None) -> dict[str, str]:
+    """Names of the columns that predictions need, with what they are for."""
+    first = next(iter(model.models_.values())) if isinstance(model, TextResponsesModel) else model
+    covariates = [] if first.design_ is None else first.design_.covariates
+    others = {} if offset is None else {offset: "offset"}
+    return dict.fromkeys(keep, "output") | others | dict.fromkeys(covariates, "covariate") | {text: "text"}
+
+
+def _check_offset(batch: Batch, offset: str | None) -> None:
+    """Raise where an offset is not written in numbers: how words are read depends on all rows."""
+    if offset is not None and (found := parse_response(column(batch.table, offset, "offset"))).reading:
+        raise InputError(f"the offset is not written in numbers ({found.reading}?); give numbers")
