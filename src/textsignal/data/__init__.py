@@ -1,1 +1,1 @@
-"""Tables: from `files` (`read`), checked row by row (`rows`), to a model (`analyse`), and out again (`write`)."""
+"""Files and data frames in and out."""

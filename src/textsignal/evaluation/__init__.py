@@ -1,1 +1,1 @@
-"""A model against simpler ways to predict the same responses, on the user's own data."""
+"""Predictions against responses: metrics, baselines, comparison with other methods."""

@@ -1,1 +1,1 @@
-"""What topics say: effects and shares on one scale, their table, documents, explanations, and changes by hand."""
+"""From a reading to tables and sentences for people: drivers, findings, groups, periods, explanations."""

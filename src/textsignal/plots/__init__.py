@@ -1,1 +1,1 @@
-"""Figures for papers (`plots`), and what they are drawn with."""
+"""Figures for papers."""

@@ -1,1 +1,1 @@
-"""What a TextResponseModel holds once it is fitted: topics on a matrix of terms, or themes and tone on sentences."""
+"""A fitted model applied to texts: themes, tone and contributions of every sentence."""

@@ -185,4 +185,4 @@ def _run(name: str, like: Array, grid: tuple[int], block: tuple[int], given: tup
     """Start a CUDA function, compiled for the precision and the number of topics of `like`."""
     size = like.dtype.itemsize
     precision = {"REAL": "float" if size == 4 else "double", "REAL_BYTES": size, "TOPICS": like.shape[1]}
-    function(name, "gpu_documents.cu", "gpu_text.cu", **precision)(grid, block, given, shared_mem=memory)
+    function(name, "documents.cu", "text.cu", **precision)(grid, block, given, shared_mem=memory)

@@ -192,5 +192,5 @@ def _threads(n_topics: int) -> int:
 
 def _code(name: str, n_topics: int, loss: bool = False) -> Any:
     precision = {"REAL": "float", "REAL_BYTES": 4, "TOPICS": n_topics}
-    files = "gpu_documents.cu", "gpu_themes.cu"
+    files = "documents.cu", "themes.cu"
     return function(name, *files, **precision, THREADS=_threads(n_topics), LOSS=int(loss))

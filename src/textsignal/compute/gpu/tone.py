@@ -139,4 +139,4 @@ def sentence_tone(occurrences: Rows, documents: Any, effects: Any, folds: Any = 
 
 
 def _code(name: str, slope: str = "(eta) - (y)") -> Any:
-    return function(name, "gpu_tone.cu", **{"SLOPE(y, eta)": slope})
+    return function(name, "tone.cu", **{"SLOPE(y, eta)": slope})

@@ -1,0 +1,1 @@
+"""CUDA versions of the kernels; CuPy is imported when first needed."""
