@@ -24,7 +24,7 @@ INTRO = """# Intervals that hold
 effects = model.estimate_effects()  # or textsignal effects MODEL reviews.csv --text Review --response Rating
 effects.to_frame()  # theme, quantity, estimate, std_error, low, high, p_value, p_holm
 effects.summary()
-effects.plot("lift")
+ts.plots.intervals(effects, "lift")
 model.estimate_effects(by=hotels)  # of each group, and its difference to the others
 model.estimate_effects(groups=hotels)  # reviews of one hotel depend on each other: cluster-robust
 model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the topics, and too narrow

@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import textsignal as ts
 from textsignal.data.lines import keep_line, kept_lines
-from textsignal.evaluation.metrics import r2_score
-from textsignal.parts import MAX_RAW_TERMS
+from textsignal.estimators.skill import r2_score
+from textsignal.reading.options import MAX_RAW_TERMS
 
 ROOT = Path(__file__).resolve().parents[1]
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)

@@ -26,9 +26,9 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.evaluation.metrics import r2_score
+from textsignal.estimators.skill import r2_score
 from textsignal.families import Family, NegativeBinomial, Poisson, deviance
-from textsignal.parts import MAX_RAW_TERMS
+from textsignal.reading.options import MAX_RAW_TERMS
 from textsignal.training.word_effects import WordProblem
 
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)

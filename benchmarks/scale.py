@@ -45,7 +45,7 @@ STEPS = {
     "blocks and tone": ("textsignal.streaming", "stored_tone"),
     "of which tone": ("textsignal.training.streamed", "tone_effects"),
     "sample": ("textsignal.streaming", "prepare_read"),
-    "themes and level 2": ("textsignal.parts", "fit_prepared"),
+    "themes and level 2": ("textsignal.reading.options", "fit_prepared"),
 }
 N_TOPICS, HELD_BACK = 14, 20_000
 

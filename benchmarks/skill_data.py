@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 import textsignal as ts
 from textsignal.families import Binomial
-from textsignal.parts import MAX_RAW_TERMS
+from textsignal.reading.options import MAX_RAW_TERMS
 
 TERMS, SPLITS = (2000, 500), (0, 1, 2)
 STARS = Binomial(n=4, lowest=1)

@@ -12,7 +12,7 @@ from skill_methods import METHODS, Method
 
 import textsignal as ts
 from textsignal.evaluation.methods import NMF_UPDATES
-from textsignal.parts import MAX_RAW_TERMS
+from textsignal.reading.options import MAX_RAW_TERMS
 
 HEAD = """# Skill beside other methods
 

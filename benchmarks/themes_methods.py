@@ -26,8 +26,8 @@ from themes_data import Documents, cut_sentences
 
 import textsignal as ts
 from textsignal.families import Binomial
-from textsignal.insight.table import relevance
-from textsignal.parts import MAX_RAW_TERMS
+from textsignal.reading.labels import relevance
+from textsignal.reading.options import MAX_RAW_TERMS
 from textsignal.text.tokenise import words
 
 #: Sweeps of LDA; 500 gave no better themes.

@@ -9,24 +9,23 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, studies
+    from textsignal import datasets, errors, plots, studies
     from textsignal.data.batches import read_batches
     from textsignal.data.read import read_table
     from textsignal.data.sample import sample_rows
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.evaluation import metrics as evaluate
-    from textsignal.evaluation.compare import compare
     from textsignal.families import Binomial
     from textsignal.insight.explanation import Explanation
     from textsignal.loading import load
     from textsignal.model import TextResponseModel
-    from textsignal.plots import figures as plots
     from textsignal.several import TextResponsesModel
     from textsignal.text.vectorise import TextVectorizer
     from textsignal.training.inference import infer_weights
     from textsignal.uncertainty.checks import Check
     from textsignal.uncertainty.effect_table import EffectTable
     from textsignal.uncertainty.search import Search, search
+    from textsignal.workflow.compare import compare
     from textsignal.workflow.stream import predict_batches, predict_file
 
 __version__ = "0.1.0.dev0"
@@ -64,23 +63,23 @@ _HOMES = {
     "Binomial": "families",
     "Check": "uncertainty.checks",
     "EffectTable": "uncertainty.effect_table",
-    "Explanation": "topics.explanation",
+    "Explanation": "insight.explanation",
     "Search": "uncertainty.search",
     "TextResponseModel": "model",
     "TextResponsesModel": "several",
     "TextVectorizer": "text.vectorise",
-    "compare": "comparison.compare",
-    "infer_weights": "inference",
+    "compare": "workflow.compare",
+    "infer_weights": "training.inference",
     "load": "loading",
-    "predict_batches": "tables.stream",
-    "predict_file": "tables.stream",
-    "read_batches": "tables.batches",
-    "read_table": "tables.read",
-    "sample_rows": "tables.sampled",
+    "predict_batches": "workflow.stream",
+    "predict_file": "workflow.stream",
+    "read_batches": "data.batches",
+    "read_table": "data.read",
+    "sample_rows": "data.sample",
     "search": "uncertainty.search",
 }
 #: Public modules that do not lie where their name says.
-_MODULES = {"plots": "figures.plots"}
+_MODULES = {"evaluate": "evaluation.metrics"}
 
 
 def __getattr__(name: str) -> object:

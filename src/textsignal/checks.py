@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 
 
@@ -55,21 +54,6 @@ def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
     """How often each document counts: nonnegative, not all zero."""
     weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weight
-
-
-def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = None) -> Given:
-    """Covariates (documents, columns), which are numbers, offset and groups, as far as they are given."""
-    columns = np.zeros((n_documents, 0)) if covariates is None else _numbers("covariates", covariates)
-    offsets = np.zeros(n_documents) if offset is None else _numbers("offset", offset)
-    for name, values, n_axes in (("covariates", columns, 2), ("offset", offsets, 1)):
-        if values.ndim != n_axes or len(values) != n_documents:
-            shape = "(documents, columns)" if n_axes == 2 else "(documents,)"
-            raise InputError(f"{name} has shape {values.shape}; it must be {shape}, of {n_documents} documents")
-        bad = np.argwhere(~np.isfinite(values))
-        if len(bad):
-            place = "row {}, column {}".format(*bad[0]) if n_axes == 2 else f"row {bad[0][0]}"
-            raise InputError(f"{name} must be finite numbers; the first that is none is in {place}")
-    return Given(columns, offsets, check_groups(groups, n_documents))
 
 
 def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import parts, storage, streaming
+from textsignal import storage, streaming
 from textsignal.arrays import Array
 from textsignal.checks import check_number
 from textsignal.compute.engines import Engine
@@ -31,7 +31,8 @@ from textsignal.insight.growing import Growing
 from textsignal.insight.naming import Naming
 from textsignal.insight.revise import Revisable
 from textsignal.insight.speaking import Speaking
-from textsignal.insight.table import unique_labels
+from textsignal.reading import options as parts
+from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import NOT_STORED
 from textsignal.reading.observed import Observed, Reading, Tokens, observe
 from textsignal.reading.of_matrix import OfMatrix

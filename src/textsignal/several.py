@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal import parts
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
@@ -24,6 +23,7 @@ from textsignal.insight.drivers import DRIVER_TERMS
 from textsignal.insight.responses import compared, response_columns
 from textsignal.insight.revise import Revision, Topic, dropped, merged
 from textsignal.model import TextResponseModel
+from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.report.values.data import ReportSettings

@@ -25,12 +25,13 @@ from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
-from textsignal.insight.theme_words import has_no_pairs
 from textsignal.plain import as_plain
 from textsignal.reading.classes import ClassReader
 from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.options import PARTS
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
+from textsignal.reading.words import has_no_pairs
 from textsignal.stored_json import is_text, read_json, shortened, shown
 from textsignal.stored_options import ESTIMATOR_OPTIONS, EstimatorOptions, ModelOptions, VectorizerOptions
 from textsignal.stored_values import SMALLEST, Checker, declarations, rule, stored_fields
@@ -44,8 +45,6 @@ SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: More training documents than anybody has: a larger number is damage.
 MOST_DOCUMENTS = 10**12
-#: Parts that a user may give.
-PARTS = ("vectorizer", "estimator")
 #: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
 #: The smallest sum of a topic above 0, by the precision of texts.

@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from textsignal.data.write import file_names
 from textsignal.errors import OutputError, StorageError
 from textsignal.stored_json import is_text, read_json, shown
 
 FORMAT, FORMAT_VERSION = "textsignal responses", 1
 NAMES_FILE = "responses.json"
-#: Characters of a response's name that its files have.
-LONGEST = 40
 #: The most responses of a stored model.
 MOST_RESPONSES = 10_000
-
-
-def file_names(names: Iterable[str]) -> list[str]:
-    """Names of files for responses: lower-case letters, digits, _ and -, each once.
-
-    Examples
-    --------
-    >>> file_names(["Overall", "front desk", "overall", "../.."])
-    ['overall', 'front-desk', 'overall-2', 'response']
-    """
-    found: list[str] = []
-    for name in names:
-        plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:LONGEST] or "response"
-        number, unique = 1, plain
-        while unique in found:
-            number += 1
-            unique = f"{plain}-{number}"
-        found.append(unique)
-    return found
 
 
 def is_of_several(folder: Path) -> bool:

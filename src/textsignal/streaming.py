@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal import parts
 from textsignal.arrays import Vector
 from textsignal.compute.counting import row_keys
 from textsignal.compute.engines import Compute, Engine
@@ -31,6 +30,7 @@ from textsignal.data.files import check_file
 from textsignal.data.rows import BadRows
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
+from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, observe
 from textsignal.reading.themes import ThemeReader, theme_tokens
 from textsignal.text.encoded import as_bytes, texts_at

@@ -3,7 +3,7 @@
 import numpy as np
 
 from textsignal.families import Binomial
-from textsignal.insight.drivers import Spoken
+from textsignal.reading.spoken import Spoken
 
 FAMILY = Binomial(4, 1)
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from spoken_documents import FAMILY, documents, with_problem
 
 from textsignal.errors import InputError
-from textsignal.insight.drivers import Spoken, driver_table, grouped_drivers
+from textsignal.insight.drivers import driver_table, grouped_drivers
 from textsignal.insight.groups import FEW, compare, compare_groups, group_means
+from textsignal.reading.spoken import Spoken
 
 MEASURES = ("reach", "tone", "lift", "worth")
 

@@ -7,7 +7,7 @@ import pytest
 from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.evaluation.metrics import coherence
+from textsignal.training.coherence import coherence
 
 REVIEWS = synthetic_reviews(300, seed=4)
 NEW = [*synthetic_reviews(30, seed=5).texts, "xylophone", ""]

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textsignal.plots.palette import NEGATIVE, POSITIVE, contrast_with_white, readable, topic_colors
+from textsignal.palette import NEGATIVE, POSITIVE, contrast_with_white, readable, topic_colors
 
 #: What colour-blind readers see of linear light (Machado, Oliveira and Fernandes, 2009).
 SIGHT = {

@@ -8,7 +8,7 @@ import pytest
 
 from textsignal.datasets import simulate_corpus
 from textsignal.estimators import JBNMF
-from textsignal.evaluation.metrics import r2_score
+from textsignal.estimators.skill import r2_score
 from textsignal.studies.methods import METHODS, Settings
 from textsignal.studies.samples import split_corpus
 from textsignal.studies.simulation.claims import PAPER_R2

@@ -4,7 +4,7 @@ import pytest
 
 from textsignal.datasets import synthetic_reviews
 from textsignal.estimators import GLMNMF
-from textsignal.evaluation.metrics import r2_score
+from textsignal.estimators.skill import r2_score
 from textsignal.studies import Sample
 from textsignal.studies.methods import METHODS, STARS, Settings, scores
 from textsignal.studies.samples import split_sample

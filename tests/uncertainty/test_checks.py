@@ -12,7 +12,8 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.evaluation.metrics import pit_shares
 from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
-from textsignal.insight.drivers import Spoken, driver_table
+from textsignal.insight.drivers import driver_table
+from textsignal.reading.spoken import Spoken
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks_influence import influence_on_lifts
 from textsignal.uncertainty.checks_residuals import between, curve_of

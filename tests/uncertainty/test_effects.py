@@ -273,4 +273,4 @@ def test_shows_itself(effects: EffectTable) -> None:
     assert "Holm" in effects.summary()
     assert "std_error" in str(effects)
     assert "<table" in effects._repr_html_()
-    assert len(effects.plot("worth").axes) == 1
+    assert len(ts.plots.intervals(effects, "worth").axes) == 1

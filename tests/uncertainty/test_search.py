@@ -9,9 +9,10 @@ import textsignal as ts
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.encoded import text_keys
+from textsignal.training import agreement, number
 from textsignal.training.draws import drawn
-from textsignal.uncertainty import agreement, number, search_cells
-from textsignal.uncertainty.rule import dense_around, eligible, in_words, most_stable, recommended, skilled
+from textsignal.training.rule import dense_around, eligible, in_words, most_stable, recommended, skilled
+from textsignal.uncertainty import search_cells
 from textsignal.uncertainty.search_cells import ThemeCells, folds_of
 from textsignal.uncertainty.search_file import Finished
 
@@ -63,7 +64,7 @@ def test_a_table_has_a_row_per_cell_with_means_and_standard_errors(found):
     assert ts.TextResponseModel(**found.recommended).n_topics in (3, 6)
     assert f"Take {found.recommended['n_topics']} themes" in found.recommendation
     assert "<table" in found._repr_html_()
-    assert len(found.plot().axes) == 4
+    assert len(ts.plots.search(found).axes) == 4
 
 
 def test_the_table_is_the_same_for_any_number_of_threads(found):

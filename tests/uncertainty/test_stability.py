@@ -15,16 +15,9 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.reading.observed import observe
 from textsignal.text.encoded import text_keys
-from textsignal.uncertainty.refits import ThemeRefits, ThemeText, halves
-from textsignal.uncertainty.stability import (
-    QUICK_REFITS,
-    SAME,
-    STABLE,
-    comes_back,
-    match_topics,
-    quick_stability,
-    stability,
-)
+from textsignal.training.halves import ThemeText, halves, match_topics
+from textsignal.uncertainty.refits import ThemeRefits
+from textsignal.uncertainty.stability import QUICK_REFITS, SAME, STABLE, comes_back, quick_stability, stability
 
 REVIEWS = synthetic_reviews(600, seed=4)
 COLUMNS = ["topic", "label", "comes_back", "cosine", "lift_sd", "lift_low", "lift_high"]

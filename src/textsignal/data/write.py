@@ -328,3 +328,26 @@ def _link(source: Path, target: Path) -> None:
 
 
 _renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+
+
+#: Characters of a response's name that its files have.
+LONGEST = 40
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """Names of files for responses: lower-case letters, digits, _ and -, each once.
+
+    Examples
+    --------
+    >>> file_names(["Overall", "front desk", "overall", "../.."])
+    ['overall', 'front-desk', 'overall-2', 'response']
+    """
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:LONGEST] or "response"
+        number, unique = 1, plain
+        while unique in found:
+            number += 1
+            unique = f"{plain}-{number}"
+        found.append(unique)
+    return found

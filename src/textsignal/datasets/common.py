@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.evaluation.metrics import r2_score
+from textsignal.estimators.skill import r2_score
 
 Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
 Seed = int | np.random.Generator | None

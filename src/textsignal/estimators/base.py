@@ -16,19 +16,12 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.arrays import Array, Vector
-from textsignal.checks import (
-    check_choice,
-    check_given,
-    check_number,
-    check_response,
-    check_text_matrix,
-    check_weight,
-    draw_seed,
-)
+from textsignal.checks import check_choice, check_number, check_response, check_text_matrix, check_weight, draw_seed
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
+from textsignal.estimators.checks import check_given
 from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, check_trainable
 from textsignal.training.corpus import Corpus

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, RegressorTags
 
 from textsignal.arrays import Array, Vector
-from textsignal.evaluation.metrics import accuracy, r2_score
+from textsignal.estimators.skill import accuracy, r2_score
 from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
 from textsignal.families.base import Common
 

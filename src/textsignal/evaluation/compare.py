@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from textsignal import parts
 from textsignal.arrays import Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
@@ -25,7 +25,7 @@ from textsignal.evaluation.wording import Party
 from textsignal.families import Binomial, Family, as_family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.base import constant_response
-from textsignal.model import TextResponseModel
+from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Tokens, response_column
 from textsignal.text.tokens import tokenised
 
@@ -46,44 +46,18 @@ OUR_PARTIES = {
 Progress = Callable[[str, int, int], None]
 
 
-def compare(
+def compare_methods(
+    model: Any,
     texts: Iterable[str] | Tokens,
     responses: ArrayLike,
     *,
     folds: int = 5,
     groups: ArrayLike | None = None,
-    model: TextResponseModel | None = None,
     seed: int = 0,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Hold a model against simpler ways to predict the same responses.
-
-    The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
-    1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM
-    on them. Classes without an order have no ridge and no lasso. All learn from the same documents and predict the
-    same others; those without a response are left out.
-
-    Parameters
-    ----------
-    texts, responses : as in `TextResponseModel.fit`.
-    folds : into which documents are cut, each left out once.
-    groups : documents of a group, such as a hotel, are left out together, and standard errors are over groups. Without
-        it only copies of a text are left out together.
-    model : ours, with its options; not fitted, and not changed. None takes `TextResponseModel()`.
-    seed : of the folds.
-    n_jobs : threads, -1 for all cores; results are the same bits for any number.
-    progress : called with a method's name, how many of its folds are done and how many there are.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(120, seed=1)
-    >>> compared = ts.compare(reviews.texts, reviews.ratings, folds=2, model=ts.TextResponseModel(n_topics=4))
-    >>> sorted(compared.table["method"])
-    ['GLM', 'lasso', 'mean', 'ridge', 'textsignal', 'two-stage']
-    """
-    model = TextResponseModel() if model is None else model
+    """Compare a model, which is neither fitted nor changed, with simpler methods; see `workflow.compare`."""
     _check_model(model)
     check_number("folds", folds, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
@@ -123,7 +97,7 @@ def _party(method: Method, family: Family) -> Party:
 
 
 def _outcomes(
-    splits: Sequence[Split], model: TextResponseModel, family: Family, n_jobs: int | None, progress: Progress | None
+    splits: Sequence[Split], model: Any, family: Family, n_jobs: int | None, progress: Progress | None
 ) -> dict[str, list[Outcome]]:
     """What each method says of what each split leaves out; ours first, whose family the others take."""
     methods = [method for method in METHODS if method.of_classes or family.n_predictors == 1]
@@ -159,7 +133,7 @@ def _joined(documents: Documents, splits: Sequence[Split], outcomes: Sequence[Ou
     return Predicted(np.concatenate([outcome.mean for outcome in outcomes])[order], np.concatenate(scores)[order])
 
 
-def _with_scale(model: TextResponseModel, observed: Observed) -> tuple[TextResponseModel, Family]:
+def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
     """The model with the scale, or the classes, of all responses, which a fold may lack; and the simplest family."""
     if model.estimator is not None:
         return model, getattr(parts.new_estimator(model), "asked_family").learn(observed.responses)  # noqa: B009
@@ -176,9 +150,7 @@ def _with_scale(model: TextResponseModel, observed: Observed) -> tuple[TextRespo
     return clone(model).set_params(family=family, levels=None), family
 
 
-def _check_model(model: TextResponseModel) -> None:
-    if not isinstance(model, TextResponseModel):
-        raise InputError(f"model={model!r} must be a TextResponseModel; compare takes one response")
+def _check_model(model: Any) -> None:
     parts.check(model)
     if model.formula is not None:
         raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")

@@ -26,9 +26,8 @@ from textsignal.errors import InputError
 from textsignal.evaluation.baselines import PENALTIES, FitPath, Predict, choose_penalty, ridge_path, squared_error
 from textsignal.evaluation.folds import fold_numbers
 from textsignal.families import Family
-from textsignal.model import TextResponseModel
-from textsignal.parts import MAX_RAW_TERMS, MAX_TERMS, N_TOPICS, own_stop_words
 from textsignal.reading.observed import Tokens
+from textsignal.reading.options import MAX_RAW_TERMS, MAX_TERMS, N_TOPICS, own_stop_words
 from textsignal.text.tokens import TokenisedTexts, count_terms
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm
@@ -121,7 +120,7 @@ class Outcome:
     eta: Vector
 
 
-def fit_ours(split: Split, model: TextResponseModel) -> Outcome:
+def fit_ours(split: Split, model: Any) -> Outcome:
     """Our model, by one thread."""
     fitted = clone(model).set_params(n_jobs=1)
     tokens = split.documents.tokens
@@ -141,11 +140,11 @@ class Method:
     label: str
     described: str
     gives: str
-    fit: Callable[[Split, Family, TextResponseModel], Outcome]
+    fit: Callable[[Split, Family, Any], Outcome]
     of_classes: bool = True
 
 
-def fit_mean(split: Split, family: Family, model: TextResponseModel) -> Outcome:
+def fit_mean(split: Split, family: Family, model: Any) -> Outcome:
     """The training mean, and the best constant of the family."""
     nothing, new = np.zeros(len(split.train)), np.zeros(len(split.test))
     fitted = _with_probabilities(split, family, nothing, new)
@@ -154,24 +153,24 @@ def fit_mean(split: Split, family: Family, model: TextResponseModel) -> Outcome:
     return Outcome(np.full(len(split.test), split.numbers.mean()), fitted.family, fitted.eta)
 
 
-def fit_ridge(split: Split, family: Family, model: TextResponseModel) -> Outcome:
+def fit_ridge(split: Split, family: Family, model: Any) -> Outcome:
     """Ridge regression."""
     return _linear(split, family, *split.ngrams(), ridge_path(), PENALTIES)
 
 
-def fit_lasso(split: Split, family: Family, model: TextResponseModel) -> Outcome:
+def fit_lasso(split: Split, family: Family, model: Any) -> Outcome:
     """The lasso."""
     X, X_new = split.ngrams()
     least = float(np.abs(X.T @ (split.numbers - split.numbers.mean())).max()) / len(split.train)
     return _linear(split, family, X, X_new, _lasso_path, [least * part for part in LASSO_PARTS])
 
 
-def fit_words(split: Split, family: Family, model: TextResponseModel) -> Outcome:
+def fit_words(split: Split, family: Family, model: Any) -> Outcome:
     """A ridge-penalised GLM of the family."""
     return _glm(split, family, *split.ngrams())
 
 
-def fit_two_stage(split: Split, family: Family, model: TextResponseModel) -> Outcome:
+def fit_two_stage(split: Split, family: Family, model: Any) -> Outcome:
     """Topics without the response, then a GLM of the family on each document's shares of them."""
     stop_words, words = own_stop_words(model), split.documents.words
     vectorizer = TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, stop_words=stop_words, weighting="count")

@@ -12,7 +12,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from textsignal.plots.palette import NEGATIVE, POSITIVE
+from textsignal.palette import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.insight.drivers import Spoken
+from textsignal.reading.spoken import Spoken
 
 #: A mean of fewer documents than this rests on few.
 FEW = 10

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from textsignal.arrays import Vector
 from textsignal.insight.beside import Times
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.groups import FEW, Comparison, compare
+from textsignal.reading.spoken import Spoken
 
 #: Periods there are at most, and at least where days allow it; documents that a period should have.
 MOST, FEWEST, ENOUGH = 24, 3, 30

@@ -10,7 +10,8 @@ import pandas as pd
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.insight.drivers import Spoken, driver_table
+from textsignal.insight.drivers import driver_table
+from textsignal.reading.spoken import Spoken
 
 #: What is compared, in points of each response; with `_sd` behind it, in its standard deviations.
 MEASURES = ("lift", "worth")

@@ -23,10 +23,10 @@ from textsignal.insight.findings import Drivers
 from textsignal.insight.naming import PERCENTAGE_POINTS, Naming
 from textsignal.insight.ranges import check_interval, with_clear
 from textsignal.insight.revise import Labels, Topic, topic_number
-from textsignal.insight.table import unique_labels
 from textsignal.insight.theme_sentences import find_sentences, sentence_table
 from textsignal.insight.trusted import Trusted
 from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
+from textsignal.reading.labels import unique_labels
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from textsignal.arrays import Array, Vector
+from textsignal.reading.labels import relevance
 
-#: How much a term's share of the topic counts against its lift over the corpus, as in pyLDAvis.
-RELEVANCE = 0.6
 #: Terms in a default label, and the most relevant terms that they are chosen from.
 LABEL_TERMS, LABEL_CHOICE = 3, 10
-
-
-def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
-    """How well each term characterises each topic: (topics, terms).
-
-        relevance = trade_off log p(term | topic) + (1 - trade_off) log [ p(term | topic) / p(term) ]
-
-    topics : (topics, terms), each summing to 1; prevalence : (topics,) summing to 1.
-
-    Examples
-    --------
-    >>> topics = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
-    >>> relevance(topics, np.array([0.5, 0.5])).argmax(axis=1)
-    array([1, 2])
-    """
-    overall = prevalence @ topics
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.log(topics)
-        lift = share - np.log(overall)
-    return np.where(topics > 0, trade_off * share + (1 - trade_off) * lift, -np.inf)
-
-
-def unique_labels(labels: Sequence[str]) -> list[str]:
-    """Labels by topic number; those that occur twice have the number behind them.
-
-    Examples
-    --------
-    >>> unique_labels(["room", "staff", "room"])
-    ['room (0)', 'staff', 'room (2)']
-    """
-    counts = Counter(labels)
-    return [f"{label} ({k})" if counts[label] > 1 else label for k, label in enumerate(labels)]
 
 
 def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from textsignal.arrays import Vector
 from textsignal.estimators import Predictions
 from textsignal.insight.explanation import Explanation, joined_marks, largest_first, leading, slope_of
 from textsignal.insight.theme_sentences import sentence_table
-from textsignal.insight.theme_words import shown_word
+from textsignal.reading.words import shown_word
 from textsignal.text.spans import Token, located_words
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 

@@ -20,12 +20,12 @@ from textsignal.reading.classes import ClassReader
 from textsignal.reading.observed import Observed, Tokens
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
+from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.bootstrap import Progress
 from textsignal.uncertainty.checks import Check, Checked
 from textsignal.uncertainty.checks_all import check_all
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.estimating import LEVEL, REFITS, estimate_effects
-from textsignal.uncertainty.refits import SeedWords
 from textsignal.uncertainty.stability import stability
 
 

@@ -16,9 +16,9 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.bernoulli import Bernoulli
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.explanation import Explanation
 from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.stored_values import rule
 from textsignal.training.class_chances import class_predictors, fit_class_chances

@@ -14,15 +14,15 @@ from textsignal.arrays import Array, Vector
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
-from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, check_trainable
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.explanation import Explanation, explain_text
 from textsignal.insight.table import topic_table
 from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.spoken import Spoken
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.training.coherence import coherence as term_coherence
 
 #: A document speaks of a topic that takes up this share of its text.
 SPOKEN = 0.1
@@ -61,7 +61,7 @@ class MatrixReader:
                 offset=given.offset,
                 groups=given.groups,
             )
-        return cls(vectorizer, estimator, evaluate.coherence(X, estimator.components_))
+        return cls(vectorizer, estimator, term_coherence(X, estimator.components_))
 
     @property
     def family(self) -> Family:
@@ -205,7 +205,7 @@ class MatrixReader:
         """The same with other topics, refitted to what was observed."""
         X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
         estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight, observed.given)
-        coherence = evaluate.coherence(X, estimator.components_)
+        coherence = term_coherence(X, estimator.components_)
         return MatrixReader(self.vectorizer, estimator, coherence)
 
     def with_jobs(self, n_jobs: int | None) -> MatrixReader:

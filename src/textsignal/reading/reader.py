@@ -11,9 +11,9 @@ from textsignal.arrays import Array, Vector
 from textsignal.data.covariates.given import Given
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.explanation import Explanation
 from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.spoken import Spoken
 
 
 class Reader(Protocol):

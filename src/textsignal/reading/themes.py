@@ -18,11 +18,12 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.labels import numbered
-from textsignal.insight.drivers import Spoken, driver_table
+from textsignal.insight.drivers import driver_table
 from textsignal.insight.explanation import Explanation
 from textsignal.insight.theme_explanation import explain_themes
-from textsignal.insight.theme_words import ThemeWords, plain_profiles, ranked_terms, theme_words
 from textsignal.reading.observed import Observed, Reading, Tokens
+from textsignal.reading.spoken import Spoken
+from textsignal.reading.words import ThemeWords, plain_profiles, ranked_terms, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
 from textsignal.text.tokens import TokenisedTexts

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from textsignal.plots.canvas import COLUMN_WIDTH, STYLE, styled
+from textsignal.plots import COLUMN_WIDTH, STYLE, styled
 from textsignal.studies.methods import METHODS
 
 #: Width of a page's text, in inches.

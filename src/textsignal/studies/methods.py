@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from textsignal.arrays import Vector
 from textsignal.estimators import GLMNMF, JBNMF
 from textsignal.estimators.base import TopicEstimator
-from textsignal.evaluation.metrics import r2_score, rmse
+from textsignal.estimators.skill import r2_score, rmse
 from textsignal.studies.samples import STARS, Split
 
 #: The paper's choice for its main sample.

@@ -23,6 +23,7 @@ from textsignal.data.covariates.given import Given
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
 from textsignal.training.contributions import spoken_of
+from textsignal.training.halves import match_topics
 from textsignal.training.theme_reading import by_document, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.uncertainty.calibration import Calibration, mean_of
@@ -31,7 +32,6 @@ from textsignal.uncertainty.effects import Evidence
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 from textsignal.uncertainty.parts import Parts, numbers
 from textsignal.uncertainty.refits import refitted
-from textsignal.uncertainty.stability import match_topics
 
 #: Quantities of topics that are learnt from the response; tone and speaking are one there.
 OF_TOPICS = ("lift", "worth", "reach", "tone")

@@ -27,10 +27,10 @@ from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.training.contributions import LEAST_ERRORS
 from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.draws import Keys
+from textsignal.training.halves import Rows, halves
 from textsignal.training.theme_reading import PartlyRead, ThemeReading
 from textsignal.training.tone import Tone, fit_tone
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
-from textsignal.uncertainty.refits import Rows, halves
 
 #: Pairs of halves.
 CUTS = 8

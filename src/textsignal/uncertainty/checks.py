@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.families import Family
 from textsignal.insight.beside import Times
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
+from textsignal.reading.spoken import Spoken
 
 #: Draws under the null; a measure is beyond chance where it is above all of them, in one of a hundred clean samples.
 DRAWS = 99

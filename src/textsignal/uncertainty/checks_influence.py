@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.insight.drivers import Spoken
+from textsignal.reading.spoken import Spoken
 from textsignal.uncertainty.checks import DRAWS, Checked, Finding
 
 #: How far a lift may move by one document, in standard errors that all others give it.

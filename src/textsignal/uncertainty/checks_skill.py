@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from textsignal.arrays import Vector
-from textsignal.evaluation.metrics import overfit_warning, r2_score
+from textsignal.estimators.skill import r2_score
+from textsignal.evaluation.metrics import overfit_warning
 from textsignal.uncertainty.checks import FEWEST, Checked, Finding
 
 #: Standard errors from which on a difference is one.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from textsignal.arrays import Vector
-from textsignal.evaluation.metrics import r2_score
+from textsignal.estimators.skill import r2_score
 from textsignal.uncertainty.checks import LEVEL, Checked, Finding
 
 #: Texts of fewer words are alike by chance.

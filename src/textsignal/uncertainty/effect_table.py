@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,6 @@ from scipy.stats import norm, t
 from textsignal.arrays import Vector
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, told_from_nothing
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: What follows a quantity's name where it is a group's difference to all others.
 DIFFERENCE = "_difference"
@@ -80,29 +75,6 @@ class EffectTable:
     def _range(self, row: object) -> str:
         low, high = (self.naming.steps * getattr(row, end) for end in ("low", "high"))
         return f"{low:+.{self.naming.digits}f} to {high:+.{self.naming.digits}f} {self.naming.unit}"
-
-    def plot(self, quantity: str = "lift", ax: Axes | None = None) -> Figure:
-        """Estimates of one quantity and their intervals, the largest on top."""
-        from textsignal.plots import (
-            canvas,
-            palette,  # matplotlib is slow to import
-        )
-
-        rows = self.of(quantity)
-        place = np.arange(len(rows))[::-1]
-
-        @canvas.styled
-        def draw() -> Figure:
-            own = canvas.axes(ax, 0.6 + 0.22 * len(rows))
-            own.axvline(0, color=palette.NEUTRAL, linewidth=0.6)
-            own.hlines(place, rows["low"], rows["high"], color=palette.POSITIVE, linewidth=1.0)
-            own.plot(rows["estimate"], place, "o", color=palette.POSITIVE)
-            names = rows["theme"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["theme"]
-            own.set_yticks(place, names)
-            own.set_xlabel(f"{quantity}, {self.level:.0%} intervals")
-            return canvas.figure_of(own)
-
-        return draw()
 
     def __str__(self) -> str:
         shown = self.frame.drop(columns="topic").round(4).to_string(index=False)

@@ -8,31 +8,23 @@ halves and of bootstrap samples had the same cosines on average, to within .05.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.data.covariates.given import Given
-from textsignal.insight.drivers import Spoken, driver_table
+from textsignal.insight.drivers import driver_table
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
-from textsignal.text.tokenise import normalise
+from textsignal.reading.spoken import Spoken
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import fit_theme_effects, spoken_of
-from textsignal.training.draws import Keys, drawn
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
-from textsignal.training.themes import Themes, fit_themes
-from textsignal.training.word_vectors import TRIES, word_vectors
-
-Rows = NDArray[np.int64]
-#: Label -> words that a theme starts from.
-SeedWords = Mapping[str, Sequence[str]] | None
+from textsignal.training.halves import Rows, SeedWords, ThemeText, sentences_of
+from textsignal.training.theme_reading import FittedThemes, by_document, text_shares
+from textsignal.training.themes import Themes
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,101 +36,6 @@ class Refit:
 
     profiles: Array
     lifts: Vector
-
-
-def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
-    """Rows of the documents of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
-
-    Cuts follow from keys, not from the order of documents, and copies stay together.
-
-    keys : (documents,) of the texts; most : take no more documents than this of a half.
-    """
-    middle, found = len(keys) // 2, []
-    for refit in range(n_refits):
-        order = np.argsort(drawn(keys, seed, refit // 2), kind="stable")
-        half = order[middle:] if refit % 2 else order[:middle]
-        found.append(np.sort(half[:most]))
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class ThemeText:
-    """What themes are learnt from.
-
-    terms : content terms; tone : (terms,) theirs; units : (sentences, terms) counts.
-    documents : (sentences,) the document of each, ascending; weight : (documents,) how often each counts.
-    """
-
-    terms: Sequence[str]
-    tone: Vector
-    units: sp.csr_array
-    documents: NDArray[np.int64]
-    weight: Vector
-
-    @classmethod
-    def of(cls, fitted: FittedThemes, reading: ThemeReading, weight: Vector) -> ThemeText:
-        """What a model reads in texts; weight : (documents,)."""
-        return cls(fitted.terms, fitted.term_tone, reading.units, reading.texts.documents, weight)
-
-    @property
-    def n_speaking(self) -> int:
-        """How many documents have a content term."""
-        return len(np.unique(self.documents[np.diff(self.units.indptr) > 0]))
-
-    def leading_terms(self, n: int, seed_words: SeedWords) -> NDArray[np.int64]:
-        """Numbers of the n most frequent terms and of all seed words, ascending."""
-        frequency = self.units.T @ self.weight[self.documents]
-        first = np.argsort(-frequency, kind="stable")[:n]
-        seeds = {word for words in normalised(seed_words).values() for word in words}
-        return np.union1d(first, [j for j, term in enumerate(self.terms) if term in seeds]).astype(np.int64)
-
-    def at(self, rows: Rows) -> ThemeText:
-        """The same for some of the documents, ascending."""
-        kept = sentences_of(self.documents, rows)
-        number = np.searchsorted(rows, self.documents[kept])
-        return ThemeText(self.terms, self.tone, self.units[kept], number, self.weight[rows])
-
-    def with_terms(self, terms: NDArray[np.int64]) -> ThemeText:
-        """The same with some of the terms."""
-        names = [self.terms[j] for j in terms.tolist()]
-        return ThemeText(names, self.tone[terms], self.units[:, terms], self.documents, self.weight)
-
-    def themes(
-        self,
-        fitted: FittedThemes,
-        seed: int,
-        compute: Compute,
-        seed_words: SeedWords = None,
-        tries: int = TRIES,
-    ) -> Themes:
-        """As many themes as the model has, learnt anew as it learnt its own; tone of words stays as it is."""
-        # A model whose themes were merged may have fewer than were seeded.
-        first = dict(list(normalised(seed_words).items())[: fitted.n_themes])
-        vectors = word_vectors(self.units)
-        weight = self.weight[self.documents]
-        return fit_themes(
-            self.units,
-            vectors,
-            self.terms,
-            weight,
-            self.tone[None],
-            fitted.n_themes,
-            seed,
-            fitted.family,
-            compute,
-            first,
-            tries,
-        )
-
-
-def normalised(seed_words: SeedWords) -> dict[str, list[str]]:
-    """Seed words as texts have them."""
-    return {label: [normalise(word) for word in words] for label, words in (seed_words or {}).items()}
-
-
-def sentences_of(documents: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-    """Numbers of the sentences of some documents; documents : (sentences,) the document of each."""
-    return np.flatnonzero(np.isin(documents, rows))
 
 
 @dataclass(frozen=True, eq=False)

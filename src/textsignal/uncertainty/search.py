@@ -13,26 +13,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from textsignal import parts
 from textsignal.checks import check_groups, check_number, check_text_matrix, draw_seed
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.data.write import write_csv
 from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF
 from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
-from textsignal.model import TextResponseModel
-from textsignal.plots.search import draw_search
+from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
 from textsignal.text.encoded import text_keys
 from textsignal.text.tokens import TokenisedTexts
+from textsignal.training.agreement import LEAST_EACH
 from textsignal.training.draws import content_keys
-from textsignal.uncertainty.agreement import LEAST_EACH
-from textsignal.uncertainty.rule import COARSE_THEMES, COARSE_TOPICS, dense_around, in_words, recommended
+from textsignal.training.rule import COARSE_THEMES, COARSE_TOPICS, dense_around, in_words, recommended
 from textsignal.uncertainty.search_cells import (
     CUT_MEASURES,
     FOLD_MEASURES,
@@ -67,18 +63,6 @@ class Search:
     recommended: dict[str, Any]
     recommendation: str
     noun: str = "theme"
-
-    def plot(self) -> Figure:
-        """Every measure over the number of topics, with standard errors; a line where the recommended number is."""
-        return draw_search(self.table, self.recommended["n_topics"], self.noun)
-
-    def write(self, folder: Path) -> None:
-        """Write table.csv, search.png, search.svg and recommendation.txt."""
-        folder.mkdir(parents=True, exist_ok=True)
-        write_csv(self.table, folder / "table.csv", float_format="%.6g")
-        (folder / "recommendation.txt").write_text(self.recommendation + "\n", encoding="utf-8")
-        for ending in ("png", "svg"):
-            self.plot().savefig(folder / f"search.{ending}")
 
     def __str__(self) -> str:
         return self.recommendation
@@ -135,7 +119,7 @@ def search(
     >>> found.table.shape, sorted(found.recommended)
     ((2, 11), ['n_topics'])
     """
-    options = TextResponseModel(
+    options = parts.PlainOptions(
         family=family,
         training=training,
         levels=levels,
@@ -228,7 +212,7 @@ def _settings(table: pd.DataFrame, row: int) -> dict[str, Any]:
 
 
 def _cells(
-    options: TextResponseModel, texts: Any, responses: ArrayLike, groups: ArrayLike | None, n_folds: int
+    options: parts.Options, texts: Any, responses: ArrayLike, groups: ArrayLike | None, n_folds: int
 ) -> tuple[ThemeCells | TopicCells, dict[str, Any]]:
     """What is measured on, and what a file of finished tasks must be of."""
     seed = draw_seed(options.random_state)

@@ -20,25 +20,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
-from textsignal import parts
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.estimators import GLMNMF
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, log_scores
-from textsignal.insight.theme_words import plain_profiles
-from textsignal.model import TextResponseModel
+from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
+from textsignal.reading.words import plain_profiles
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
+from textsignal.training import agreement
+from textsignal.training.agreement import ThemeHalves
 from textsignal.training.draws import Keys, drawn, unit_halves
+from textsignal.training.halves import halves, match_topics
 from textsignal.training.theme_model import Prepared, fit_prepared
 from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
-from textsignal.uncertainty import agreement
-from textsignal.uncertainty.agreement import ThemeHalves
-from textsignal.uncertainty.refits import halves
-from textsignal.uncertainty.stability import match_topics
 
 Rows = NDArray[np.int64]
 Values = dict[str, float]
@@ -143,7 +141,7 @@ class _ThemeFold:
 class ThemeCells:
     """Themes and tone: tokens are shared by all, features, tone and vectors by all numbers of themes of a fold."""
 
-    options: TextResponseModel
+    options: parts.Options
     observed: Observed
     folds: NDArray[np.int64]
     seed: int
@@ -204,7 +202,7 @@ class TopicCells:
     responses : (documents,) NaN where there is none; keys : (documents,) of what documents say.
     """
 
-    options: TextResponseModel
+    options: parts.Options
     X: sp.csr_array
     observed: Observed | None
     responses: Vector

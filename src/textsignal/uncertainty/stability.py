@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Vector
 from textsignal.checks import check_number
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.errors import InputError
@@ -24,8 +22,9 @@ from textsignal.reading.observed import Observed
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.text.encoded import text_keys
+from textsignal.training.halves import SeedWords, ThemeText, halves, match_topics
 from textsignal.training.theme_reading import ThemeReading
-from textsignal.uncertainty.refits import MatrixRefits, SeedWords, ThemeRefits, ThemeText, halves
+from textsignal.uncertainty.refits import MatrixRefits, ThemeRefits
 
 #: Profiles of this cosine are of one topic. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
 #: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
@@ -40,34 +39,6 @@ FEWEST = 20
 #: Of 96 themes of four sets of reviews, on which these were chosen, it called unstable all 11 that come back in less
 #: than half of 20 whole refits, 4 of the 12 from there to four fifths and 1 of the 73 above; more of any did no better.
 QUICK_REFITS, QUICK_SENTENCES, QUICK_TERMS, QUICK_TRIES = 4, 20_000, 1000, 8
-
-
-@dataclass(frozen=True)
-class Match:
-    """The other topic that each topic goes with, and (topics,) the cosine of their profiles."""
-
-    numbers: NDArray[np.int64]
-    cosines: Vector
-
-
-def match_topics(profiles: Array, others: Array) -> Match:
-    """Match topics one to one so that cosines add up to the most (the Hungarian method).
-
-    profiles, others : (topics, terms) nonnegative; there are at least as many others.
-
-    Examples
-    --------
-    >>> match_topics(np.array([[1.0, 0], [0, 1]]), np.array([[0.0, 2], [3, 0]]))
-    Match(numbers=array([1, 0]), cosines=array([1., 1.]))
-    """
-    cosines = _unit(profiles) @ _unit(others).T
-    rows, numbers = linear_sum_assignment(-cosines)
-    return Match(numbers, cosines[rows, numbers])
-
-
-def _unit(profiles: Array) -> Array:
-    length = np.linalg.norm(profiles, axis=1, keepdims=True)
-    return profiles / np.where(length > 0, length, 1)
 
 
 def comes_back(cosines: Vector) -> Vector:

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal import parts
 from textsignal.arrays import Vector
 from textsignal.data.roles import beside_texts
 from textsignal.data.rows import ParsedResponse
 from textsignal.errors import InputError, RowsError
-from textsignal.evaluation.metrics import accuracy
+from textsignal.estimators.skill import accuracy
 from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
+from textsignal.reading import options as parts
 from textsignal.reading.classes import ClassReader, class_responses
 from textsignal.reading.themes import ThemeReader
 from textsignal.several import TextResponsesModel

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from textsignal.data.roles import Beside
-from textsignal.evaluation.compare import Progress, compare
+from textsignal.errors import InputError
+from textsignal.evaluation.compare import Progress, compare_methods
 from textsignal.evaluation.results import Comparison
 from textsignal.model import TextResponseModel
+from textsignal.reading.observed import Tokens
 from textsignal.workflow.used import n_classes, range_of, response_in, use_rows
 
 
@@ -73,3 +77,48 @@ def compare_table(
     )
     comparison = replace(comparison, rows=used.rows[comparison.rows - 1] + 1)
     return TableComparison(comparison, used.dropped, parsed.reading, len(used.rows) - len(comparison.rows))
+
+
+def compare(
+    texts: Iterable[str] | Tokens,
+    responses: ArrayLike,
+    *,
+    folds: int = 5,
+    groups: ArrayLike | None = None,
+    model: TextResponseModel | None = None,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Hold a model against simpler ways to predict the same responses.
+
+    The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
+    1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM
+    on them. Classes without an order have no ridge and no lasso. All learn from the same documents and predict the
+    same others; those without a response are left out.
+
+    Parameters
+    ----------
+    texts, responses : as in `TextResponseModel.fit`.
+    folds : into which documents are cut, each left out once.
+    groups : documents of a group, such as a hotel, are left out together, and standard errors are over groups. Without
+        it only copies of a text are left out together.
+    model : ours, with its options; not fitted, and not changed. None takes `TextResponseModel()`.
+    seed : of the folds.
+    n_jobs : threads, -1 for all cores; results are the same bits for any number.
+    progress : called with a method's name, how many of its folds are done and how many there are.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(120, seed=1)
+    >>> compared = ts.compare(reviews.texts, reviews.ratings, folds=2, model=ts.TextResponseModel(n_topics=4))
+    >>> sorted(compared.table["method"])
+    ['GLM', 'lasso', 'mean', 'ridge', 'textsignal', 'two-stage']
+    """
+    model = TextResponseModel() if model is None else model
+    if not isinstance(model, TextResponseModel):
+        raise InputError(f"model={model!r} must be a TextResponseModel; compare takes one response")
+    return compare_methods(
+        model, texts, responses, folds=folds, groups=groups, seed=seed, n_jobs=n_jobs, progress=progress
+    )

@@ -11,6 +11,7 @@ import pandas as pd
 
 from textsignal.data.read import column, groups_of
 from textsignal.data.rows import check_responses
+from textsignal.data.write import write_csv
 from textsignal.errors import OutputError
 from textsignal.families.auto import AUTO
 from textsignal.uncertainty.search import Progress, Search, search
@@ -78,5 +79,16 @@ def search_table(
         resume=folder / KEPT,
         progress=progress,
     )
-    found.write(folder)
+    write_search(found, folder)
     return found
+
+
+def write_search(found: Search, folder: Path) -> None:
+    """Write table.csv, search.png, search.svg and recommendation.txt."""
+    from textsignal import plots  # matplotlib is slow to import
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(found.table, folder / "table.csv", float_format="%.6g")
+    (folder / "recommendation.txt").write_text(found.recommendation + "\n", encoding="utf-8")
+    for ending in ("png", "svg"):
+        plots.search(found).savefig(folder / f"search.{ending}")

@@ -18,8 +18,8 @@ from textsignal.families.auto import AUTO, of_order, reads_as_scale
 from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import first_text, ordered_categories
 from textsignal.insight.beside import Times, as_times
-from textsignal.parts import OF_ORDER, Options, check_response
 from textsignal.reading.observed import Tokens
+from textsignal.reading.options import OF_ORDER, Options, check_response
 
 #: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
 OF_WHOLE_NUMBERS = (

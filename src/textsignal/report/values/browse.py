@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.errors import InputError
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.explanation import slope_of
 from textsignal.reading.reader import Reader
+from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, Floats, ReportSettings

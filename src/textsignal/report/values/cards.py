@@ -10,7 +10,7 @@ import numpy as np
 
 from textsignal.insight.drivers import driver_table
 from textsignal.insight.naming import Naming
-from textsignal.insight.table import unique_labels
+from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader

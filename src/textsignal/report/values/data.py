@@ -12,7 +12,7 @@ from textsignal.data.covariates.design import Design
 from textsignal.insight.naming import Naming
 from textsignal.insight.revise import Labels
 from textsignal.reading.reader import Reader
-from textsignal.uncertainty.refits import SeedWords
+from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:

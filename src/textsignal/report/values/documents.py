@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from textsignal.evaluation.baselines import fit_baselines
 from textsignal.insight.beside import Times
-from textsignal.insight.drivers import Spoken
 from textsignal.reading.observed import Reading
+from textsignal.reading.spoken import Spoken
 from textsignal.report.values.bins import Bins, bins_of
 from textsignal.report.values.data import FittedModel, Floats
 from textsignal.text.masking import masked_characters

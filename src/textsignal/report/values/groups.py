@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from textsignal.insight.drivers import Spoken
 from textsignal.insight.groups import Comparison, GroupMeans, compare_groups
 from textsignal.insight.naming import Naming
-from textsignal.insight.table import unique_labels
+from textsignal.reading.labels import unique_labels
+from textsignal.reading.spoken import Spoken
 from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import Documents

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from textsignal.data.write import file_names
 from textsignal.insight.naming import Naming
 from textsignal.report.values.data import TopicCard
 from textsignal.report.values.formats import number
 from textsignal.report.values.wording import one_line
-from textsignal.stored_responses import file_names
 
 #: What stands side by side, and several of it.
 NOUNS = {"response": "responses", "class": "classes"}

@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from textsignal.plots.canvas import as_percent, axes, figure_of, plain, styled
-from textsignal.plots.cloud import PAGE_HEIGHT, draw_cloud
-from textsignal.plots.palette import NEUTRAL, topic_colors
+from textsignal.palette import NEUTRAL, topic_colors
+from textsignal.plots import PAGE_HEIGHT, as_percent, axes, draw_cloud, figure_of, plain, styled
 from textsignal.studies.figures import Bar, draw_bars, heat_map, method_lines, panels, write_legend
 from textsignal.studies.hotels.results import CLOUD_WORDS, COARSE, PAPER_R2, PAPER_RMSE, performance, ranked
 from textsignal.studies.methods import ALPHA, JOINT, METHODS, chosen, label

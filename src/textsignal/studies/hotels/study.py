@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from textsignal.estimators.base import TopicEstimator
-from textsignal.evaluation.metrics import r2_score, rmse
-from textsignal.insight.table import relevance
+from textsignal.estimators.skill import r2_score, rmse
+from textsignal.reading.labels import relevance
 from textsignal.studies.hotels.claims import claims
 from textsignal.studies.hotels.figures import figures
 from textsignal.studies.hotels.results import COARSE, QUICK_COARSE, best_points

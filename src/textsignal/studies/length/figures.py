@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from textsignal.plots.canvas import styled
+from textsignal.plots import styled
 from textsignal.studies.figures import label_lines, method_lines, panels
 from textsignal.studies.length.claims import PAPER_GAPS, PAPER_WORDS, SUBSETS, gaps
 from textsignal.studies.study import Plan, Tables

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from textsignal.plots.canvas import styled
+from textsignal.plots import styled
 from textsignal.studies.figures import label_lines, mean_and_sd, method_lines, panels
 from textsignal.studies.methods import label
 from textsignal.studies.study import Plan, Tables

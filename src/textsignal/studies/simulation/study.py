@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from textsignal.datasets import SimulatedCorpus, simulate_corpus
 from textsignal.estimators.base import TopicEstimator
-from textsignal.evaluation.metrics import r2_score, rmse
+from textsignal.estimators.skill import r2_score, rmse
 from textsignal.studies.methods import ALPHAS, JOINT, METHODS, QUICK_ALPHAS, Settings, chosen, fit_published
 from textsignal.studies.samples import Sample, Split, split_corpus, split_sample
 from textsignal.studies.simulation.claims import (

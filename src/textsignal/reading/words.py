@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.counting import count_numbers, placed_sums
-from textsignal.evaluation import metrics as evaluate
-from textsignal.insight.table import relevance, unique_labels
+from textsignal.reading.labels import relevance, unique_labels
 from textsignal.stored_values import rule
 from textsignal.text.content import DESCRIBING
 from textsignal.text.features import NOT, PHRASE
 from textsignal.text.units import SentenceTexts
+from textsignal.training.coherence import coherence as term_coherence
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
 
 #: Entries of a label, and the most relevant terms they are chosen from.
@@ -59,7 +59,7 @@ def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]
     """Name themes, and for each model of them their words, by what is read in texts."""
     first, units = models[0], by_document(readings[0].units, readings[0].texts)
     labels = theme_labels(models, readings[0])
-    coherence = evaluate.coherence(sp.csr_array(units), plain_profiles(first))
+    coherence = term_coherence(sp.csr_array(units), plain_profiles(first))
 
     def words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
         sums = _sums(reading, model)

@@ -11,11 +11,10 @@ from textsignal.arrays import Vector
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.families import Family
+from textsignal.training.halves import SeedWords, ThemeText, halves, match_topics, normalised
 from textsignal.training.theme_model import Prepared
 from textsignal.training.themes import fit_themes
 from textsignal.training.word_vectors import word_vectors
-from textsignal.uncertainty.refits import SeedWords, ThemeText, halves, normalised
-from textsignal.uncertainty.stability import match_topics
 
 #: Cuts into halves; the sentences and leading terms of a half at most; clusterings that a start is the best of. With 8
 #: clusterings, numbers of themes differ by which start was lucky; with 40,000 sentences they rank as with 20,000.

@@ -7,21 +7,219 @@ scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import wraps
+from io import BytesIO
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike, NDArray
+from wordcloud import WordCloud
 
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
 from textsignal.insight.revise import Topic, topic_number
-from textsignal.model import TextResponseModel
-from textsignal.plots.canvas import COLUMN_WIDTH, as_percent, axes, figure_of, place_labels, plain, styled
-from textsignal.plots.cloud import PAGE_HEIGHT, draw_cloud
-from textsignal.plots.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
+from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
+from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.search import Search
+
+#: Width of a journal's column, in inches.
+COLUMN_WIDTH = 3.4
+STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+}
+#: Where a label may stand around its point: direction, in the order of liking, and distances in points.
+DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+DISTANCES = (4, 9, 15)
+#: From a label this near to its point, in points, no line leads there.
+BESIDE = 6
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class ShownFigure(Figure):
+    """A figure that notebooks show, whether or not pyplot was imported."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Draw in our style, and leave the user's as it is."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **options: P.kwargs) -> R:
+        with mpl.rc_context(STYLE):
+            return draw(*args, **options)
+
+    return drawn
+
+
+def axes(ax: Axes | None, height: float) -> Axes:
+    """Give the axes, or else new ones in a figure of one column's width and this height, in inches."""
+    if ax is not None:
+        return ax
+    return ShownFigure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Give the figure that axes are in."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def drawable(text: str) -> str:
+    """A text in which symbols that no font at hand can draw, such as emoji, are spelt out by name.
+
+    Examples
+    --------
+    >>> drawable("caf\u00e9 \N{WORLD MAP}")
+    'caf\u00e9 [world map]'
+    """
+    fonts = [get_font(findfont(FontProperties(family=[family]))) for family in mpl.rcParams["font.family"]]
+    unknown = {c for c in text if unicodedata.category(c) == "So" and not any(f.get_char_index(ord(c)) for f in fonts)}
+    return "".join(f"[{unicodedata.name(c, 'symbol').lower()}]" if c in unknown else c for c in text)
+
+
+def plain(label: str, most: int) -> str:
+    """A label on one line, cut between words where it is too long, with no dollar sign read as mathematics.
+
+    Examples
+    --------
+    >>> plain("great, excellent, comfortable", 20)
+    'great, excellent…'
+    """
+    line = " ".join(drawable(label).split())
+    if len(line) > most:
+        cut = line[: most - 1]
+        at_word = cut.rsplit(" ", 1)[0]
+        line = (at_word if len(at_word) > most / 2 else cut).rstrip(" ,") + "…"
+    return line.replace("$", r"\$")
+
+
+def as_percent(axis: Axis) -> None:
+    """Show shares as percentages, without more digits than they need."""
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g}%"))
+
+
+def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -> None:
+    """Name points at `places` (points, 2), in data units: the first ones first, and only where there is room."""
+    figure = figure_of(ax)
+    figure.draw_without_rendering()  # the layout settles, so that sizes on the page are known
+    points = figure.dpi / 72
+    centres = ax.transData.transform(places)
+    taken = [Bbox.from_bounds(x - 3 * points, y - 3 * points, 6 * points, 6 * points) for x, y in centres]
+    for (x, y), label in zip(centres, labels, strict=True):
+        text = ax.annotate(label, (0, 0), xycoords="figure pixels", fontsize=6, va="bottom", in_layout=False)
+        size = text.get_window_extent()
+        text.remove()
+        boxes = _boxes(x, y, size.width, size.height, points)
+        box = next((box for box in boxes if _free(box, ax.get_window_extent(), taken)), None)
+        if box is not None:
+            taken.append(box)
+            _write(ax, label, box, (x, y))
+
+
+def _write(ax: Axes, label: str, box: Bbox, point: tuple[float, float]) -> None:
+    """Put a label into its box, in pixels, with a thin line to a point that is not beside it."""
+    to_data = ax.transData.inverted()
+    left, bottom = to_data.transform(box.p0)
+    halo = [withStroke(linewidth=1.5, foreground="white")]
+    ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False, path_effects=halo)
+    near = np.clip(point, box.p0, box.p1)
+    if np.hypot(*(near - point)) <= BESIDE * figure_of(ax).dpi / 72:
+        return
+    (x0, y0), (x1, y1) = to_data.transform(np.array([point, near]))
+    ax.plot([x0, x1], [y0, y1], color="#999999", linewidth=0.4, zorder=2, scalex=False, scaley=False)
+
+
+def _boxes(x: float, y: float, width: float, height: float, points: float) -> list[Bbox]:
+    """Where a label of this size may stand around (x, y), in pixels, best first."""
+    found = []
+    for distance in DISTANCES:
+        for right, up in DIRECTIONS:
+            away = distance * points
+            left = x + right * away - (1 - right) / 2 * width
+            bottom = y + up * away - (1 - up) / 2 * height
+            found.append(Bbox.from_bounds(left, bottom, width, height))
+    return found
+
+
+def _free(box: Bbox, frame: Bbox, taken: list[Bbox]) -> bool:
+    inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+    return inside and not any(box.overlaps(other) for other in taken)
+
+
+#: A cloud's size in pixels, and of its largest word.
+CLOUD_WIDTH, CLOUD_HEIGHT, LARGEST_WORD = 1360, 840, 190
+#: Its height on a page of one column's width, in inches.
+PAGE_HEIGHT = COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH
+
+
+def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray, colors: Sequence[str]) -> None:
+    """Draw words, each in its colour and in a size that goes by its number. The same words give the same picture.
+
+    Parameters
+    ----------
+    ax : axes to draw into.
+    words, sizes, colors : (words,) each; sizes are positive, and the largest come first.
+
+    Examples
+    --------
+    >>> from textsignal.plots import axes
+    >>> ax = axes(None, PAGE_HEIGHT)
+    >>> draw_cloud(ax, ["room", "view"], [2, 1], ["#0072B2", "#D55E00"])
+    >>> len(ax.images)
+    1
+    """
+    drawn = [drawable(word) for word in words]
+    color_of = dict(zip(drawn, colors, strict=True))
+    cloud = WordCloud(
+        width=CLOUD_WIDTH,
+        height=CLOUD_HEIGHT,
+        max_font_size=LARGEST_WORD,
+        relative_scaling=0.5,
+        margin=9,
+        background_color="white",
+        prefer_horizontal=1.0,
+        random_state=0,
+        font_path=findfont(FontProperties()),
+        color_func=lambda word, **_: color_of[word],
+    )
+    cloud.generate_from_frequencies({word: float(size) for word, size in zip(drawn, sizes, strict=True)})
+    ax.imshow(cloud.to_array(), interpolation="antialiased")
+    ax.axis("off")
+
 
 __all__ = [
     "COLUMN_WIDTH",
@@ -49,7 +247,7 @@ MARKERS = "osD^vPX"
 
 
 @styled
-def effects(model: TextResponseModel, ax: Axes | None = None) -> Figure:
+def effects(model: Any, ax: Axes | None = None) -> Figure:
     """Effect of every topic on the linear predictor, against the average text; of a theme, its worth less its lift.
 
     Examples
@@ -70,7 +268,7 @@ def effects(model: TextResponseModel, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def drivers(model: TextResponseModel, ax: Axes | None = None) -> Figure:
+def drivers(model: Any, ax: Axes | None = None) -> Figure:
     """What every topic is worth (to the right) and what it costs (lift, to the left), the largest lift on top.
 
     These are what-ifs on the fitted model, not causal claims; see `TextResponseModel.drivers`.
@@ -96,7 +294,7 @@ def drivers(model: TextResponseModel, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def prevalence(model: TextResponseModel, ax: Axes | None = None) -> Figure:
+def prevalence(model: Any, ax: Axes | None = None) -> Figure:
     """Share of all text in every topic, largest first.
 
     Examples
@@ -116,7 +314,7 @@ def prevalence(model: TextResponseModel, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def effect_map(model: TextResponseModel, ax: Axes | None = None) -> Figure:
+def effect_map(model: Any, ax: Axes | None = None) -> Figure:
     """Effect and prevalence of every topic, a point each.
 
     Labels never overlap: strong and prevalent topics are named first, and those left without room stay points.
@@ -145,7 +343,7 @@ def effect_map(model: TextResponseModel, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def terms(model: TextResponseModel, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figure:
+def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figure:
     """Most relevant terms of a topic: their share of the topic, beside their share of all text.
 
     Parameters
@@ -184,9 +382,7 @@ def terms(model: TextResponseModel, topic: Topic, n: int = 12, ax: Axes | None =
 
 
 @styled
-def calibration(
-    model: TextResponseModel, texts: list[str], responses: ArrayLike, n_bins: int = 10, ax: Axes | None = None
-) -> Figure:
+def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int = 10, ax: Axes | None = None) -> Figure:
     """Mean response against mean prediction, in bins of as many texts each, with 95% intervals of the mean.
 
     Give texts that were not trained on: a model fits its training texts better than others.
@@ -223,7 +419,7 @@ def calibration(
 
 
 @styled
-def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None = None) -> Figure:
+def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
     """How responses are distributed: those a model was trained on, or an array of them.
 
     Whole numbers have a bar each, other responses are binned; missing ones are left out.
@@ -235,7 +431,7 @@ def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None
     >>> [round(float(bar.get_height()), 2) for bar in figure.axes[0].patches]
     [0.25, 0.5, 0.0, 0.0, 0.25]
     """
-    responses = source.training_observed().responses if isinstance(source, TextResponseModel) else source
+    responses = source.training_observed().responses if hasattr(source, "training_observed") else source
     values = np.asarray(responses, dtype=float)
     values = values[~np.isnan(values)]
     if not values.size:
@@ -257,7 +453,7 @@ def response_distribution(source: TextResponseModel | ArrayLike, ax: Axes | None
 
 
 @styled
-def word_cloud(model: TextResponseModel, topic: Topic | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
+def word_cloud(model: Any, topic: Topic | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
     """Terms in sizes that go by their share.
 
     Of one topic: its terms, in its colour, darker where white paper would swallow it. Of all: the most frequent terms,
@@ -355,7 +551,7 @@ def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def _topics(model: TextResponseModel, n_terms: int = 10) -> pd.DataFrame:
+def _topics(model: Any, n_terms: int = 10) -> pd.DataFrame:
     """Topics with effect and prevalence; a theme's are its worth less its lift, and its share of the text."""
     table = model.topics(n_terms)
     if "effect" in table:
@@ -363,12 +559,68 @@ def _topics(model: TextResponseModel, n_terms: int = 10) -> pd.DataFrame:
     return table.assign(effect=table["worth"] - table["lift"], prevalence=table["share"])
 
 
-def _effect_name(model: TextResponseModel) -> str:
+def _effect_name(model: Any) -> str:
     return "effect on the linear predictor" if "effect" in model.topics() else "worth less lift, in the response"
 
 
-def _profiles(model: TextResponseModel) -> NDArray[np.float64]:
+def _profiles(model: Any) -> NDArray[np.float64]:
     """(topics, terms) shares of terms in each topic; a topic that died has none."""
     topics = model.components_.astype(float)
     mass = topics.sum(axis=1, keepdims=True)
     return topics / np.where(mass > 0, mass, 1)
+
+
+#: What is drawn, and what it is called.
+SHOWN = {
+    "r2": "held-out R2",
+    "stability": "stability (cosine)",
+    "coherence": "coherence (NPMI)",
+    "exclusivity": "exclusivity",
+}
+
+
+@styled
+def search(found: Search) -> Figure:
+    """Draw every measure of a search over the number of topics, with standard errors, and the recommended number.
+
+    A panel for each measure, with bars of one standard error; a line for each supervision.
+    """
+    table, recommended = found.table, found.recommended["n_topics"]
+    figure = ShownFigure(figsize=(2 * COLUMN_WIDTH, 3.6), dpi=200, layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True)
+    by = [(None, table)] if "supervision" not in table else list(table.groupby("supervision"))
+    for panel, (measure, name) in zip(panels.flat, SHOWN.items(), strict=True):
+        for (supervision, rows), color in zip(by, topic_colors(len(by)), strict=True):
+            label = None if supervision is None else f"{supervision:g}"
+            errors = rows[f"{measure}_se"]
+            panel.errorbar(rows["n_topics"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
+        panel.axvline(recommended, color=NEUTRAL, linewidth=0.8, linestyle="--")
+        panel.set_ylabel(name)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for panel in panels[1]:
+        panel.set_xlabel(f"number of {found.noun}s")
+    panels[0, 0].set_title(f"recommended: {recommended}", loc="left")
+    if len(by) > 1:
+        panels[0, 1].legend(title="supervision")
+    return figure
+
+
+@styled
+def intervals(effects: EffectTable, quantity: str = "lift", ax: Axes | None = None) -> Figure:
+    """Draw the estimates of one quantity with their intervals, the largest on top.
+
+    Parameters
+    ----------
+    effects : as `estimate_effects` returns them.
+    quantity : a quantity of the table, such as "lift" or "worth".
+    """
+    rows = effects.of(quantity)
+    place = np.arange(len(rows))[::-1]
+    own = axes(ax, 0.6 + 0.22 * len(rows))
+    own.axvline(0, color=NEUTRAL, linewidth=0.6)
+    own.hlines(place, rows["low"], rows["high"], color=POSITIVE, linewidth=1.0)
+    own.plot(rows["estimate"], place, "o", color=POSITIVE)
+    names = rows["theme"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["theme"]
+    own.set_yticks(place, names)
+    own.set_xlabel(f"{quantity}, {effects.level:.0%} intervals")
+    return figure_of(own)

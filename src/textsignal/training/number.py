@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
+from textsignal.training import agreement
+from textsignal.training.agreement import LEAST_EACH, ThemeHalves
+from textsignal.training.halves import SeedWords
+from textsignal.training.rule import COARSE_THEMES, dense_around, most_stable, why_stable
 from textsignal.training.theme_model import Prepared
-from textsignal.uncertainty import agreement
-from textsignal.uncertainty.agreement import LEAST_EACH, ThemeHalves
-from textsignal.uncertainty.refits import SeedWords
-from textsignal.uncertainty.rule import COARSE_THEMES, dense_around, most_stable, why_stable
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,12 +25,11 @@ from textsignal.reading.matrix import MatrixReader, matrix_tokens
 from textsignal.reading.observed import Observed, Tokens, observe, response_column
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader, theme_readers, theme_tokens
-from textsignal.storage import PARTS
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.training.number import Number, choose_number
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
-from textsignal.uncertainty.number import Number, choose_number
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
@@ -79,6 +79,29 @@ class Options(Protocol):
     random_state: Any
     n_jobs: int | None
     device: str
+
+
+@dataclass
+class PlainOptions:
+    """Options without a model: `Options` with the defaults of a TextResponseModel."""
+
+    n_topics: int | str | None = None
+    family: str | Family = AUTO
+    supervision: float = 0.5
+    training: str | None = None
+    word_residual: bool = False
+    levels: ArrayLike | None = None
+    max_terms: int | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    language: str | None = "english"
+    stop_words: str | Iterable[str] | None = OWN
+    seed_words: Mapping[str, Sequence[str]] | None = None
+    vectorizer: TextVectorizer | None = None
+    estimator: TopicEstimator | None = None
+    formula: str | None = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
+    device: str = "cpu"
 
 
 def training_of(options: Options) -> str:
@@ -364,3 +387,7 @@ def _default(options: Options, name: str) -> Any:
 
 def _same(one: object, other: object) -> bool:
     return one is other or bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+
+
+#: Parts that a user may give.
+PARTS = ("vectorizer", "estimator")
