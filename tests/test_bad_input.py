@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal import GLMNMF, TextResponseModel, TextVectorizer
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 
@@ -228,3 +228,61 @@ def test_questions_that_cannot_be_answered_get_a_clear_error(model, ask, message
         ask(model)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sample_weight": [1e-300] * 300}, "sample_weight is 1e-300 in row 1 (rows count from 1); give 0, or"),
+        ({"sample_weight": [1.0] * 299 + [1e31]}, "sample_weight is 1e+31 in row 300"),
+        ({"offset": [0.0] * 299 + [1e4]}, "offset is 10000 in row 300 (rows count from 1); for the binomial family"),
+        ({"covariates": pd.DataFrame({"a": [0, 1e40] * 150})}, "the largest number of 'a' is "),
+        ({"covariates": pd.DataFrame({"a": [0, 1e-40] * 150})}, "the largest number of 'a' is "),
+    ],
+)
+def test_numbers_beside_the_text_have_a_largest_size(training, given, message):
+    model = TextResponseModel(2, family="binomial", training=training)
+    assert message in error_of(model, REVIEWS.texts, REVIEWS.ratings, **given)
+
+
+@pytest.mark.parametrize(
+    ("family", "ratings", "message"),
+    [
+        ("gaussian", 1e300 * REVIEWS.ratings, "response too large; responses lie between -1e+30 and 1e+30 (row 1: "),
+        ("auto", 1e200 * REVIEWS.ratings, "response too large; responses lie between -1e+30 and 1e+30 (row 1: "),
+        ("gaussian", 1e-300 * REVIEWS.ratings, "responses differ too little: they run from 1"),
+        ("gaussian", 1e15 + REVIEWS.ratings, "subtract a constant, or give them in a smaller unit"),
+        ("poisson", 1e13 * REVIEWS.ratings, "response above 1e+12, the largest count that the poisson family takes"),
+    ],
+)
+def test_responses_have_a_largest_and_a_smallest_size(training, family, ratings, message):
+    assert message in error_of(TextResponseModel(2, family=family, training=training), REVIEWS.texts, ratings)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (GLMNMF(2, supervision=1e300), "supervision=1e+300 must be at most 1e+15"),
+        (GLMNMF(2, penalty=1e16), "penalty=1e+16 must be at most 1e+15"),
+        (GLMNMF(2, smoothing=1e16), "smoothing=1e+16 must be at most 1e+15"),
+        (JBNMF(2, alpha=1e16), "alpha=1e+16 must be at most 1e+15"),
+        (JBNMF(2, gamma=1e16), "gamma=1e+16 must be at most 1e+15"),
+    ],
+)
+def test_options_have_a_largest_size(estimator, message):
+    assert message in error_of(estimator, np.eye(4), [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (1e-300 * np.eye(4), "Values in X are between 0 and 1e-15: 4 in all, the first at row 0, column 0 (1e-300)"),
+        (1e300 * np.eye(4), "Values in X are above 1e+15: 4 in all, the first at row 0, column 0 (1e+300)"),
+    ],
+)
+def test_a_matrix_has_a_largest_and_a_smallest_size(X, message):
+    assert message in error_of(GLMNMF(2), X, [1, 2, 3, 4])
+
+
+def test_weights_of_nothing_are_our_error_for_a_matrix_too():
+    assert "sample_weight must hold" in error_of(JBNMF(2), np.eye(4), [1, 2, 3, 4], sample_weight=np.zeros(4))

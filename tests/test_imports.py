@@ -42,6 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "training.covariate_effects training.coefficient_steps training.tone_blocks training.tone_on_card",
         "training.tone",
         "training.fitted",
+        "training.response_unit",
         "training.joint",
         "training.start",
         "training",

@@ -15,6 +15,12 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from textsignal.errors import InputError
 
+#: Sizes between which squares, and sums of these, neither overflow nor vanish; of text in single precision too.
+LEAST, MOST = 1e-30, 1e30
+LEAST_OF_TEXT, MOST_OF_TEXT = 1e-15, 1e15
+#: The largest penalty, smoothing or weight of the response that can be given.
+LARGEST_OPTION = 1e15
+
 
 def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
     """Documents x terms as CSR of float32 or float64 with sorted indices and no stored zeros; X is not changed."""
@@ -35,6 +41,8 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
+    _raise_at(matrix, matrix.data > MOST_OF_TEXT, f"Values in X are above {MOST_OF_TEXT:g}")
+    _raise_at(matrix, matrix.data < LEAST_OF_TEXT, f"Values in X are between 0 and {LEAST_OF_TEXT:g}")
     return matrix
 
 
@@ -52,8 +60,38 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
 
 def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
     """How often each document counts: nonnegative, not all zero."""
-    weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    try:
+        weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
+    rows = np.flatnonzero((weight > MOST) | ((weight > 0) & (weight < LEAST)))
+    if rows.size:
+        raise InputError(
+            f"sample_weight is {weight[rows[0]]:g} in row {rows[0] + 1} (rows count from 1); "
+            f"give 0, or numbers from {LEAST:g} to {MOST:g}"
+        )
     return weight
+
+
+def check_covariate_sizes(columns: NDArray[np.float64], names: Iterable[str]) -> None:
+    """Raise where a covariate is too large, or too small, to be squared; columns : (documents, names)."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    for name, size in zip(names, largest.tolist(), strict=True):
+        if size > MOST or 0 < size < LEAST:
+            raise InputError(
+                f"covariates: the largest number of {name} is {size:g}; "
+                f"give it in another unit, so that it is between {LEAST:g} and {MOST:g}"
+            )
+
+
+def check_offset(offset: NDArray[np.float64], most: float, family: str) -> None:
+    """Raise where an offset is so large that nothing is left to explain; most : for this family, which is named."""
+    rows = np.flatnonzero(np.abs(offset) > most)
+    if rows.size:
+        raise InputError(
+            f"offset is {offset[rows[0]]:g} in row {rows[0] + 1} (rows count from 1); for the {family} family it must "
+            f"lie between {-most:g} and {most:g}: it is added to the linear predictor, such as log(exposure)"
+        )
 
 
 def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
@@ -115,13 +153,17 @@ def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
         raise InputError(f"{name}={value!r} is not known; allowed: {', '.join(map(repr, choices))}")
 
 
-def check_number(name: str, value: object, *, least: float, above: bool = False, whole: bool = False) -> None:
-    """Raise unless `value` is a finite number, at least (or above) `least`, and whole if so asked."""
+def check_number(
+    name: str, value: object, *, least: float, above: bool = False, whole: bool = False, most: float = np.inf
+) -> None:
+    """Raise unless `value` is a finite number, at least (or above) `least`, at most `most`, and whole if so asked."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     fits = number and np.isfinite(value) and (value > least if above else value >= least)  # type: ignore[operator,call-overload]
     if not fits or (whole and int(value) != value):  # type: ignore[call-overload]
         kind = "a whole number" if whole else "a number"
         raise InputError(f"{name}={value!r} must be {kind} {'above' if above else 'of at least'} {least:g}")
+    if value > most:  # type: ignore[operator]
+        raise InputError(f"{name}={value!r} must be at most {most:g}")
 
 
 def _raise_at(matrix: sp.csr_array, bad: NDArray[np.bool_], problem: str) -> None:

@@ -16,7 +16,15 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.arrays import Array, Vector
-from textsignal.checks import check_choice, check_number, check_response, check_text_matrix, check_weight, draw_seed
+from textsignal.checks import (
+    check_choice,
+    check_number,
+    check_offset,
+    check_response,
+    check_text_matrix,
+    check_weight,
+    draw_seed,
+)
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.given import Given
@@ -32,6 +40,7 @@ from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, train_joint
 from textsignal.training.loop import Losses, Watch
+from textsignal.training.response_unit import Unit
 from textsignal.training.start import INITS, STARTS, Start, given_start, unsupervised_start
 
 
@@ -214,6 +223,9 @@ class TopicEstimator(
         if not (covariates is None and offset is None):
             check_trainable(family, "covariates and an offset")
             corpus = replace(corpus, given=check_given(len(corpus.y), covariates, offset, groups))
+            check_offset(corpus.all_given.offset, family.largest_offset, family.name)
+        unit = Unit.of(family, corpus.y, corpus.weight, getattr(self, "fit_intercept", False))
+        corpus, family = unit.corpus(corpus), family.in_unit(unit.size)
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self)
         with self._compute() as compute:
@@ -227,7 +239,8 @@ class TopicEstimator(
                 Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
                 for n in range(self.n_init)
             )
-            self.fitted_ = min(map(self._train, tasks), key=lambda run: run.objective).fitted
+            fitted = min(map(self._train, tasks), key=lambda run: run.objective).fitted
+        self.fitted_ = unit.restored(fitted, float(np.sum(corpus.weight * ~np.isnan(corpus.y))))
         context.call_on_fit_task_end(estimator=self)
         return self
 
@@ -349,6 +362,9 @@ class TopicEstimator(
         encoded = family.encode(counted)
         if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
+        answered = weight * ~np.isnan(encoded)
+        if np.sum(matrix.T @ answered) == 0:
+            raise InputError("no document that has a response has a known term, so there is nothing to learn from")
         return Corpus(matrix, encoded, weight), family
 
     def _start(self, task: Task, n_topics: int) -> Start:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.checks import _numbers, check_groups
+from textsignal.checks import _numbers, check_covariate_sizes, check_groups
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 
@@ -23,4 +23,5 @@ def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = No
         if len(bad):
             place = "row {}, column {}".format(*bad[0]) if n_axes == 2 else f"row {bad[0][0]}"
             raise InputError(f"{name} must be finite numbers; the first that is none is in {place}")
+    check_covariate_sizes(columns, [f"column {number}" for number in range(columns.shape[1])])
     return Given(columns, offsets, check_groups(groups, n_documents))

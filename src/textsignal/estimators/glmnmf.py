@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from textsignal.arrays import Array
-from textsignal.checks import check_choice, check_number
+from textsignal.checks import LARGEST_OPTION, check_choice, check_number
 from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
@@ -32,6 +32,8 @@ from textsignal.training.word_effects import fit_word_effects
 PRIOR, LEARNING_RATE = 0.003, 0.1
 #: Default penalties. Predictive training fits effects and topics together, and needs more.
 DEFAULT_PENALTIES = {"joint": 0.1, "predictive": 3.0}
+#: Deviance of a document, on average, below which its response is explained but for rounding.
+LEAST_SPREAD = 1e-12
 #: Default tolerance of joint training.
 DEFAULT_TOL = 1e-4
 
@@ -153,9 +155,11 @@ class GLMNMF(TopicEstimator):
 
     def _train(self, task: Task) -> Run:
         check_choice("training", self.training, ["joint", "predictive"])
-        check_number("supervision", self.supervision, least=0)
+        check_number("supervision", self.supervision, least=0, most=LARGEST_OPTION)
         if self.penalty is not None:
-            check_number("penalty", self.penalty, least=0)
+            check_number("penalty", self.penalty, least=0, most=LARGEST_OPTION)
+        if self.word_residual:
+            check_trainable(task.family, "word_residual")
         run = self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
         return replace(run, fitted=self._with_word_effects(run.fitted, task)) if self.word_residual else run
 
@@ -172,9 +176,7 @@ class GLMNMF(TopicEstimator):
         corpus, family = task.corpus, task.family
         answered = replace(corpus, weight=np.where(np.isnan(corpus.y), 0.0, corpus.weight))
         settings = JointSettings(
-            alpha=self.supervision
-            * corpus.text_null_deviance()
-            / null_deviance(family, corpus.y, corpus.weight, corpus.offsets),
+            alpha=self.supervision * corpus.text_null_deviance() / _spread(corpus, family),
             penalty=self._penalty_of(family) * answered.mean_size * corpus.X.shape[1] / self.n_topics,
             weight_rule=AdaptiveGamma(),
             coefficient_step=NewtonStep(),
@@ -207,9 +209,8 @@ class GLMNMF(TopicEstimator):
         corpus = replace(task.corpus, X=scaled.X)
         by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
         starting = replace(task, corpus=by_length)
-        spread = null_deviance(task.family, corpus.y, corpus.weight, corpus.offsets)
         settings = PredictiveSettings(
-            supervision=self.supervision * by_length.text_null_deviance() / spread,
+            supervision=self.supervision * by_length.text_null_deviance() / _spread(corpus, task.family),
             penalty=self._penalty_of(task.family) / corpus.weight.sum(),
             fit_intercept=self.fit_intercept,
             smoothing=self.smoothing / corpus.mean_size,
@@ -241,7 +242,6 @@ class GLMNMF(TopicEstimator):
         return unsupervised_start(task.corpus, task.family, start, task.compute).topics
 
     def _with_word_effects(self, fitted: FittedTopics, task: Task) -> FittedTopics:
-        check_trainable(task.family, "word_residual")
         corpus = task.corpus
         rows = fitted.inference.rows(corpus.X)
         assert fitted.weights is not None
@@ -256,7 +256,7 @@ class GLMNMF(TopicEstimator):
         return penalty / family.unit**2
 
     def _check_predictive_options(self, task: Task) -> None:
-        check_number("smoothing", self.smoothing, least=0, above=True)
+        check_number("smoothing", self.smoothing, least=0, above=True, most=LARGEST_OPTION)
         check_number("max_epochs", self.max_epochs, least=1, whole=True)
         check_number("batch_size", self.batch_size, least=1, whole=True)
         check_number("thinning", self.thinning, least=0)
@@ -269,3 +269,14 @@ class GLMNMF(TopicEstimator):
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
         return "count" if self.training == "predictive" else "tfidf"
+
+
+def _spread(corpus: Corpus, family: Family) -> float:
+    """The response's null deviance; raises where covariates and offset leave nothing of the response."""
+    spread = null_deviance(family, corpus.y, corpus.weight, corpus.offsets)
+    if spread <= LEAST_SPREAD * float(np.sum(corpus.weight * ~np.isnan(corpus.y))):
+        raise InputError(
+            "covariates and offset explain the response completely, so that nothing is left for the text to explain; "
+            "leave out those that follow from the response, or give more documents than covariates"
+        )
+    return spread

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from textsignal.checks import check_choice, check_number
+from textsignal.checks import LARGEST_OPTION, check_choice, check_number
 from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
@@ -105,8 +105,8 @@ class JBNMF(TopicEstimator):
     def _train(self, task: Task) -> Run:
         if task.corpus.given is not None:
             raise InputError('the paper\'s model has no covariates and no offset; GLMNMF(training="joint") takes them')
-        check_number("alpha", self.alpha, least=0)
-        check_number("lam", self.lam, least=0)
+        check_number("alpha", self.alpha, least=0, most=LARGEST_OPTION)
+        check_number("lam", self.lam, least=0, most=LARGEST_OPTION)
         check_choice("coefficient_step", self.coefficient_step, ["newton", "gradient"])
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, least=0, above=True)
@@ -133,5 +133,5 @@ def _weight_rule(gamma: float | str) -> WeightRule:
         return AdaptiveGamma()
     if isinstance(gamma, str):
         raise InputError(f'gamma={gamma!r} is not known; give "adaptive" or a number of at least 0')
-    check_number("gamma", gamma, least=0)
+    check_number("gamma", gamma, least=0, most=LARGEST_OPTION)
     return FixedGamma(float(gamma))

@@ -23,6 +23,8 @@ from textsignal.families.scale import Scale
 MOST_LEVELS = 20
 #: Linear predictors between which the one of a mean is looked for.
 FURTHEST = 60.0
+#: The smallest spread of levels in the middle of the scale: where one level has all the chance there is none.
+LEAST_SPREAD = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +78,8 @@ class AdjacentCategories(Scale):
         """What moves the mean as 1 moves a binomial's, from the middle of the scale."""
         chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
         counts, places = np.arange(self._steps + 1.0), self._places
-        return float(self._steps / 4 / (chances @ (counts * places) - (chances @ counts) * (chances @ places)))
+        together = float(chances @ (counts * places) - (chances @ counts) * (chances @ places))
+        return self._steps / 4 / max(together, LEAST_SPREAD)
 
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the scale, and offsets that give every level the frequency it has."""

@@ -21,6 +21,8 @@ from textsignal.families.own import OwnDerivatives, OwnPrior
 
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
+#: The largest response, whose square, and sums of squares, are far from what a float holds.
+LARGEST_RESPONSE = 1e30
 
 
 class NoLevelsError(InputError, AttributeError):
@@ -64,6 +66,17 @@ class Family(Protocol):
     @property
     def unit(self) -> float:
         """A difference in eta that matters: 1 for logits and logarithms, else on the scale of the response."""
+
+    @property
+    def largest_offset(self) -> float:
+        """The largest offset, up or down, that leaves something to explain."""
+
+    @property
+    def in_units(self) -> bool:
+        """True if the response can be shifted, and given in another unit, without changing what explains it."""
+
+    def in_unit(self, size: float) -> Self:
+        """The family of the response divided by `size`."""
 
     @property
     def has_origin(self) -> bool:
@@ -138,6 +151,13 @@ class Common:
 
     name: ClassVar[str]
     classifies: ClassVar[bool] = False
+    #: Of logits and logarithms: beyond it chances are 0 or 1, and rates larger than any count.
+    largest_offset: ClassVar[float] = 100.0
+    in_units: ClassVar[bool] = False
+
+    def in_unit(self, size: float) -> Self:
+        """Itself: the response has no unit."""
+        return self
 
     @property
     def levels(self) -> NDArray[Any]:
@@ -319,6 +339,8 @@ def as_numbers(y: ArrayLike) -> Vector:
     if values.ndim != 1:
         raise InputError(f"the response must be one number per document; its shape is {values.shape}")
     raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
+    reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
+    raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
     return values
 
 

@@ -10,6 +10,8 @@ from textsignal.families.base import Common, as_numbers, check_whole, observed_n
 
 #: Beyond this linear predictor the rate stays as it is: no count is that large, and its square must be finite.
 LARGEST_ETA = 100.0
+#: The largest count: beyond it floats hardly tell counts apart, and a fit from a rate of 1 does not get there.
+LARGEST_COUNT = 1e12
 #: The smallest rate that an expected response of another model may have.
 LEAST_RATE = 1e-3
 
@@ -26,6 +28,8 @@ class Counts(Common):
         """The counts themselves; anything below 0 or between whole numbers raises, naming the row."""
         values = as_numbers(y)
         raise_at(values < 0, values, f"below 0; the {self.name} family takes counts", 'family="gaussian" would fit')
+        reason = f"above {LARGEST_COUNT:g}, the largest count that the {self.name} family takes"
+        raise_at(values > LARGEST_COUNT, values, reason, 'family="gaussian" takes larger numbers')
         check_whole(values, f'not a whole number; the {self.name} family takes counts, family="gaussian" any number')
         return values
 

@@ -10,6 +10,9 @@ from scipy.optimize import minimize, minimize_scalar
 from textsignal.arrays import Vector
 from textsignal.families.base import Family
 
+#: How far off the best constant may be, in units of the family; and steps towards it, at most.
+INEXACT, MOST_STEPS = 1e-2, 50
+
 
 def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
     """Twice the loss above the smallest possible one, summed over the documents that have a response.
@@ -45,9 +48,22 @@ def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | fl
         return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
 
     if family.n_predictors == 1:
-        return float(minimize_scalar(loss).x)
+        return _settled(float(minimize_scalar(loss).x), family, y, weight, offset)
     found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
     return found.x
+
+
+def _settled(constant: float, family: Family, y: Vector, weight: Vector, offset: Vector | float) -> float:
+    """The constant after Newton steps, where it is far off: a search is as exact as the constant is large."""
+    for _ in range(MOST_STEPS):
+        eta = constant_predictor(constant, y, offset)
+        curvature = max(float(weight @ family.curvature(y, eta)), np.finfo(float).tiny)
+        step = float(weight @ family.gradient(y, eta)) / curvature
+        other = constant_predictor(constant - step, y, offset)
+        if abs(step) <= INEXACT * family.unit or weight @ family.loss(y, other) > weight @ family.loss(y, eta):
+            break
+        constant -= step
+    return constant
 
 
 def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:

@@ -11,12 +11,14 @@ from scipy import stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, as_numbers, observed_numbers
+from textsignal.families.base import LARGEST_RESPONSE, Common, as_numbers, observed_numbers
 from textsignal.families.own import with_own
 from textsignal.stored_values import SMALLEST, Number, rule
 
 #: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
 LEAST_PART = 1e-8
+#: The smallest standard deviation of responses; and as a part of the largest, below which they differ by rounding.
+LEAST_DEVIATION, ROUNDING = 1e-30, 1e-11
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +36,8 @@ class Gaussian(Common):
     """
 
     name: ClassVar[str] = "gaussian"
+    largest_offset: ClassVar[float] = LARGEST_RESPONSE
+    in_units: ClassVar[bool] = True
 
     deviation: Number | None = field(default=None, metadata=rule(least=SMALLEST))
 
@@ -51,10 +55,20 @@ class Gaussian(Common):
         """Where numbers begin is up to the user."""
         return False
 
+    def in_unit(self, size: float) -> Self:
+        """The deviation divided by `size`."""
+        return self if size == 1 else replace(self, deviation=self._deviation / size)
+
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the standard deviation."""
         values = observed_numbers(y)
-        return self if self.deviation is not None else replace(self, deviation=float(np.std(values)))
+        deviation, largest = float(np.std(values)), float(np.abs(values).max())
+        if deviation < max(LEAST_DEVIATION, ROUNDING * largest):
+            raise InputError(
+                f"responses differ too little: they run from {values.min():.17g} to {values.max():.17g}, "
+                f"their standard deviation is {deviation:g}; subtract a constant, or give them in a smaller unit"
+            )
+        return self if self.deviation is not None else replace(self, deviation=deviation)
 
     def encode(self, y: ArrayLike) -> Vector:
         """The numbers themselves."""

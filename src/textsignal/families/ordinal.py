@@ -25,6 +25,8 @@ from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 MOST_LEVELS = 20
 #: How far from the thresholds linear predictors are looked for.
 FURTHEST = 40.0
+#: Between thresholds that are further apart nothing changes, and exp would overflow.
+WIDEST_GAP = 700.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,7 +199,7 @@ class Ordinal(Common):
 
         of_low, of_high = bell(low - eta), bell(eta - high)
         counts, gaps = by_level(np.ones(len(y))), np.diff(self._thresholds)
-        pull = counts[1:-1] / np.expm1(gaps)
+        pull = counts[1:-1] / np.expm1(np.minimum(gaps, WIDEST_GAP))
         stiff = pull / -np.expm1(-gaps)
         slope = by_level(expit(low - eta))[1:] - by_level(expit(eta - high))[:-1]
         slope[1:] -= pull

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
@@ -46,6 +47,9 @@ class Scale(Common):
             raise InputError(f"{kind}: step={self.step!r} is not a number above 0")
         if self.lowest is not None and not (_is_whole if self.step == 1 else _is_number)(self.lowest):
             raise InputError(f"{kind}: lowest={self.lowest!r} is not a {'whole ' if self.step == 1 else ''}number")
+        if max(abs(self.lowest or 0), self.step) > LARGEST_WHOLE:
+            what = f"lowest={self.lowest!r} and step={self.step!r}"
+            raise InputError(f'{kind}: {what} must be at most {LARGEST_WHOLE:g}; family="gaussian" takes larger ones')
         if self.n is not None and self.n < 1:
             raise InputError(f"{kind}: n={self.n} gives fewer than two levels; n must be 1 or more")
         if self.n is not None and self.n > WIDEST_SCALE:
@@ -196,7 +200,12 @@ def _plain(value: float) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def _is_whole(value: Any) -> bool:

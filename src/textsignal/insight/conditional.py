@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal.checks import check_choice, check_groups
+from textsignal.checks import check_choice, check_covariate_sizes, check_groups
 from textsignal.data.covariates.design import Design, as_offset, as_table, missing_cells
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.data.covariates.given import Given
@@ -70,6 +70,7 @@ def observe_given(
         added = as_offset(offset, len(observed.tokens))
         design = Design.learn(table, formula, observed.weight, added)
         given = design.given(table, added, len(observed.tokens))
+    check_covariate_sizes(given.columns, [repr(name) for name in design.names])
     return observed.with_given(Given(given.columns, given.offset, numbers)), design
 
 

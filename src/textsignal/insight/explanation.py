@@ -23,6 +23,8 @@ from textsignal.training.effects import CentredEffects, word_shares
 TOPIC_WORDS, LEAST_PART = 5, 0.25
 #: Linear predictors that are closer than this are one.
 SAME = 1e-6
+#: The same as a share of large ones, which hold no smaller difference.
+ROUNDED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,9 @@ def slope_of(family: Family, baseline: float, eta: float) -> float:
     >>> round(slope_of(Binomial(4, 1), 0.0, 0.0), 3), round(slope_of(Binomial(4, 1), 0.0, 2.0), 3)
     (1.0, 0.762)
     """
-    if abs(eta - baseline) < SAME:
-        baseline, eta = baseline - SAME, baseline + SAME
+    same = max(SAME, ROUNDED * abs(baseline))
+    if abs(eta - baseline) < same:
+        baseline, eta = baseline - same, baseline + same
     low, high = family.mean(np.array([baseline, eta]))
     return float((high - low) / (eta - baseline))
 

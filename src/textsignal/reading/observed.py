@@ -84,10 +84,7 @@ def observe(
     column = response_column(tokens, responses)
     values = as_numbers(as_response(column)) if family is None else in_numbers(column, family)
     if sample_weight is not None:
-        try:
-            check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"sample_weight must hold a number of at least 0 for each text: {error}") from error
+        check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
     return Observed(tokens, values, sample_weight, family=family)
 
 

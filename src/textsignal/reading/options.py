@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from textsignal.arrays import Vector
-from textsignal.checks import check_choice, check_number, draw_seed
+from textsignal.checks import check_choice, check_number, check_offset, draw_seed
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import kernels_of, local_compute
 from textsignal.errors import InputError
@@ -191,7 +191,10 @@ def _fit_classes(options: Options, observed: Observed, family: Family) -> ClassR
 def response_of(options: Options, observed: Observed) -> Response:
     """The response that a model of themes is to explain; raises where there is nothing to explain."""
     counted = np.where(observed.weight > 0, observed.responses, np.nan)
-    return Response(counted, families_of(options, counted, observed.family), observed.given)
+    families = families_of(options, counted, observed.family)
+    if observed.given is not None:
+        check_offset(observed.given.offset, families.families[0].largest_offset, families.families[0].name)
+    return Response(counted, families, observed.given)
 
 
 def families_of(options: Options, counted: Vector, family: Family | None = None) -> Candidates:

@@ -227,14 +227,15 @@ class Fitting:
         model, sums, directions = self.model, self.sums, self.directions
         gradient = model.slope(sums.response, self.parameters)
         hessian, moving = model.information(sums.response), model.moving(sums.response)
-        slope, n_own = gradient.ravel(), directions.shape[1]
-        if n_own:
+        slope, n_moving = gradient.ravel(), 0
+        if directions.shape[1]:
             prior = self._prior(model.family)
             slope = np.concatenate([slope, directions.T @ (sums.slope + prior.slope)])
             bend = directions.T @ (sums.bend + prior.bend) @ directions
             hessian = _bordered(hessian, sums.cross, bend)
-            moving = np.concatenate([moving, np.ones(n_own, dtype=bool)])
-        direction = newton_direction(slope, hessian, moving, n_own)
+            curved = np.diag(bend) > LEAST_CURVATURE
+            moving, n_moving = np.concatenate([moving, curved]), int(curved.sum())
+        direction = newton_direction(slope, hessian, moving, n_moving)
         coefficients = direction[: gradient.size].reshape(gradient.shape)
         return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
 

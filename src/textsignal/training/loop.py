@@ -108,7 +108,8 @@ def run(method: Method[S], *, max_iter: int, tol: float, watch: Watch) -> Soluti
     state = method.init()
     trace = [state.losses]
     for iteration in range(1, max_iter + 1):
-        state = method.step(state)
+        with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long, which raise below
+            state = method.step(state)
         trace.append(state.losses)
         before, after = trace[-2].objective, trace[-1].objective
         if not np.isfinite(after):

@@ -171,6 +171,8 @@ def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vec
     if not len(responses.y) or np.ptp(responses.y) == 0:
         return np.zeros((responses.all.n_features, TONE_FOLDS + 1))
     scale = _scale(responses, family)
+    if scale.slope == 0:  # what is known of the linear predictor explains every response
+        return np.zeros((responses.all.n_features, TONE_FOLDS + 1))
     answered = compute.engine.keep(lambda block: block.then(ToneBlock.answered), blocks)
     effects = _mean_of_runs(answered, responses.answered, scale, family, compute)
     if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:

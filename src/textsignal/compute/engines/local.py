@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from itertools import islice, pairwise
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Self, cast
@@ -78,7 +79,9 @@ class LocalEngine:
         """
         task = _Task(step, blocks)
         helpers = min(self.n_threads, len(blocks)) - 1
-        others = [] if self._pool is None else [self._pool.submit(task.work) for _ in range(helpers)]
+        # In the caller's context, which holds what NumPy does about overflow.
+        works = [functools.partial(copy_context().run, task.work) for _ in range(helpers)]
+        others = [] if self._pool is None else [self._pool.submit(work) for work in works]
         try:
             task.work()
         finally:
