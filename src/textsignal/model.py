@@ -25,12 +25,13 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO
 from textsignal.insight.beside import name_of
 from textsignal.insight.conditional import Conditional, observe_given, texts_and_covariates
-from textsignal.insight.explanation import Explanation
+from textsignal.insight.explanation import Explanation, explain
 from textsignal.insight.findings import Drivers
 from textsignal.insight.growing import Growing
 from textsignal.insight.naming import Naming
 from textsignal.insight.revise import Revisable
 from textsignal.insight.speaking import Speaking
+from textsignal.insight.table import topics_of
 from textsignal.reading import options as parts
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import NOT_STORED
@@ -271,7 +272,7 @@ class TextResponseModel(
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        table = self.reader_.topics(self.labels_, n_terms, self.naming_.better)
+        table = topics_of(self.reader_, self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
         table.attrs |= {"basis": self.reader_.basis} if self.reader_.basis else {}
         return table
@@ -295,7 +296,7 @@ class TextResponseModel(
         check_is_fitted(self)
         average = self.design_ is not None and covariates is None and offset is None
         given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
-        return self.reader_.explain(text, self._topic_names(), given)
+        return explain(self.reader_, text, self._topic_names(), given)
 
     def predictions(
         self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None

@@ -24,6 +24,7 @@ from textsignal.arrays import Vector
 from textsignal.compute.counting import row_keys
 from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
+from textsignal.compute.hashing import Keys
 from textsignal.data.batches import Batch, Source, read_batches
 from textsignal.data.cells import Dropping, bad_together, beside_in, usable_rows
 from textsignal.data.files import check_file
@@ -36,7 +37,6 @@ from textsignal.reading.themes import ThemeReader, theme_tokens
 from textsignal.text.encoded import as_bytes, texts_at
 from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
 from textsignal.text.units import SentenceTexts
-from textsignal.training.draws import Keys
 from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read

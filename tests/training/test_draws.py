@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textsignal.training.draws import document_keys, drawn, half_memory, thinned, unit_halves
+from textsignal.compute.hashing import drawn
+from textsignal.training.draws import document_keys, half_memory, thinned, unit_halves
 
 X = sp.csr_array(np.random.default_rng(3).poisson(1.0, size=(400, 60)).astype(float))
 KEYS = document_keys(X)

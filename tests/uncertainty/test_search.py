@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 import textsignal as ts
+from textsignal.compute.hashing import drawn
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.encoded import text_keys
 from textsignal.training import agreement, number
-from textsignal.training.draws import drawn
 from textsignal.training.rule import dense_around, eligible, in_words, most_stable, recommended, skilled
 from textsignal.uncertainty import search_cells
 from textsignal.uncertainty.search_cells import ThemeCells, folds_of

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.data.batches import Batch
 from textsignal.data.rows import BadRows, ParsedResponse, Problem, check_rows, parse_response
+from textsignal.data.texts import checked_texts
 from textsignal.errors import InputError
-from textsignal.text.encoded import checked_texts
 
 #: Cells that are kept of rows that are bad for one reason.
 NAMED = 5

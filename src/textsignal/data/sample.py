@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textsignal.checks import check_number
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.data.batch_files import Notice
 from textsignal.data.batches import Batch, Given, Source, read_batches
 from textsignal.errors import InputError
-from textsignal.training.draws import Keys, drawn
 
 #: Rows and text that are held before some of it is let go, beside what is wanted.
 _SLACK = 1.25

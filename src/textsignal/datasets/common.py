@@ -8,10 +8,10 @@ from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import r2_score
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
 
 Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
 Seed = int | np.random.Generator | None
@@ -23,7 +23,7 @@ def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> flo
     y = observed[chosen]
     if len(np.unique(y)) < 2:
         raise InputError(f"rows must select at least two different ratings, got {len(y)} rows of one rating")
-    return r2_score(y, predicted[chosen])
+    return float(r2_score(y, predicted[chosen]))
 
 
 def check_integer(name: str, value: int, *, at_least: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,19 @@ from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions, RenderableType
 
 from textsignal.arrays import Vector
+from textsignal.data.covariates.given import Given
 from textsignal.estimators import Predictions
-from textsignal.families import Family
+from textsignal.families import Family, check_trainable
 from textsignal.insight import explanation_views as show
-from textsignal.text.spans import LocatedText, Token
+from textsignal.insight.theme_sentences import sentence_table
+from textsignal.reading.classes import ClassReader
+from textsignal.reading.matrix import MatrixReader
+from textsignal.reading.reader import Reader
+from textsignal.reading.themes import ThemeReader
+from textsignal.reading.words import shown_word
+from textsignal.text.spans import LocatedText, Token, located_words
 from textsignal.training.effects import CentredEffects, word_shares
+from textsignal.training.theme_reading import FittedThemes, ThemeReading
 
 #: Words that are listed for a topic: so many, with at least this part of the largest share.
 TOPIC_WORDS, LEAST_PART = 5, 0.25
@@ -209,3 +218,118 @@ def joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
         else:
             marks.append(Mark(token.start, token.end, contribution))
     return tuple(marks)
+
+
+NEUTRAL = "a text with nothing good or bad in it"
+
+
+def explain_themes(
+    model: FittedThemes, reading: ThemeReading, predictions: Predictions, labels: Sequence[str]
+) -> Explanation:
+    """Put together what is known of one text; reading and predictions are of one document."""
+    effects, texts = model.effects, reading.texts
+    sentence = texts.sentence_of_word
+    by_theme = reading.places[sentence] * effects.gamma * reading.word_tone(model.features)[:, None]
+    names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
+    tone, speaking = effects.gamma * reading.tone[0], effects.beta * reading.shares[0]
+    topics = {
+        "topic": np.arange(model.n_themes),
+        "label": list(labels),
+        "share": reading.shares[0],
+        "tone": tone,
+        "speaking": speaking,
+        "contribution": tone + speaking,
+        "words": [_leading_words(names, column) for column in by_theme.T],
+    }
+    tokens = _tokens(reading)
+    baseline = effects.constant + float(predictions.given[0])
+    slope = slope_of(predictions.family, baseline, float(predictions.eta[0]))
+    sentences = sentence_table(reading, effects, list(labels)).drop(columns="document")
+    return Explanation(
+        text=texts.texts[0],
+        baseline=baseline,
+        beyond=0.0,
+        linear_predictor=float(predictions.eta[0]),
+        baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
+        prediction=float(predictions.mean[0]),
+        probabilities=predictions.by_level.iloc[0].rename("probability"),
+        unknown=bool(predictions.unknown[0]),
+        unknown_words=_unknown(reading, tokens),
+        topics=largest_first(topics, slope),
+        words=largest_first(_words(names, by_theme, reading.places[sentence]), slope),
+        marks=joined_marks(tokens, by_theme.sum(axis=1)),
+        neutral=NEUTRAL,
+        slope=slope,
+        sentences=sentences.assign(points=sentences["contribution"] * slope),
+    )
+
+
+def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
+    total = pd.Series(contributions).groupby(np.array(names, dtype=object), sort=False).sum().abs()
+    return [str(total.index[place]) for place in leading(total.to_numpy())]
+
+
+def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, Any]:
+    """Every word of the text, as itself or negated: how often, what it adds, and its first sentence's theme."""
+    columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "topic": places.argmax(axis=1)}
+    grouped = pd.DataFrame(columns).groupby("word", sort=False)
+    return {
+        "word": list(grouped.groups),
+        "count": grouped.size().to_numpy(),
+        "contribution": grouped["contribution"].sum().to_numpy(),
+        "topic": grouped["topic"].first().to_numpy(),
+    }
+
+
+def _tokens(reading: ThemeReading) -> list[Token]:
+    """Every word of the text and where it stands, in the order of the reading's codes."""
+    text = reading.texts.texts[0]
+    return [
+        Token(token.word, start + token.start, start + token.end)
+        for start, end in reading.texts.spans.tolist()
+        for token in located_words(text[start:end])
+    ]
+
+
+def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Words and negated words that are in nothing the model knows, each once."""
+    texts = reading.texts
+    known = set(reading.occurrences.words.tolist())
+    names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
+    return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))
+
+
+@singledispatch
+def explain(reader: Reader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for average."""
+    raise TypeError(f"a {type(reader).__name__} explains nothing")
+
+
+@explain.register(ThemeReader)
+def _explain_theme(reader: ThemeReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+    reading = reader.read([text], given)
+    assert reading.sentences is not None
+    return explain_themes(reader.fitted, reading.sentences, reading.predictions, labels)
+
+
+@explain.register(MatrixReader)
+def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+    check_trainable(reader.family, "explanations")
+    row = sp.csr_array(reader.vectorizer.transform([text]))
+    scaled = reader.estimator.inference.rows(row)
+    return explain_text(
+        located=reader.vectorizer.locate(text),
+        row=row,
+        direct=scaled.data * reader.estimator.word_effects_[scaled.indices],
+        predictions=reader._predictions(row, given),
+        centred=reader.estimator.centred_effects,
+        intercept=reader.estimator.intercept_,
+        topics=reader.estimator.components_,
+        labels=labels,
+        terms=reader.terms,
+    )
+
+
+@explain.register(ClassReader)
+def _explain_class(reader: ClassReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
+    raise reader.of_one_class("explanations")

@@ -23,6 +23,7 @@ from textsignal.insight.findings import Drivers
 from textsignal.insight.naming import PERCENTAGE_POINTS, Naming
 from textsignal.insight.ranges import check_interval, with_clear
 from textsignal.insight.revise import Labels, Topic, topic_number
+from textsignal.insight.table import with_words
 from textsignal.insight.theme_sentences import find_sentences, sentence_table
 from textsignal.insight.trusted import Trusted
 from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
@@ -117,7 +118,7 @@ class Speaking(Trusted):
                 reading = reader.read(observed.tokens, observed.given)
                 spoken = reader.spoken(reading, observed.responses, observed.weight)
             judged = spoken.judged(self.naming_.better)
-            return reader.drivers(grouped_drivers(judged, by), self.labels_, n_terms)
+            return with_words(reader, grouped_drivers(judged, by), self.labels_, n_terms)
 
         if not isinstance(self.reader_, ClassReader):
             made = table(self.reader_, given)

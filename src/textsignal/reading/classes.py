@@ -16,7 +16,6 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.bernoulli import Bernoulli
-from textsignal.insight.explanation import Explanation
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
@@ -132,10 +131,6 @@ class ClassReader:
         """(documents, classes - 1) linear predictors of the family; of_each : (documents,) that of each class."""
         return class_predictors(self.coefficients, np.column_stack(of_each))
 
-    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-        """One row per class and theme."""
-        return by_class({name: self.of_class(name).topics(labels, n_terms, better) for name in self.classes})
-
     @property
     def trained(self) -> Spoken:
         """What is said of themes, which each class has its own of."""
@@ -144,14 +139,6 @@ class ClassReader:
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What is said of themes, which each class has its own of."""
         raise self.of_one_class("drivers and reports")
-
-    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """Drivers, which each class has its own of."""
-        raise self.of_one_class("drivers and reports")
-
-    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-        """What moves a prediction, which each class has its own of."""
-        raise self.of_one_class("explanations")
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ClassReader:
         """The same with other themes."""

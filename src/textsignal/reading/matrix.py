@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
@@ -15,8 +14,6 @@ from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable
-from textsignal.insight.explanation import Explanation, explain_text
-from textsignal.insight.table import topic_table
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.text.tokens import TokenisedTexts
@@ -129,32 +126,6 @@ class MatrixReader:
         """What the estimator says of the response."""
         return self._predictions(sp.csr_array(self.vectorizer.transform(self.tokenise(texts))), given)
 
-    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-        """One row per topic, strongest positive effect first; where classes have no order, for each of them.
-
-        Effects of a class are on the logarithm of its probability, against the average class.
-        """
-        centred = self.estimator.centred_effects
-
-        def table(effects: Vector) -> pd.DataFrame:
-            return topic_table(
-                topics=self.estimator.components_ / centred.size[:, None],
-                effects=effects,
-                prevalence=centred.prevalence,
-                coherence=self.coherence,
-                terms=self.terms,
-                labels=labels,
-                n_terms=n_terms,
-            )
-
-        if self.family.n_predictors == 1:
-            return table(centred.effects)
-        effects = np.column_stack([np.zeros(len(centred.effects)), centred.effects])
-        tables = [table(column) for column in (effects - effects.mean(axis=1, keepdims=True)).T]
-        parts = [part.assign(**{"class": label}) for part, label in zip(tables, self.family.levels, strict=True)]
-        joined = pd.concat(parts, ignore_index=True)
-        return joined[["class", *tables[0].columns]]
-
     @property
     def trained(self) -> None:
         """Nothing is kept of what the training texts say."""
@@ -173,33 +144,10 @@ class MatrixReader:
             weight=np.ones(n_texts) if weight is None else weight,
         )
 
-    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """A table of drivers with labels and terms."""
-        shown = self.topics(labels, n_terms).set_index("topic")
-        table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
-        return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
-
     def _predictions(self, X: sp.csr_array, given: Given | None) -> Predictions:
         n_documents, effects = X.shape[0], self.covariates[0]
         given = given or Given(np.zeros((n_documents, len(effects))), np.zeros(n_documents))
         return self.estimator.predictions(X, covariates=given.columns, offset=given.offset)
-
-    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-        """What moves the prediction of one text."""
-        check_trainable(self.family, "explanations")
-        row = sp.csr_array(self.vectorizer.transform([text]))
-        scaled = self.estimator.inference.rows(row)
-        return explain_text(
-            located=self.vectorizer.locate(text),
-            row=row,
-            direct=scaled.data * self.estimator.word_effects_[scaled.indices],
-            predictions=self._predictions(row, given),
-            centred=self.estimator.centred_effects,
-            intercept=self.estimator.intercept_,
-            topics=self.estimator.components_,
-            labels=labels,
-            terms=self.terms,
-        )
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
         """The same with other topics, refitted to what was observed."""

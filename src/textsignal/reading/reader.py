@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, Self
 
-import pandas as pd
-
 from textsignal.arrays import Array, Vector
 from textsignal.data.covariates.given import Given
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.insight.explanation import Explanation
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 
@@ -60,21 +57,12 @@ class Reader(Protocol):
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
         """What it says of the response: that part of `read`, in less time."""
 
-    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-        """One row per topic; better : 1 where more of the response is, -1 where less is."""
-
     @property
     def trained(self) -> Spoken | None:
         """What the training texts say about topics, where that is kept."""
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
         """What texts say about topics, by numbers that have not seen their responses."""
-
-    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """A table of drivers with labels, words and terms."""
-
-    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-        """What moves the prediction of one text; labels : of all topics."""
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:
         """The same with other topics (topics, terms) of these weights, refitted to what was observed."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -18,12 +17,9 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.labels import numbered
-from textsignal.insight.drivers import driver_table
-from textsignal.insight.explanation import Explanation
-from textsignal.insight.theme_explanation import explain_themes
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
-from textsignal.reading.words import ThemeWords, plain_profiles, ranked_terms, theme_words
+from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
 from textsignal.text.tokens import TokenisedTexts
@@ -162,13 +158,6 @@ class ThemeReader:
             )
         )
 
-    def topics(self, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-        """One row per theme, the largest lift first."""
-        table = driver_table(self.trained.judged(better))
-        shown = self.drivers(table, labels, n_terms)
-        shown.insert(len(shown.columns) - 1, "coherence", self.coherence)
-        return shown.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
-
     @property
     def trained(self) -> Spoken:
         """What the documents that the model knows say about themes."""
@@ -201,24 +190,6 @@ class ThemeReader:
         effects = self.fitted.effects
         eta = effects.linear_predictor(tone, shares) + given
         return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
-
-    def drivers(self, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int) -> pd.DataFrame:
-        """A table of drivers with labels, words and terms."""
-        numbers = table["topic"].to_numpy()
-        named = [own or made for own, made in zip(labels, self.words.labels, strict=True)]
-        ranked = ranked_terms(self.fitted)[:, :n_terms]
-        place = table.columns.get_loc("topic") + 1
-        table.insert(place, "label", [named[k] for k in numbers])
-        place = table.columns.get_loc("badly") + 1
-        table.insert(place, "raises", [self.words.raises[k] for k in numbers])
-        table.insert(place + 1, "lowers", [self.words.lowers[k] for k in numbers])
-        return table.assign(terms=[[self.terms[j] for j in ranked[k]] for k in numbers])
-
-    def explain(self, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-        """What moves the prediction of one text."""
-        reading = self.read([text], given)
-        assert reading.sentences is not None
-        return explain_themes(self.fitted, reading.sentences, reading.predictions, labels)
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ThemeReader:
         """The same with other themes: sentences are placed anew and the GLM on themes is fitted again."""

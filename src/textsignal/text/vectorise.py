@@ -13,8 +13,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from textsignal.data.texts import checked_texts
 from textsignal.errors import InputError
-from textsignal.text.encoded import checked_texts
 from textsignal.text.markup import without_markup
 from textsignal.text.spans import LocatedText, located_terms, located_words
 from textsignal.text.tokenise import stop_words as stop_words_of

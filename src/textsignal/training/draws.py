@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.compiling import compiling
-
-Keys = NDArray[np.uint64]
+from textsignal.compute.hashing import SPREAD, Keys, drawn, mix, mixed
 
 #: Equal parts of [0, 1) that draws of thinning visit in turn; a prime.
 STRATA = 5
-#: Spreads small numbers over 64 bits: an odd one near 2^64 over the golden ratio.
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def document_keys(X: sp.csr_array) -> Keys:
@@ -38,14 +35,7 @@ def mixed_with(keys: Keys, *columns: Vector) -> Keys:
     for column in columns:
         # One NaN for all, and one zero.
         numbers = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
-        keys = _mixed(keys ^ _mixed(numbers))
-    return keys
-
-
-def drawn(keys: Keys, *draw: int) -> Keys:
-    """(documents,) new numbers from keys, others for every draw."""
-    for number in draw:
-        keys = _mixed(keys + _mixed(np.array([number], dtype=np.uint64) + np.uint64(1)))
+        keys = mixed(keys ^ mixed(numbers))
     return keys
 
 
@@ -86,7 +76,7 @@ def _halve(rows, indptr, indices, data, sizes, cuts, side, half_indptr, half_ind
     for place, i in enumerate(rows):
         start, squares = end, 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            coin = _mix(cuts[place] ^ (np.uint64(indices[p]) + np.uint64(1)) * SPREAD) >> np.uint64(63)
+            coin = mix(cuts[place] ^ (np.uint64(indices[p]) + np.uint64(1)) * SPREAD) >> np.uint64(63)
             kept = np.int64(coin == side)
             # Written whether kept or not: nobody can predict a coin, and a wrong guess costs more than the writing.
             half_indices[end] = indices[p]
@@ -128,30 +118,16 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
     for place, i in enumerate(rows):
         scale = 1 / (1 - rate[i])
         for p in range(indptr[i], indptr[i + 1]):
-            term = _mix(np.uint64(indices[p]) + one)
-            order = _mix(orders[i] ^ term)
+            term = mix(np.uint64(indices[p]) + one)
+            order = mix(orders[i] ^ term)
             # A line modulo a prime visits every part once.
             part = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
-            uniform = np.float64(_mix(draws[i] ^ term) >> np.uint64(11)) * 2.0**-53
+            uniform = np.float64(mix(draws[i] ^ term) >> np.uint64(11)) * 2.0**-53
             if (np.float64(part) + uniform) / STRATA >= rate[i]:
                 kept_indices[kept] = indices[p]
                 kept_data[kept] = data[p] * scale
                 kept += 1
         kept_indptr[place + 1] = kept
-
-
-def _mixed(numbers: Keys) -> Keys:
-    """Every bit of the result depends on every bit of the number."""
-    mixed: Keys = _mix(numbers)
-    return mixed
-
-
-@compiling()
-def _mix(number):  # type: ignore[no-untyped-def]
-    """SplitMix64's finaliser."""
-    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return number ^ (number >> np.uint64(31))
 
 
 @compiling()
@@ -161,8 +137,8 @@ def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
     for i in range(len(keys)):
         total = np.uint64(0)
         for p in range(indptr[i], indptr[i + 1]):
-            total += _mix(np.uint64(indices[p]) + np.uint64(1))
-        keys[i] = _mix(total)
+            total += mix(np.uint64(indices[p]) + np.uint64(1))
+        keys[i] = mix(total)
     return keys
 
 
@@ -174,6 +150,6 @@ def _keys_of_values(indptr, indices, data):  # type: ignore[no-untyped-def]
         total = np.uint64(0)
         for p in range(indptr[i], indptr[i + 1]):
             bits = np.float64(data[p]).view(np.uint64)
-            total += _mix(_mix(np.uint64(indices[p]) + np.uint64(1)) ^ _mix(bits))
-        keys[i] = _mix(total)
+            total += mix(mix(np.uint64(indices[p]) + np.uint64(1)) ^ mix(bits))
+        keys[i] = mix(total)
     return keys

@@ -12,8 +12,8 @@ from scipy.optimize import linear_sum_assignment
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.text.tokenise import normalise
-from textsignal.training.draws import Keys, drawn
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 from textsignal.training.themes import Themes, fit_themes
 from textsignal.training.word_vectors import TRIES, word_vectors

@@ -22,10 +22,11 @@ import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Means, Rows, pad
 from textsignal.families import Family
 from textsignal.training.corpus import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
-from textsignal.training.draws import Keys, document_keys, drawn, thinned
+from textsignal.training.draws import document_keys, thinned
 from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.text.units import SentenceTexts
-from textsignal.training.draws import Keys, drawn
 
 #: Bounds that a sample may have, the least first: three quarters of each is the one before.
 BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)

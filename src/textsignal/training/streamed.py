@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute, Item
+from textsignal.compute.hashing import Keys
 from textsignal.data.rows import BadRows
 from textsignal.families import Family
 from textsignal.text.counts import TextCounts, count_texts
@@ -25,7 +26,6 @@ from textsignal.text.features import Features
 from textsignal.text.merged import MergedCounts
 from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys
 from textsignal.training.sample import Sample
 from textsignal.training.tone import BLOCK, n_blocks_of, tone_effects
 from textsignal.training.tone_blocks import ToneBlock, tone_block

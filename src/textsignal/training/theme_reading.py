@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.compute.counting import word_sums
 from textsignal.compute.engines import Compute, Engine
+from textsignal.compute.hashing import Keys
 from textsignal.families import Family
 from textsignal.stored_values import rule
 from textsignal.text.features import WORD, Features, Occurrences
@@ -23,7 +24,6 @@ from textsignal.text.tokenise import is_language_name
 from textsignal.text.tokens import count_codes
 from textsignal.text.units import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
-from textsignal.training.draws import Keys
 from textsignal.training.themes import MOST_SHARE, Themes, shares_of
 from textsignal.training.tone import Tone
 

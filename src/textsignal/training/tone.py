@@ -29,10 +29,11 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.gpu import kernels as gpu
 from textsignal.compute.gpu.tone import Steps
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Kernels, Rows
 from textsignal.families import Family, best_constant
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys, drawn, half_memory, unit_halves
+from textsignal.training.draws import half_memory, unit_halves
 from textsignal.training.inference import unit_rows
 from textsignal.training.tone_blocks import TONE_FOLDS, Blocks, ToneBlock, tone_block, tone_folds
 from textsignal.training.tone_on_card import documents_on_card, visits_on_card, walk_on_card

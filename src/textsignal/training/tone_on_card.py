@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from textsignal.arrays import Array, Vector
 from textsignal.compute.gpu.code import cupy
 from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, Documents, Steps, Visits, walk
+from textsignal.compute.hashing import Keys
 from textsignal.compute.kernels import Rows
 from textsignal.errors import InputError
 from textsignal.families import Family, Gaussian, NegativeBinomial
 from textsignal.families.logistic import Logistic
-from textsignal.training.draws import Keys
 
 
 def slope_of(family: Family) -> str:

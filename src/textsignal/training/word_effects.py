@@ -29,9 +29,9 @@ from scipy.optimize import Bounds, minimize
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
+from textsignal.compute.hashing import Keys
 from textsignal.families import Family, best_constant, constant_predictor, deviance, null_deviance
 from textsignal.training.corpus import Corpus
-from textsignal.training.draws import Keys
 
 #: Ridge penalties that are tried, strongest first, in units of the loss' curvature.
 RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.compute.hashing import Keys
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError
 from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader
-from textsignal.training.draws import Keys
 from textsignal.training.theme_reading import read_features
 from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate

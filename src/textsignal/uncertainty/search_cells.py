@@ -23,6 +23,7 @@ from sklearn.model_selection import GroupKFold
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.compute.hashing import Keys, drawn
 from textsignal.estimators import GLMNMF
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, log_scores
@@ -33,7 +34,7 @@ from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts
 from textsignal.training import agreement
 from textsignal.training.agreement import ThemeHalves
-from textsignal.training.draws import Keys, drawn, unit_halves
+from textsignal.training.draws import unit_halves
 from textsignal.training.halves import halves, match_topics
 from textsignal.training.theme_model import Prepared, fit_prepared
 from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of

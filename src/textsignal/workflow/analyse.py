@@ -25,7 +25,7 @@ from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers
 from textsignal.insight.findings import Drivers, finding_of
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import check_interval, with_clear
-from textsignal.insight.table import with_lists_as_text
+from textsignal.insight.table import with_lists_as_text, with_words
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
@@ -290,7 +290,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
     )
 
     def drivers(groups: pd.Series | None) -> pd.DataFrame:
-        return model.reader_.drivers(grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
+        return with_words(model.reader_, grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
 
     return Analysis(
         model,

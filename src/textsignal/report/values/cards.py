@@ -10,6 +10,7 @@ import numpy as np
 
 from textsignal.insight.drivers import driver_table
 from textsignal.insight.naming import Naming
+from textsignal.insight.table import topics_of, with_words
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
@@ -30,8 +31,8 @@ Quotes = Callable[[int], tuple[QuoteGroup, ...]]
 def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettings) -> list[TopicCard]:
     """One card per topic, the largest lift first."""
     reader = model.reader_
-    table = reader.drivers(driver_table(documents.spoken), model.labels_, CARD_TERMS)
-    described = reader.topics(model.labels_, 1).set_index("topic")
+    table = with_words(reader, driver_table(documents.spoken), model.labels_, CARD_TERMS)
+    described = topics_of(reader, model.labels_, 1).set_index("topic")
     stability = topic_stability(model, documents.reading)
     names = unique_labels(table["label"].map(one_line).tolist())
     cards = [
