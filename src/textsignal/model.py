@@ -3,48 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import storage, streaming
 from textsignal.arrays import Array
-from textsignal.checks import check_number
+from textsignal.checks import check_choice, check_number
 from textsignal.compute.engines import Engine
-from textsignal.data.covariates.design import Design
+from textsignal.compute.engines.local import local_compute
+from textsignal.data.covariates.design import Design, as_offset, as_table
+from textsignal.data.covariates.given import Given
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
-from textsignal.families import Family
+from textsignal.families import Family, check_trainable
 from textsignal.families.auto import AUTO
-from textsignal.insight.beside import name_of
-from textsignal.insight.conditional import Conditional, observe_given, texts_and_covariates
-from textsignal.insight.explanation import Explanation, explain
+from textsignal.insight.beside import as_groups, as_times, index_of, name_of
+from textsignal.insight.conditional import observe_given, texts_and_covariates
+from textsignal.insight.documents import find_documents
+from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers
+from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
-from textsignal.insight.growing import Growing
-from textsignal.insight.naming import Naming
-from textsignal.insight.revise import Revisable
-from textsignal.insight.speaking import Speaking
-from textsignal.insight.table import topics_of
+from textsignal.insight.naming import PERCENTAGE_POINTS, Naming
+from textsignal.insight.ranges import check_interval, with_clear
+from textsignal.insight.revise import Revision, Topic, dropped, merged, renamed, topic_number
+from textsignal.insight.table import topics_of, with_words
+from textsignal.insight.theme_sentences import find_sentences, sentence_table
 from textsignal.reading import options as parts
+from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
 from textsignal.reading.labels import unique_labels
-from textsignal.reading.matrix import NOT_STORED
+from textsignal.reading.matrix import NOT_STORED, MatrixReader
 from textsignal.reading.observed import Observed, Reading, Tokens, observe
-from textsignal.reading.of_matrix import OfMatrix
 from textsignal.reading.reader import Reader
-from textsignal.report.reporting import Reporting
+from textsignal.reading.themes import ThemeReader
+from textsignal.report.values.data import ReportSettings
+from textsignal.report.values.wording import without_place
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.training.more_documents import learn_more
+from textsignal.training.theme_reading import ThemeReading
+from textsignal.uncertainty.bootstrap import Progress
+from textsignal.uncertainty.checks import Check, Checked
+from textsignal.uncertainty.checks_all import check_all
+from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+from textsignal.uncertainty.estimating import LEVEL, REFITS, estimate_effects
+from textsignal.uncertainty.stability import stability
 
 
-class TextResponseModel(
-    Predicting, OfMatrix, Conditional, Revisable, Speaking, Reporting, Growing, TransformerMixin, BaseEstimator
-):
+class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     """Themes, or topics, that explain texts and the number beside each of them.
 
     Themes say what people speak of, tone how they speak of it, and a GLM on both what it is worth:
@@ -103,6 +117,13 @@ class TextResponseModel(
     >>> bool(good > bad)
     True
     """
+
+    # How covariates and offset became numbers; None where there were none.
+    design_: Design | None = None
+    # What scikit-learn's metadata routing is not about.
+    __metadata_request__partial_fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
+    # What the model was trained on. A stored model does not hold it.
+    _training: Observed | None = None
 
     def __init__(
         self,
@@ -359,6 +380,729 @@ class TextResponseModel(
         check_is_fitted(self)
         return self.reader_.family.levels
 
+    @property
+    def covariate_effects_(self) -> pd.DataFrame:
+        """One row per column of covariates: name, effect (on the linear predictor) and std_error.
+
+        Numbers have one column; a category has one for each level but the most frequent one, which the others are
+        compared with. Standard errors allow for responses that scatter more than the family says, and with `groups`
+        for documents of a group that depend on each other; NaN where a column is constant.
+        """
+        check_is_fitted(self)
+        effects, errors = self.reader_.covariates
+        names = [] if self.design_ is None else list(self.design_.names)
+        return pd.DataFrame({"name": names, "effect": effects, "std_error": errors})
+
+    @property
+    def vectorizer_(self) -> TextVectorizer:
+        """The fitted vectorizer, of other trainings than themes."""
+        return self._matrix_reader("vectorizer_").vectorizer
+
+    @property
+    def estimator_(self) -> TopicEstimator:
+        """The fitted estimator, of other trainings than themes."""
+        return self._matrix_reader("estimator_").estimator
+
+    def partial_fit(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from more documents, in about a second: for reviews that come in day after day.
+
+        Themes, their names and the words that are known stay. Tone goes on by steps on the new documents, which count
+        by their share of all, and what themes are worth is fitted again to documents old and new. After many of them,
+        or when people speak of other things, `fit` to all. A model that is not fitted yet is fitted.
+
+        Parameters
+        ----------
+        texts, responses, sample_weight : of the new documents, as in `fit`.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(500, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[:400], reviews.ratings[:400])
+        >>> model.partial_fit(reviews.texts[400:], reviews.ratings[400:]).n_documents_
+        500
+        """
+        if not hasattr(self, "reader_"):
+            return self.fit(texts, responses, sample_weight)
+        reader = self.reader_
+        if not isinstance(reader, ThemeReader):
+            raise InputError("partial_fit is for themes and one response that is no class; fit to all documents")
+        if self.design_ is not None:
+            raise InputError(
+                "partial_fit knows no covariates, but the model was fitted with some; fit to all documents"
+            )
+        tokens = reader.tokenise(texts)
+        if not len(tokens):
+            return self
+        new = observe(tokens, responses, sample_weight, reader.family)
+        with local_compute(self.n_jobs) as compute:
+            fitted = learn_more(reader.fitted, tokens, new.responses, new.weight, self.n_documents_, compute)
+        self.reader_ = replace(reader, fitted=fitted)
+        self.n_documents_ += len(tokens)
+        self._training = None if self._training is None else _joined(self._training, new, reader)
+        return self
+
+    def drivers(
+        self,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        n_terms: int = DRIVER_TERMS,
+        interval: float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Drivers:
+        """What to fix first and what to keep: one row per topic, the largest lift first.
+
+        Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text),
+        mean_response (where it is spoken of), mean_elsewhere (in the other documents), well and badly (shares of the
+        documents that speak of it in which it moves the linear predictor for the better and for the worse), raises and
+        lowers (for themes: the words that raise and lower it most), lift and worth (by how much the mean response would
+        be better if nothing bad were said of it, and worse if nothing good were), terms. More is better, unless
+        `name_response` was told otherwise. Classes without an order have rows of their own, each against all others,
+        with the class in the first column. With `by` also group and documents (how many it has), the largest
+        group first. `findings()` of the table says in sentences what to fix first and what to keep, and a notebook
+        shows them.
+
+        Lift and worth are what-ifs on the fitted model, not causal claims: what a topic takes off the mean response,
+        or adds to it, against its being spoken of neutrally. For themes, texts that were in training count by tone
+        that has not seen their responses. With covariates all of it is given these: texts are compared with others of
+        the same covariates.
+
+        Parameters
+        ----------
+        by : (documents,) the group of each document, such as its hotel; documents without one are left out.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given.
+        n_terms : terms to list.
+        interval : a level such as .95 for columns with the ends of intervals: lift_low, lift_high, worth_low and
+            worth_high, by `estimate_effects`, and lift_clear and worth_clear: whether it can be told from nothing, all
+            topics judged together (Holm). It takes as long as two or three fits. None for none.
+        groups : of the intervals: within which texts depend on each other, such as hotels.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.drivers()["lift"].is_monotonic_decreasing)
+        True
+        >>> model.drivers(by=["one"] * 300 + ["other"] * 100)["group"].unique().tolist()
+        ['one', 'other']
+        """
+        check_is_fitted(self)
+        check_number("n_terms", n_terms, least=1, whole=True)
+        check_interval(interval)
+        beside: dict[str, Any] = {
+            "texts": texts,
+            "responses": responses,
+            "sample_weight": sample_weight,
+            "covariates": covariates,
+            "offset": offset,
+        }
+        given = None if all(value is None for value in beside.values()) else self._observed(**beside)
+
+        def table(reader: Reader, observed: Observed | None) -> pd.DataFrame:
+            spoken = reader.trained if observed is None else None
+            if spoken is None:
+                observed = self._observed(None, None) if observed is None else observed
+                reader.family.encode(observed.responses)
+                reading = reader.read(observed.tokens, observed.given)
+                spoken = reader.spoken(reading, observed.responses, observed.weight)
+            judged = spoken.judged(self.naming_.better)
+            return with_words(reader, grouped_drivers(judged, by), self.labels_, n_terms)
+
+        if not isinstance(self.reader_, ClassReader):
+            made = table(self.reader_, given)
+            if interval is not None:
+                effects = self.estimate_effects(by, level=interval, groups=groups, **beside)
+                made = with_clear(with_intervals(made, effects), effects.frame, interval)
+            if given is None and (basis := self.reader_.basis):
+                made.attrs["basis"] = basis
+            return Drivers.of(made, self.naming_)
+        if interval is not None:
+            raise self.reader_.of_one_class("intervals")
+        each = self.reader_.observed_by_class(given)
+        tables = {label: table(self.reader_.of_class(label), each[label]) for label in self.reader_.classes}
+        return Drivers.of(by_class(tables), self.naming_)
+
+    def of(self, label: object) -> Self:
+        """Give the model of one class against all others, where classes have no order: for explain, report, sentences.
+
+        Its response is 1 for the class and 0 for others, so that means are shares.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> kinds = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in reviews.ratings]
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, kinds)
+        >>> bad = model.of("bad").explain("The bathroom was dirty.")
+        >>> bad.prediction > bad.baseline_prediction
+        True
+        """
+        check_is_fitted(self)
+        if not isinstance(self.reader_, ClassReader):
+            raise InputError("only themes of three or more classes without an order have a model of each class")
+        model = copy(self)
+        model.reader_, model.family = self.reader_.of_class(label), ONE_CLASS
+        model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(label), is_class=True)
+        model._training = self.reader_.observed_by_class(self._training)[label]
+        return model
+
+    def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
+        """The model with names for the response and one step of it, wherever sentences name them.
+
+        Parameters
+        ----------
+        name : of the response.
+        unit : what one step is called, such as "stars"; None for what suits the response: percentage points where it
+            has two values, what is counted, or points.
+        lower_is_better : whether less is better, as of severity: what raises it is then to be fixed.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> "stars higher" in model.name_response("rating", "stars").drivers().findings().to_fix[0]
+        True
+        """
+        check_is_fitted(self)
+        model = copy(self)
+        model.naming_ = Naming.of(self.reader_.family, name, unit, self.naming_.given, lower_is_better)
+        return model
+
+    def contributions(
+        self,
+        texts: Iterable[str],
+        *,
+        scale: str = "linear predictor",
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """(documents x topics) what each topic adds, by its label; the column "constant" is the rest.
+
+        With covariates or an offset the constant holds what these add.
+
+        Parameters
+        ----------
+        texts : documents.
+        scale : "linear predictor", to which rows add up; or "response": rows add up to the prediction, the constant
+            being the prediction at the constant alone and every contribution being brought to points by one slope,
+            that of the line from there to the text's own prediction.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> points = model.contributions(reviews.texts, scale="response")
+        >>> bool(np.allclose(points.sum(axis=1), model.predict(reviews.texts)))
+        True
+        """
+        check_choice("scale", scale, ["linear predictor", "response"])
+        reading = self.read(texts, covariates=covariates, offset=offset)
+        check_trainable(self.reader_.family, "contributions")
+        family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
+        constant = eta - added.sum(axis=1)
+        if scale == "response":
+            slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
+            constant, added = family.mean(constant), added * slopes[:, None]
+        table = pd.DataFrame(added, columns=unique_labels(self._topic_names()), index=index_of(texts))
+        table.insert(0, "constant", constant, allow_duplicates=True)
+        return table
+
+    def sentences(self, text: str) -> pd.DataFrame:
+        """One row per sentence of a text, for a model of themes.
+
+        Columns: sentence, start, end (its place in the text, without HTML), topic and theme (its main one), share (of
+        that in the sentence), tone and speaking (what it adds by how it speaks, and by what it speaks of),
+        contribution (both). With the constant of `contributions`, they add up to the linear predictor.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
+        >>> bool(table["contribution"][0] > table["contribution"][1])
+        True
+        """
+        reader, reading = self._of_themes([text])
+        return sentence_table(reading, reader.fitted.effects, self._topic_names()).drop(columns="document")
+
+    def find_sentences(
+        self,
+        topic: Topic,
+        n: int = 10,
+        good: bool | None = True,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """Sentences that show what a theme is and how people speak of it, for a model of themes.
+
+        Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
+
+        Parameters
+        ----------
+        topic : its number or label.
+        n : how many at most, each of another document.
+        good : True for those that speak well of it, False for badly, None for the most typical ones.
+        texts, responses : where to look; the training texts and responses if not given. A loaded model does not hold
+            these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_sentences(0, n=3, good=False).columns)
+        ['row', 'sentence', 'response', 'share', 'contribution']
+        """
+        check_is_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        number = topic_number(topic, self._topic_names())
+        observed = self._observed(texts, responses)
+        reader, reading = self._of_themes(observed.tokens)
+        raising = None if good is None else good != self.naming_.lower_is_better
+        return find_sentences(reading, reader.fitted.effects, number, int(n), raising, observed.responses)
+
+    def find_documents(
+        self,
+        topic: Topic,
+        n: int = 10,
+        high: bool | None = True,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        metadata: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """Documents that show what a topic is: those in which it has the largest share of the text.
+
+        Columns: row (position in the texts, from 0), text, response, prediction, share (of the topic), and those of
+        `metadata`. There are fewer than `n` where the topic leads in fewer documents.
+
+        Parameters
+        ----------
+        topic : its number or label.
+        n : how many documents at most.
+        high : True for those with the highest responses among the most typical ones (with the largest shares),
+            False for the lowest, None for the most typical ones whatever their response.
+        texts, responses, covariates, offset : where to look; those of training if not given. A loaded model does not
+            hold these.
+        metadata : a table with one row per text, whose columns are added.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_documents(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
+        ['row', 'text', 'response', 'prediction', 'share', 'guest']
+        """
+        check_is_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        observed = self._observed(texts, responses, None, covariates, offset)
+        if high is not None and np.isnan(observed.responses).all():
+            raise InputError("none of these texts has a response; give responses, or high=None to do without")
+        check_trainable(self.reader_.family, "typical documents")
+        predictions = self.reader_.read(observed.tokens, observed.given).predictions
+        return find_documents(
+            topic=topic_number(topic, self._topic_names()),
+            n=int(n),
+            high=high,
+            texts=observed.texts,
+            responses=observed.responses,
+            predictions=predictions.mean,
+            shares=predictions.shares,
+            metadata=metadata,
+        )
+
+    def estimate_effects(
+        self,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        method: str | None = None,
+        level: float = LEVEL,
+        n_refits: int = REFITS,
+        seed: int = 0,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> EffectTable:
+        """What themes do to the response, with standard errors, intervals and tests that hold.
+
+        One row per theme and quantity: lift and worth (as in `drivers`, but from a GLM without shrinkage, so that
+        lifts may be below 0), reach, tone (what is said of a theme adds to the response, where it is spoken of),
+        speaking (what speaking of it at all adds, whatever is said) and gamma (how much its tone counts). With `by`
+        these of each group, and its differences to all other groups. `p_value` is of the hypothesis that there is
+        nothing, `p_holm` holds for all themes together. Themes are taken as they are: `stability` says how firm.
+
+        Parameters
+        ----------
+        by : (documents,) groups to compare; documents without one are left out of the comparison.
+        groups : (documents,) within which texts depend on each other, such as hotels: errors are cluster-robust.
+        method : "crossfit", the default for themes; "bootstrap", the default, and the only way, for other topics; or
+            "plugin", which takes topics and tone as known beforehand and is too narrow.
+        level : of the intervals.
+        n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+            model does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model.estimate_effects().of("lift").columns[2:6].tolist()
+        ['quantity', 'estimate', 'std_error', 'low']
+        """
+        check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("intervals")
+        found = estimate_effects(
+            self.reader_,
+            self._observed(texts, responses, sample_weight, covariates, offset),
+            self._topic_names(),
+            self.naming_,
+            by=by,
+            groups=groups,
+            method=method,
+            level=level,
+            n_refits=n_refits,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        basis = self.reader_.basis
+        return replace(found, method=f"{found.method} {basis}") if basis else found
+
+    def stability(
+        self,
+        n_refits: int = 20,
+        *,
+        seed: int = 0,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """How often each topic comes back in other samples of the documents: one row per topic, the least stable first.
+
+        Topics are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
+        one. Columns: topic (its number), label, comes_back (share of refits in which its match has a cosine of at least
+        .65: what mostly shares half of its ten leading words), cosine (of the profiles, on average), lift_sd, lift_low,
+        lift_high (how far its lift moves over the refits in which it comes back: standard deviation, least and most).
+
+        The model's terms are kept, and for themes the tone of words: lifts move by what themes are cut to be and by
+        which documents speak, not by what tone might have been.
+
+        Parameters
+        ----------
+        n_refits : how many; themes are refitted in about a sixth of the time of a whole fit, other topics in half.
+        seed : of halves and refits.
+        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+            model does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.stability(n_refits=4)["comes_back"].max() == 1)
+        True
+        """
+        check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("refits")
+        observed = self._observed(texts, responses, sample_weight, covariates, offset)
+        better = self.naming_.better
+        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
+        return found.table(self._topic_names())
+
+    def check(
+        self,
+        texts: Iterable[str] | Tokens | None = None,
+        responses: ArrayLike | None = None,
+        *,
+        held_out: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
+        seed: int = 0,
+    ) -> Check:
+        """What looks wrong with the model and its data, and what to do about it.
+
+        Looked at are skill (whether the text predicts anything, and held-out texts as well as training ones),
+        calibration (PIT, means by tenths), dispersion (and families that fit better), residuals against length, time,
+        covariates and groups, duplicates, leakage (texts that say the response itself) and influence of single texts
+        and groups on a lift. What is within chance, or too small to matter, is not said; `to_frame()` has all numbers.
+
+        Parameters
+        ----------
+        texts, responses, sample_weight, offset : the documents; those of training if not given. A loaded model does not
+            hold these.
+        held_out : (documents,) which of them training has not seen; predictions are judged on these alone. Without it,
+            themes are judged out of fold.
+        covariates : one row per document: those that the model was fitted with, and any others that residuals are to
+            be held against.
+        by : (documents,) the group of each document; over : (documents,) the date of each.
+        seed : of draws.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+        >>> model.check().wrong
+        ()
+        """
+        check_is_fitted(self)
+        check_number("seed", seed, least=0, whole=True)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("checks")
+        own = covariates if texts is not None and self.design_ is not None and self.design_.covariates else None
+        observed = self._observed(texts, responses, sample_weight, own, offset)
+        n = len(observed.tokens)
+        reading = self.reader_.read(observed.tokens, observed.given)
+        spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
+        checked = Checked(
+            reading=reading,
+            spoken=spoken.judged(self.naming_.better),
+            labels=self._topic_names(),
+            naming=self.naming_,
+            held_out=_flags(held_out, n),
+            out_of_fold=isinstance(self.reader_, ThemeReader),
+            groups=None if by is None else as_groups(by, n),
+            times=None if over is None else as_times(over, n),
+            covariates=as_table(covariates, n),
+            group_name=name_of(by, "group"),
+            time_name=name_of(over, "date"),
+            seed=int(seed),
+        )
+        return check_all(checked, self.reader_)
+
+    def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
+        """Give a new model in which topics have labels of the user's own; this one stays as it is.
+
+        Parameters
+        ----------
+        topic : number or label of one topic, or a mapping from such to new labels.
+        label : the new label of the one topic; None gives it back the label made of its terms.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> named = model.rename({0: "first", 1: "second"}).rename("second", "the other")
+        >>> sorted(set(named.topics()["label"]) - set(model.topics()["label"]))
+        ['first', 'the other']
+        """
+        check_is_fitted(self)
+        new = topic if isinstance(topic, Mapping) else {topic: label}
+        model = copy(self)
+        model.labels_ = renamed(new, self.labels_, self._topic_names())
+        return model
+
+    def merge(
+        self,
+        topics: Iterable[Topic],
+        label: str | None = None,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        """Give a new model with one topic in place of several; this one stays as it is.
+
+        The new topic is the mean of their profiles, weighted by prevalence, and stands where the first of them stood;
+        later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+
+        Parameters
+        ----------
+        topics : numbers or labels.
+        label : of the new topic; None makes one of its terms.
+        texts, responses, sample_weight, covariates, offset : what to refit on; what the model was trained on if not
+            given. A loaded model does not hold that.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> len(model.merge([0, 3], "both").topics()), len(model.topics())
+        (7, 8)
+        """
+        check_is_fitted(self)
+        profiles, weights = self.reader_.mergeable
+        revision = merged(topics, label, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
+        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
+
+    def drop(
+        self,
+        topics: Iterable[Topic],
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        """Give a new model without some topics; this one stays as it is.
+
+        Later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+
+        Parameters
+        ----------
+        topics : numbers or labels.
+        texts, responses, sample_weight, covariates, offset : as in `merge`.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
+        (1, 6)
+        """
+        check_is_fitted(self)
+        profiles, weights = self.reader_.mergeable
+        revision = dropped(topics, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
+        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Iterable[str] | None = None,
+        responses: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        held_out: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
+        interval: float | None = None,
+        groups: ArrayLike | pd.Series | None = None,
+        with_texts: bool = True,
+        mask: bool = True,
+        n_documents: int = 1000,
+        title: str = "",
+        response_name: str | None = None,
+        unit: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write a report on the model to one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : the file, such as "report.html".
+        texts, responses, covariates, offset : the documents that it is about; those of training if not given. A loaded
+            model does not hold these.
+        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
+            for none of them.
+        by : (documents,) the group of each document, such as its hotel, to compare groups.
+        over : (documents,) the date of each document, to see what changes.
+        interval : a level such as .95 for ranges of what themes cost and bring, by `estimate_effects`; it takes as long
+            as two or three fits. None for none.
+        groups : (documents,) of the ranges: within which texts depend on each other, such as hotels.
+        with_texts : whether documents are shown; if not, the file is checked to hold none.
+        mask : whether e-mail addresses and phone numbers in documents are shown as "[e-mail]" and "[phone]"; all
+            numbers are those of the unmasked documents.
+        n_documents : documents to put into the file, to be looked through there; a sample where there are more.
+        title : of the page.
+        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars"; None for
+            what `name_response` said, or what the responses' column is called.
+        force : replace a file that is there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> training, new = slice(300), np.arange(400) >= 300
+        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
+        """
+        from textsignal.report.page.render import write_report  # charts are slow to import
+
+        check_is_fitted(self)
+        check_interval(interval)
+        if groups is not None and interval is None:
+            raise InputError("groups are those of ranges; give interval=0.95 too")
+        observed = self._observed(texts, responses, None, covariates, offset)
+        effects = None
+        if interval is not None:
+            if (observed.weight != 1).any():
+                raise InputError(
+                    "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
+                )
+            tokens = None if texts is None else observed.tokens
+            beside: dict[str, Any] = {
+                "texts": tokens,
+                "responses": responses,
+                "covariates": covariates,
+                "offset": offset,
+            }
+            effects = self.estimate_effects(level=interval, groups=groups, **beside)
+        settings = ReportSettings(
+            title=title,
+            response_name=self.naming_.response if response_name is None else response_name,
+            unit=self.naming_.unit if unit is None else unit,
+            with_texts=with_texts,
+            mask=mask,
+            n_documents=n_documents,
+            group_name=name_of(by, "group"),
+            time_name=name_of(over, "date"),
+            within="" if groups is None else name_of(groups, "group"),
+            command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({without_place(str(path))!r})",
+        )
+        reading = self.reader_.read(observed.tokens, observed.given)
+        write_report(
+            self,
+            path,
+            reading,
+            observed.responses,
+            held_out,
+            settings,
+            groups=by,
+            times=over,
+            effects=effects,
+            force=force,
+        )
+
+    def words(self) -> pd.DataFrame:
+        """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
+
+        Empty without `word_residual`, and where topics leave nothing to words. What topics alone predict is
+        `predictions(texts).by_topics`.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.reader_, MatrixReader):
+            raise InputError(
+                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of topics"
+            )
+        effects = self.estimator_.word_effects_
+        order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
+        return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
+
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
         check_is_fitted(self)
@@ -402,3 +1146,70 @@ class TextResponseModel(
         values = np.full(len(tokens), np.nan) if responses is None else responses
         observed = observe(tokens, values, sample_weight, self.reader_.family)
         return observed.with_given(self._given(len(tokens), covariates, offset))
+
+    def _given(self, n_documents: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
+        """What is given of documents; raises where it is not what the model was fitted with."""
+        table, added = as_table(covariates, n_documents), as_offset(offset, n_documents)
+        if self.design_ is None and table is None and added is None:
+            return None
+        design = self.design_ or Design.learn(None, None, np.ones(1))
+        return design.given(table, added, n_documents)
+
+    def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
+        check_is_fitted(self)
+        if isinstance(self.reader_, ClassReader):
+            raise self.reader_.of_one_class("sentences")
+        if not isinstance(self.reader_, ThemeReader):
+            raise InputError('sentences are read by models of themes alone; fit with training="themes"')
+        reading = self.reader_.read(texts).sentences
+        assert reading is not None
+        return self.reader_, reading
+
+    def _revised(self, revision: Revision, observed: Observed) -> Self:
+        """A new model with these topics, refitted to what was observed."""
+        return self._with_reader(
+            self.reader_.with_topics(revision.topics, revision.weights, observed), revision, observed
+        )
+
+    def _with_reader(self, reader: Reader, revision: Revision, observed: Observed) -> Self:
+        """A new model with topics that were refitted to what was observed."""
+        model = copy(self)
+        model.reader_ = reader
+        model.labels_, model.n_topics = revision.labels, len(revision.topics)
+        if self.estimator is not None:
+            model.estimator = clone(self.estimator).set_params(n_topics=len(revision.topics))
+        model.n_documents_ = len(observed.tokens)
+        model._training = observed
+        return model
+
+    def _topic_names(self) -> list[str]:
+        """What every topic is called, in the order of their numbers."""
+        labels: list[str] = self.topics().drop_duplicates("topic").sort_values("topic")["label"].tolist()
+        return labels
+
+    def _matrix_reader(self, name: str) -> MatrixReader:
+        reader = self.__dict__.get("reader_")
+        if isinstance(reader, MatrixReader):
+            return reader
+        raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
+
+
+def _joined(known: Observed, new: Observed, reader: ThemeReader) -> Observed:
+    """Documents that were given, old and new."""
+    tokens: Tokens = reader.tokenise([*known.texts, *new.texts])
+    weighted = known.sample_weight is not None or new.sample_weight is not None
+    return replace(
+        known,
+        tokens=tokens,
+        responses=np.concatenate([known.responses, new.responses]),
+        sample_weight=np.concatenate([known.weight, new.weight]) if weighted else None,
+    )
+
+
+def _flags(held_out: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    if held_out is None:
+        return np.zeros(n, dtype=bool)
+    flags = np.asarray(held_out, dtype=bool)
+    if flags.shape != (n,):
+        raise InputError(f"{n:,} texts, but held_out has {flags.size:,} flags; give one for each text")
+    return flags

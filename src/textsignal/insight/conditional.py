@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from textsignal.checks import check_choice, check_covariate_sizes, check_groups
 from textsignal.data.covariates.design import Design, as_offset, as_table, missing_cells
@@ -16,7 +15,6 @@ from textsignal.data.covariates.formula import parse_formula
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError, RowsError
 from textsignal.reading.observed import Observed, Tokens
-from textsignal.reading.reader import Reader
 
 #: What to do with training documents whose covariates are missing.
 MISSING = ("error", "drop")
@@ -85,32 +83,3 @@ def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str
     if not complete.any():
         raise InputError("no document has all its covariates, so none is left; name fewer covariates")
     return np.flatnonzero(complete)
-
-
-class Conditional:
-    """A fitted model whose effects are given covariates and an offset, or nothing."""
-
-    reader_: Reader
-    # How covariates and offset became numbers; None where there were none.
-    design_: Design | None = None
-
-    @property
-    def covariate_effects_(self) -> pd.DataFrame:
-        """One row per column of covariates: name, effect (on the linear predictor) and std_error.
-
-        Numbers have one column; a category has one for each level but the most frequent one, which the others are
-        compared with. Standard errors allow for responses that scatter more than the family says, and with `groups`
-        for documents of a group that depend on each other; NaN where a column is constant.
-        """
-        check_is_fitted(self)
-        effects, errors = self.reader_.covariates
-        names = [] if self.design_ is None else list(self.design_.names)
-        return pd.DataFrame({"name": names, "effect": effects, "std_error": errors})
-
-    def _given(self, n_documents: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
-        """What is given of documents; raises where it is not what the model was fitted with."""
-        table, added = as_table(covariates, n_documents), as_offset(offset, n_documents)
-        if self.design_ is None and table is None and added is None:
-            return None
-        design = self.design_ or Design.learn(None, None, np.ones(1))
-        return design.given(table, added, n_documents)
