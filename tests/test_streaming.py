@@ -17,7 +17,7 @@ from textsignal import streaming
 from textsignal.data.batches import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.streaming import Columns, memory_of, read_to_fit
+from textsignal.streaming import SourceColumns, memory_of, read_to_fit
 from textsignal.text import shards
 
 N = 400
@@ -171,7 +171,7 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
     changed.loc[np.r_[0:50, N : N + 50], "rating"] = 1.0
     found = []
     for source in (copies, changed):
-        with read_to_fit(new_model(), source, Columns("review", "rating")) as read:
+        with read_to_fit(new_model(), source, SourceColumns("review", "rating")) as read:
             found.append(read.fit(held))
         assert read.found.drawn.rows.tolist() == list(range(N + 50))
     assert np.array_equal(*(one.reader.fitted.tone for one in found))

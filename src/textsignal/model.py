@@ -1112,11 +1112,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reader_")
 
-    def _stored(self) -> storage.Parts:
+    def _stored(self) -> storage.StoredModel:
         """What a folder holds of this model."""
         options = self.get_params(deep=False)
         given = [name for name in parts.PARTS if options.pop(name) is not None]
-        return storage.Parts(options, given, self.reader_, self.labels_, self.n_documents_, self.naming_, self.design_)
+        return storage.StoredModel(
+            options, given, self.reader_, self.labels_, self.n_documents_, self.naming_, self.design_
+        )
 
     def _html_repr(self) -> str:
         """A notebook shows the topics of a fitted model."""

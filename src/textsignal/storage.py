@@ -60,7 +60,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionEr
 
 
 @dataclass(frozen=True)
-class Parts:
+class StoredModel:
     """Contents of a stored model.
 
     options : of the model, except its parts; given : names of the parts that its user gave.
@@ -130,7 +130,7 @@ READERS: dict[str, type[Any]] = {"themes": ThemeReader, "classes": ClassReader, 
 DECLARED = [*dict.fromkeys(kind for root in (StoredHead, *READERS.values()) for kind in declarations(root, NAMED))]
 
 
-def write_model(model: Parts, folder: Path) -> None:
+def write_model(model: StoredModel, folder: Path) -> None:
     """Write the two files of a model into `folder`."""
     reader = _stored_reader(model.reader)
     kind = next(kind for kind, types in READERS.items() if isinstance(reader, types))
@@ -155,7 +155,7 @@ def write_model(model: Parts, folder: Path) -> None:
         raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
 
-def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> Parts:
+def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> StoredModel:
     """Read the two files of a model; `tokenizer` is required if the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.pop("arrays_sha256", None))
@@ -223,7 +223,7 @@ def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
 
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
-) -> Parts | None:
+) -> StoredModel | None:
     """Rebuild a model; None if it needs a tokenizer that is not given."""
     checker = Checker(arrays, NAMED)
     design = _rebuild_design(settings.pop("covariates"))
@@ -240,7 +240,7 @@ def _rebuild(
         raise ValueError(f"a model of themes is not given {' or '.join(head.given)}")
     options = {each.name: getattr(head.options, each.name) for each in fields(head.options)}
     options["formula"] = None if design is None or design.formula is None else str(design.formula)
-    return Parts(options, head.given, reader, head.labels, head.n_documents, head.naming, design)
+    return StoredModel(options, head.given, reader, head.labels, head.n_documents, head.naming, design)
 
 
 def _only(name: str, stored: Any) -> Sequence[tuple[str, Any]]:

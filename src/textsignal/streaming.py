@@ -55,7 +55,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)
-class Columns:
+class SourceColumns:
     """Names of the columns of a stream; by, over, groups : needed of the sample alone."""
 
     text: str
@@ -82,7 +82,7 @@ class Columns:
         return self.beside | self.in_shards
 
 
-def columns_of(text: str, response: object, weight: object, *beside: object) -> Columns:
+def columns_of(text: str, response: object, weight: object, *beside: object) -> SourceColumns:
     """Names of columns; raises where a column itself was given, or something beside the texts (covariates, ...)."""
     if any(given is not None for given in beside):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
@@ -92,7 +92,7 @@ def columns_of(text: str, response: object, weight: object, *beside: object) -> 
     names = [text, str(response), *([] if weight is None else [str(weight)])]
     if len({*names}) < len(names):
         raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
-    return Columns(*names)
+    return SourceColumns(*names)
 
 
 def memory_of(given: str | int) -> int:
@@ -204,7 +204,7 @@ class ReadSource:
 def read_to_fit(
     options: parts.Options,
     source: Any,
-    columns: Columns,
+    columns: SourceColumns,
     *,
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
@@ -235,7 +235,7 @@ def read_to_fit(
 
 def read_source(
     source: Source,
-    columns: Columns,
+    columns: SourceColumns,
     options: parts.Options,
     folder: Path | None,
     most_words: int,
@@ -303,7 +303,7 @@ def _told(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Ba
 def _read_part(
     batches: Iterable[Batch],
     *,
-    columns: Columns,
+    columns: SourceColumns,
     language: str | None,
     folder: Path | None,
     most: tuple[int, int],
@@ -377,7 +377,7 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
 
 
 def _folder_of(
-    given: str | Path | None, source: Source, columns: Columns, options: parts.Options, engine: Engine
+    given: str | Path | None, source: Source, columns: SourceColumns, options: parts.Options, engine: Engine
 ) -> AbstractContextManager[Path | None]:
     """A folder for shards; None where workers hold them."""
     if engine.is_spread:

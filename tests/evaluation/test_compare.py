@@ -7,7 +7,7 @@ import pytest
 import textsignal as ts
 from textsignal.errors import InputError
 from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, Documents, count_ngrams, fit_ours
+from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours
 from textsignal.evaluation.scores import auc_of, mean_of, r2_of
 from textsignal.evaluation.wording import Party, Standing, say_best, say_worth
 from textsignal.families import Binomial
@@ -68,7 +68,7 @@ def test_what_is_left_out_is_not_learnt_from(method):
     def predicted(responses, texts):
         words = tokenised(texts)
         tokens = MODEL.tokenise(texts)
-        documents = Documents(tokens, words, count_ngrams(words), responses, responses, words.first_copies())
+        documents = ComparedTexts(tokens, words, count_ngrams(words), responses, responses, words.first_copies())
         split = documents.split(left_out, seed=0)
         model = ts.TextResponseModel(n_topics=3, family=family)
         return fit_ours(split, model) if method is None else method.fit(split, family, model)

@@ -15,7 +15,7 @@ from textsignal.data.rows import check_rows, parse_response
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.beside import as_times
-from textsignal.streaming import Columns
+from textsignal.streaming import SourceColumns
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.analyse_source import analyse_source
 
@@ -125,7 +125,7 @@ def test_cells_that_are_no_text_are_read_as_in_memory(table, tmp_path, name):
         typed.to_json(tmp_path / name, orient="records", lines=True, date_format="iso")
     whole = read_table(tmp_path / name)
     source = read_batches(tmp_path / name, batch_rows=30)
-    columns = Columns("review", "rating", by="hotel", over="day", groups="is_chain")
+    columns = SourceColumns("review", "rating", by="hotel", over="day", groups="is_chain")
     found = [_beside(source, columns), _beside(source, replace(columns, over="year"))]
     for column in ("hotel", "is_chain"):
         assert list(map(str, groups_of(found[0], column))) == list(map(str, groups_of(whole, column)))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from textsignal.uncertainty.effect_table import EffectTable
 
 
-class Method(enum.StrEnum):
+class IntervalMethod(enum.StrEnum):
     """How intervals are got."""
 
     crossfit = "crossfit"
@@ -64,7 +64,7 @@ def effects(
     ] = None,
     groups: ClustersOption = None,
     method: Annotated[
-        Method | None,
+        IntervalMethod | None,
         typer.Option(
             "--method",
             help="plugin takes themes and tone as known beforehand, and is too narrow.",
@@ -97,7 +97,7 @@ def effects(
     fitted = one_model(model, response, label, names_column=True)
     columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
-    resamples = method == Method.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
+    resamples = method == IntervalMethod.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
     with sample_progress(refits) if resamples else busy("Intervals") as told, sample.counted():
         found = effects_table(
             fitted,

@@ -62,7 +62,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Parts:
+class FileParts:
     """How a file is cut.
 
     rows : most of a part; notice : what was chosen is told to it; options : of `read_table`.
@@ -118,7 +118,7 @@ def file_parts(
     ['NA']
     """
     given = given_options(path, **(options or {}))
-    parts = _PARTS[ending_of(path)](path, Parts(columns, rows, notice, given, groups))
+    parts = _PARTS[ending_of(path)](path, FileParts(columns, rows, notice, given, groups))
     n_rows = 0
     while True:
         try:
@@ -192,7 +192,7 @@ def _after(n_rows: int) -> str:
     return f" (after row {n_rows:,})" if n_rows else ""
 
 
-def _delimited_parts(path: Path, parts: Parts, *, default: str | None) -> Iterator[pd.DataFrame]:
+def _delimited_parts(path: Path, parts: FileParts, *, default: str | None) -> Iterator[pd.DataFrame]:
     options = parts.options
     with delimited(path, options.get("encoding"), options.get("sep"), default) as file, unpacked(path) as stream:
         parts.tell(path, file.choice)
@@ -212,7 +212,7 @@ def _next_rows(reader: Any, rows: int) -> pd.DataFrame | None:
         return None
 
 
-def _json_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
+def _json_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
     encoding = encoding_of(path, parts.options.get("encoding"))
     taken: list[str] | None = None
     with text_of(path, encoding):
@@ -258,7 +258,7 @@ def _keys(records: Any) -> list[str]:
     return list(dict.fromkeys(key for record in records for key in record))
 
 
-def _parquet_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
+def _parquet_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
     try:
         file = pq.ParquetFile(path, buffer_size=_BUFFER)
     except pa.ArrowException as error:
@@ -298,7 +298,7 @@ def frame_of(table: Any) -> pd.DataFrame:
     return whole.to_pandas(ignore_metadata=True)
 
 
-def _whole_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
+def _whole_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
     """Of a format that cannot be read in parts."""
     read = read_file(path, **parts.options)
     parts.tell(path, read.choice)
@@ -306,7 +306,7 @@ def _whole_parts(path: Path, parts: Parts) -> Iterator[pd.DataFrame]:
     yield from in_slices(read.table[taken], parts.rows)
 
 
-_PARTS: dict[str, Callable[[Path, Parts], Iterator[pd.DataFrame]]] = {
+_PARTS: dict[str, Callable[[Path, FileParts], Iterator[pd.DataFrame]]] = {
     ".csv": partial(_delimited_parts, default=None),
     ".tsv": partial(_delimited_parts, default="\t"),
     **dict.fromkeys([".jsonl", ".ndjson", ".json"], _json_parts),

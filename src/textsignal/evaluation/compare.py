@@ -19,7 +19,7 @@ from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.errors import InputError
 from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, Documents, Method, Outcome, Split, count_ngrams, fit_ours
+from textsignal.evaluation.methods import METHODS, ComparedTexts, Method, Outcome, Split, count_ngrams, fit_ours
 from textsignal.evaluation.results import OURS, Comparison, Predicted
 from textsignal.evaluation.wording import Party
 from textsignal.families import Binomial, Family, as_family, log_scores
@@ -71,7 +71,7 @@ def compare_methods(
     _check_units(units, int(folds), grouped=numbers is not None)
     words = tokenised(kept.texts)
     given = column[rows] if family.has_text else observed.responses[rows]
-    documents = Documents(kept, words, count_ngrams(words), given, observed.responses[rows], units)
+    documents = ComparedTexts(kept, words, count_ngrams(words), given, observed.responses[rows], units)
     of_documents = fold_numbers(units, documents.numbers, int(folds), int(seed))
     _check_training(documents.numbers, of_documents, family)
     splits = [documents.split(of_documents == fold, int(seed)) for fold in range(int(folds))]
@@ -123,7 +123,7 @@ def _outcomes(
     return found
 
 
-def _joined(documents: Documents, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
+def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
     """Predictions for all documents, in their order."""
     order = np.argsort(np.concatenate([split.test for split in splits]))
     scores = [

@@ -49,7 +49,7 @@ SLOPE_PENALTY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Documents:
+class ComparedTexts:
     """Documents, all of which have a response.
 
     tokens : as our model takes them; words : with their words; ngrams : (documents, terms) counts of all words and
@@ -79,7 +79,7 @@ class Documents:
 class Split:
     """Documents to learn from, and documents to predict; inner : (training documents,) their own folds."""
 
-    documents: Documents
+    documents: ComparedTexts
     train: NDArray[np.int64]
     test: NDArray[np.int64]
     inner: NDArray[np.int64]

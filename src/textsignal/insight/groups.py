@@ -54,7 +54,7 @@ class GroupMeans:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class GroupComparison:
     """What groups say about topics.
 
     names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) of those that speak of it.
@@ -81,7 +81,7 @@ class Comparison:
         return self.spoken < FEW
 
 
-def compare_groups(spoken: Spoken, groups: pd.Series) -> Comparison:
+def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
     """Compare groups, the largest first; groups : (documents,) the group of each, missing for what is left out.
 
     Examples
@@ -103,7 +103,7 @@ def compare_groups(spoken: Spoken, groups: pd.Series) -> Comparison:
     return compare(spoken, places[codes], [names[g] for g in order])
 
 
-def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> Comparison:
+def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
     """Compare documents by codes : (documents,) the number of the group of each, -1 for those to be left out."""
     rows = np.flatnonzero(codes >= 0)
     part, codes, n = spoken.at(rows), codes[rows], len(names)
@@ -121,7 +121,7 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> C
         ):
             measures[name].append(group_means(values, weight, codes, n))
     means = {name: _side_by_side(parts) for name, parts in measures.items()}
-    return Comparison(
+    return GroupComparison(
         names=tuple(names),
         documents=_sums(part.weight, codes, n),
         spoken=means["tone"].count,

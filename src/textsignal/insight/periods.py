@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from textsignal.arrays import Vector
 from textsignal.insight.beside import Times
-from textsignal.insight.groups import FEW, Comparison, compare
+from textsignal.insight.groups import FEW, GroupComparison, compare
 from textsignal.reading.spoken import Spoken
 
 #: Periods there are at most, and at least where days allow it; documents that a period should have.
@@ -25,7 +25,7 @@ MONDAY = -3
 
 
 @dataclass(frozen=True)
-class Unit:
+class PeriodUnit:
     """How long a period is: so many days, or else so many months; noun : what several are called."""
 
     noun: str
@@ -51,12 +51,12 @@ class Unit:
 
 #: The shortest first.
 UNITS = (
-    Unit("days", days=1),
-    Unit("weeks", days=7),
-    Unit("months", months=1),
-    Unit("quarters", months=3),
-    Unit("years", months=12),
-    *(Unit(f"periods of {years} years", months=12 * years) for years in (2, 5, 10, 20, 50, 100)),
+    PeriodUnit("days", days=1),
+    PeriodUnit("weeks", days=7),
+    PeriodUnit("months", months=1),
+    PeriodUnit("quarters", months=3),
+    PeriodUnit("years", months=12),
+    *(PeriodUnit(f"periods of {years} years", months=12 * years) for years in (2, 5, 10, 20, 50, 100)),
 )
 
 
@@ -134,7 +134,7 @@ def periods_of(times: Times) -> Periods:
     return Periods(unit.noun, tuple(names), codes)
 
 
-def _unit(times: Times) -> Unit:
+def _unit(times: Times) -> PeriodUnit:
     """How long periods of these days, which are in order, should be."""
     n_periods = {unit: int(np.ptp(unit.index(times[[0, -1]]))) + 1 for unit in UNITS}
     fitting = [unit for unit in UNITS if n_periods[unit] <= MOST]
@@ -143,7 +143,7 @@ def _unit(times: Times) -> Unit:
     return (plenty or several[-1:] or fitting)[0]
 
 
-def compare_periods(spoken: Spoken, periods: Periods) -> Comparison:
+def compare_periods(spoken: Spoken, periods: Periods) -> GroupComparison:
     """What documents of each period say about topics."""
     return compare(spoken, periods.codes, periods.names)
 

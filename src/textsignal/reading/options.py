@@ -28,7 +28,7 @@ from textsignal.reading.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.number import Number, choose_number
+from textsignal.training.number import ThemeNumber, choose_number
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
@@ -224,7 +224,7 @@ def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) 
     if is_auto_number(options.n_topics):
         taken = choose_number(prepared, seed, compute, seed_words)
     else:
-        taken = Number(number_of(options))
+        taken = ThemeNumber(number_of(options))
     models = fit_prepared(
         prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=seed_words, why=taken.why
     )

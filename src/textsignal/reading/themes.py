@@ -25,7 +25,7 @@ from textsignal.text.markup import without_markup
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.units import SentenceTexts, read_sentences
 from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_predictions import Lexicon, ThemePredictor
+from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
 from textsignal.training.themes import Themes
 
@@ -138,7 +138,7 @@ class ThemeReader:
     def predictor(self) -> ThemePredictor:
         """Reads what prediction needs."""
         fitted = self.fitted
-        return ThemePredictor(Lexicon.of(fitted.features, fitted.terms), fitted.themes)
+        return ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
 
     def shares_themes(self, other: ThemeReader) -> bool:
         """Whether another has the same features, terms and themes, so that texts can be read for both at once."""

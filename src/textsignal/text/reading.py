@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class TextBlock:
     """Neighbouring texts, read.
 
     sentences : (texts + 1,) where the sentences of each begin; spans : (sentences, 2) in their text.
@@ -45,14 +45,14 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class TextBlocks:
     """All texts, read.
 
     words : the distinct words of all, in the order in which they first occur; numbers : for every block, the number
     of each of its words among them. n_jobs : threads.
     """
 
-    blocks: Sequence[Block]
+    blocks: Sequence[TextBlock]
     words: list[str]
     numbers: Sequence[NDArray[np.int32]]
     n_jobs: int | None
@@ -102,7 +102,7 @@ class Blocks:
         return codes, under, negated
 
 
-def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> Blocks:
+def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> TextBlocks:
     """Read texts, in sentences or each as a `whole`; the same for any number of threads.
 
     A text in which a character hangs on its neighbours (accents as characters of their own, a capital sigma) is
@@ -113,14 +113,16 @@ def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> Blocks:
     mark_pages(encoded.source, encoded.beyond, pages)
     characters = character_table().with_pages(pages)
 
-    def read(rows: tuple[int, int]) -> Block:
+    def read(rows: tuple[int, int]) -> TextBlock:
         return _read(encoded, rows, characters, whole)
 
     blocks = list(in_threads(read, _edges(encoded.source.offsets), n_jobs))
     found = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
     ends = np.cumsum([0, *(len(block.words) for block in blocks)])
     numbers = np.asarray(found.indices, dtype=np.int32)
-    return Blocks(blocks, found.dictionary.to_pylist(), [numbers[start:end] for start, end in pairwise(ends)], n_jobs)
+    return TextBlocks(
+        blocks, found.dictionary.to_pylist(), [numbers[start:end] for start, end in pairwise(ends)], n_jobs
+    )
 
 
 def in_threads(step: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterable[Result]:
@@ -139,7 +141,7 @@ def _edges(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(pairwise([0, *np.unique(inner).tolist(), len(offsets) - 1]))
 
 
-def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> Block:
+def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> TextBlock:
     text, begins, sentences, flat, odd = cut_texts(
         encoded.source, encoded.beyond, *rows, characters, (LONGEST, PART), whole
     )
@@ -157,7 +159,7 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
         character_table().with_pages(pages)
     codes, indptr, data, offsets = read_words(text, *np.ascontiguousarray(places.T), ready, characters)
     words = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-    return Block(sentences, spans, codes, indptr, words, int(odd.sum()))
+    return TextBlock(sentences, spans, codes, indptr, words, int(odd.sum()))
 
 
 def _normalised(

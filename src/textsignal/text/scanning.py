@@ -23,7 +23,7 @@ _IN_WORD = WORD | MARK
 _MIXER, _HASHED, _BEYOND = 0x9E3779B97F4A7C15, 1 << 63, 0x8080808080808080
 
 
-class Lexicon(NamedTuple):
+class CompiledLexicon(NamedTuple):
     """Distinct words in the order in which they first occur.
 
     slots : a hash table, at most half full: a word's key and its number, side by side; a key of 0 is an empty slot.
@@ -59,7 +59,7 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
             while slots[2 * slot]:
                 slot = (slot + 1) & (n_slots - 1)
             slots[2 * slot], slots[2 * slot + 1] = keys[word], word
-    return Lexicon(slots, keys, ends, grown(lexicon.letters, ends[n_words], letters))
+    return CompiledLexicon(slots, keys, ends, grown(lexicon.letters, ends[n_words], letters))
 
 
 @compile_loop
@@ -169,7 +169,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
     room = 1 << (8 if len(text) < 1 << 16 else 14)
     slots, keys = np.zeros(4 * room, np.uint64), np.empty(room, np.uint64)
-    lexicon = Lexicon(slots, keys, np.zeros(room + 1, np.int64), np.empty(8 * room, np.uint32))
+    lexicon = CompiledLexicon(slots, keys, np.zeros(room + 1, np.int64), np.empty(8 * room, np.uint32))
     plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
     last_eight, place, n_words = np.empty(16, np.uint64), ZERO, ZERO
     for i in range(len(starts)):

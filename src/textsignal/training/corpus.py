@@ -240,7 +240,7 @@ class Sums(Addable):
 
 
 @dataclass(frozen=True)
-class Number(Addable):
+class AddedNumber(Addable):
     """One number, for sweeps that ask for nothing more."""
 
     value: float

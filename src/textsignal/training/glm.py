@@ -19,7 +19,7 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.families import Family, linear_predictor
 from textsignal.families.own import OwnPrior
-from textsignal.training.corpus import Addable, Number, Parameters, Responses, ResponseSums
+from textsignal.training.corpus import Addable, AddedNumber, Parameters, Responses, ResponseSums
 
 #: A step is halved this often before it is given up.
 MOST_HALVINGS = 40
@@ -111,9 +111,9 @@ class ResponseModel:
     def loss(self, blocks: Sequence[Responses], parameters: Parameters) -> float:
         """Loss over all blocks, without the penalty."""
 
-        def block_loss(block: Responses) -> Number:
+        def block_loss(block: Responses) -> AddedNumber:
             eta = block.linear_predictor(parameters)
-            return Number(_total(block, eta, self.family.loss(block.y, eta)))
+            return AddedNumber(_total(block, eta, self.family.loss(block.y, eta)))
 
         return self.compute.engine.sweep(block_loss, blocks).value
 

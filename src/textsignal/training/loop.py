@@ -71,7 +71,7 @@ class State(Protocol):
 S = TypeVar("S", bound=State)
 
 
-class Method(Protocol[S]):
+class TrainingMethod(Protocol[S]):
     """A training method: where it starts and how it moves."""
 
     def init(self) -> S:
@@ -103,7 +103,7 @@ class Solution(Generic[S]):
 Watch = Callable[[int, Losses], bool]
 
 
-def run(method: Method[S], *, max_iter: int, tol: float, watch: Watch) -> Solution[S]:
+def run(method: TrainingMethod[S], *, max_iter: int, tol: float, watch: Watch) -> Solution[S]:
     """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule."""
     state = method.init()
     trace = [state.losses]

@@ -23,20 +23,20 @@ from textsignal.training.theme_model import Prepared
 
 
 @dataclass(frozen=True)
-class Number:
+class ThemeNumber:
     """How many themes, and why, for people; "" where it was given."""
 
     number: int
     why: str = ""
 
 
-def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> Number:
+def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> ThemeNumber:
     """The most themes that come back in halves of the documents, from 5 to 30."""
     with threadpool_limits(1):
         return _most_that_come_back(ThemeHalves.of(prepared, seed, compute.engine, seed_words), compute)
 
 
-def _most_that_come_back(halves: ThemeHalves, compute: Compute) -> Number:
+def _most_that_come_back(halves: ThemeHalves, compute: Compute) -> ThemeNumber:
     most, least = halves.most_themes, max(COARSE_THEMES[0], len(halves.seed_words or ()))
     if most < least:
         raise InputError(
@@ -48,7 +48,7 @@ def _most_that_come_back(halves: ThemeHalves, compute: Compute) -> Number:
     taken = cells.at[most_stable(cells), "n_topics"]
     cells = pd.concat([cells, _cells(halves, dense_around(taken, coarse), compute)], ignore_index=True)
     row = most_stable(cells)
-    return Number(int(cells.at[row, "n_topics"]), why_stable(cells, row, "theme"))
+    return ThemeNumber(int(cells.at[row, "n_topics"]), why_stable(cells, row, "theme"))
 
 
 def _cells(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Means, Rows, pad
 from textsignal.families import Family
-from textsignal.training.corpus import NO_SCRATCH, Addable, Block, Corpus, Number, Parameters
+from textsignal.training.corpus import NO_SCRATCH, Addable, AddedNumber, Block, Corpus, Parameters
 from textsignal.training.draws import document_keys, thinned
 from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
 from textsignal.training.glm import ResponseModel
@@ -249,9 +249,9 @@ class Predictive:
         """Losses at an epoch's end, with the weights that each document had when its batch was seen."""
         blocks = documents.blocks(0, len(documents.y))
 
-        def block_loss(block: Block) -> Number:
+        def block_loss(block: Block) -> AddedNumber:
             text = self.response.compute.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
-            return Number(text.log_loss + float(np.sum(text.mass, dtype=float)))
+            return AddedNumber(text.log_loss + float(np.sum(text.mass, dtype=float)))
 
         text = self.response.compute.engine.sweep(block_loss, blocks).value
         penalty = self.response.penalty_value(parameters) * self.corpus.weight.sum()
@@ -372,11 +372,11 @@ def _losses_of_whole_documents(
     HT = pad(topics.T, compute.kernels, X.dtype)
     weight = (corpus.weight * length).astype(X.dtype)
 
-    def text_loss(edges: tuple[int, int]) -> Number:
+    def text_loss(edges: tuple[int, int]) -> AddedNumber:
         part = slice(*edges)
         W = pad(fit.weights[part], compute.kernels, X.dtype)
         sums = compute.kernels.text_sums(Rows.of(X, *edges), W, HT, weight[part])
-        return Number(sums.log_loss + float(np.sum(sums.mass, dtype=float)))
+        return AddedNumber(sums.log_loss + float(np.sum(sums.mass, dtype=float)))
 
     text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value
     observed = ~np.isnan(corpus.y)

@@ -39,7 +39,7 @@ class ToneAndShares:
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class PredictionLexicon:
     """All words that features and content terms are made of, each with a number.
 
     numbers : of each word; words : (words + 1, 4) what each is, as `kernels.prediction` has it; last all other words.
@@ -51,7 +51,7 @@ class Lexicon:
     known: Known
 
     @classmethod
-    def of(cls, features: Features, terms: Sequence[str]) -> Lexicon:
+    def of(cls, features: Features, terms: Sequence[str]) -> PredictionLexicon:
         """By the names of features and content terms."""
         known = features.known
         kinds = (known.words, known.negated, known.parts, {word: j for j, word in enumerate(terms)})
@@ -70,7 +70,7 @@ class Lexicon:
 class ThemePredictor:
     """Reads what prediction needs."""
 
-    lexicon: Lexicon
+    lexicon: PredictionLexicon
     themes: Themes
 
     def read(self, texts: SentenceTexts, tones: Sequence[Vector], compute: Compute) -> ToneAndShares:

@@ -149,7 +149,7 @@ def _learnt(
 
 def _learnt_on_card(start: Array, each: Vector, X: sp.csr_array, weight: Vector, iterations: int) -> Themes:
     """The same on a graphics card; X : (sentences, terms) weighted counts."""
-    sentences = gpu_themes.Sentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1], weight)
+    sentences = gpu_themes.CardSentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1], weight)
     found = gpu_themes.learn_themes(sentences, pad(start.T, gpu, np.dtype(np.float32)), iterations)
     topics, prevalence = (
         found.HT.get().T[: len(start)].astype(float),

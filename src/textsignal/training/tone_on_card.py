@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.gpu.code import cupy
-from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, Documents, Steps, Visits, walk
+from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, CardTexts, Steps, Visits, walk
 from textsignal.compute.hashing import Keys
 from textsignal.compute.kernels import Rows
 from textsignal.errors import InputError
@@ -45,15 +45,15 @@ def visits_on_card(rows: NDArray[np.int64], keys: Keys, part: Vector) -> Visits:
 
 def documents_on_card(
     roots: sp.csr_array, y: Vector, folds: NDArray[np.int64], offset: Vector, visits: Visits
-) -> Documents:
+) -> CardTexts:
     """Documents of a block; as in `training.tone`."""
     cp = cupy()
     X = Rows(cp.asarray(roots.indptr, np.int64), cp.asarray(roots.indices, np.int32), _single(roots.data))
-    return Documents(X, _single(y), cp.asarray(folds, np.int32), visits, _single(offset))
+    return CardTexts(X, _single(y), cp.asarray(folds, np.int32), visits, _single(offset))
 
 
 def walk_on_card(
-    documents: Documents, steps: Steps, family: Family, number: int, effects: Array, squares: Array
+    documents: CardTexts, steps: Steps, family: Family, number: int, effects: Array, squares: Array
 ) -> None:
     """Move effects and squares by one pass, in place; what a block says nothing of stays as it is, to the bit."""
     both = effects, squares

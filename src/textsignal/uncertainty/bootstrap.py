@@ -30,7 +30,7 @@ from textsignal.uncertainty.calibration import Calibration, mean_of
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
 from textsignal.uncertainty.effects import Evidence
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
-from textsignal.uncertainty.parts import Parts, numbers
+from textsignal.uncertainty.parts import Subgroups, numbers
 from textsignal.uncertainty.refits import refitted
 
 #: Quantities of topics that are learnt from the response; tone and speaking are one there.
@@ -73,7 +73,7 @@ def draw_counts(weight: Vector, groups: NDArray[np.int64] | None, seed: int, num
 def bootstrap_themes(
     evidence: Evidence,
     themes: Themes,
-    parts: Parts,
+    parts: Subgroups,
     labels: Sequence[str],
     level: float,
     known: Calibration,
@@ -98,7 +98,7 @@ def bootstrap_themes(
     return _table(QUANTITIES, whole + added, found, parts, labels, level, known.inflation)
 
 
-def _missing(fit: LooseFit, parts: Parts, known: Calibration) -> Vector:
+def _missing(fit: LooseFit, parts: Subgroups, known: Calibration) -> Vector:
     """(parts, quantities, 2, themes) what is added to `numbers`."""
     groups, weight = fit.talk.given.groups, fit.talk.weight
     found = [
@@ -138,7 +138,7 @@ def bootstrap_topics(
     observed: Observed,
     groups: NDArray[np.int64] | None,
     better: int,
-    parts: Parts,
+    parts: Subgroups,
     labels: Sequence[str],
     level: float,
     draws: Resampling,
@@ -177,19 +177,19 @@ def bootstrap_topics(
     return _table(OF_TOPICS, mean_of(found), found, parts, labels, level, dict.fromkeys(OF_TOPICS, 1.0))
 
 
-def _drawn(parts: Parts, counts: Vector) -> Parts:
+def _drawn(parts: Subgroups, counts: Vector) -> Subgroups:
     """The parts, with documents that count as often as they were drawn."""
     own, others = (
         [np.where(weight > 0, counts, 0.0) for weight in weights] for weights in (parts.weights, parts.others)
     )
-    return Parts(parts.names, own, others)
+    return Subgroups(parts.names, own, others)
 
 
 def _table(
     names: Iterable[str],
     whole: Vector,
     found: Vector,
-    parts: Parts,
+    parts: Subgroups,
     labels: Sequence[str],
     level: float,
     inflations: Mapping[str, float],

@@ -21,7 +21,7 @@ from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, effect_rows
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
-from textsignal.uncertainty.parts import Parts
+from textsignal.uncertainty.parts import Subgroups
 
 #: Texts with a response that there must be at least, and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
@@ -105,7 +105,7 @@ def check_enough(y: Vector, weight: Vector, n_themes: int) -> None:
 
 def effects_of(
     evidence: Evidence,
-    parts: Parts,
+    parts: Subgroups,
     labels: Sequence[str],
     level: float,
     known: Calibration,

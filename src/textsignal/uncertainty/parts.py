@@ -16,7 +16,7 @@ from textsignal.uncertainty.influence import QUANTITIES, LooseFit
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Subgroups:
     """Documents by which numbers are told: (documents,) weights of each group, and of those it differs from.
 
     names : of the groups; none for all documents.
@@ -26,16 +26,16 @@ class Parts:
     weights: Sequence[Vector]
     others: Sequence[Vector]
 
-    def at(self, rows: NDArray[np.int64]) -> Parts:
+    def at(self, rows: NDArray[np.int64]) -> Subgroups:
         """The same of some of the documents."""
         own, others = ([weight[rows] for weight in weights] for weights in (self.weights, self.others))
-        return Parts(self.names, own, others)
+        return Subgroups(self.names, own, others)
 
 
-def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Parts:
+def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Subgroups:
     """All documents, or those of each group, the largest first."""
     if by is None:
-        return Parts([None], [weight], [np.zeros_like(weight)])
+        return Subgroups([None], [weight], [np.zeros_like(weight)])
     groups = as_groups(by, len(weight))
     named = weight * groups.notna().to_numpy()
     found = []
@@ -48,10 +48,10 @@ def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Parts:
         raise InputError("no document of any group counts: the weights of all are 0")
     found.sort(key=lambda one: (-one[1].sum(), str(one[0])))
     names, weights = zip(*found, strict=True)
-    return Parts(names, weights, [named - own for own in weights])
+    return Subgroups(names, weights, [named - own for own in weights])
 
 
-def numbers(fit: LooseFit, parts: Parts) -> Vector:
+def numbers(fit: LooseFit, parts: Subgroups) -> Vector:
     """(parts, quantities, 2, themes) of each part, and of the documents that it differs from; NaN where none count."""
     nothing = np.full(fit.talk.n_themes, np.nan)
     found = [

@@ -33,8 +33,8 @@ from textsignal.uncertainty.search_cells import (
     CUT_MEASURES,
     FOLD_MEASURES,
     Cells,
+    SearchTask,
     Setting,
-    Task,
     ThemeCells,
     TopicCells,
     folds_of,
@@ -170,13 +170,13 @@ class _Run:
     def table(self, numbers: Sequence[int], supervisions: Sequence[float | None]) -> pd.DataFrame:
         """All cells so far, with these."""
         self.settings += [Setting(number, value) for number, value in product(numbers, supervisions)]
-        tasks = [Task(setting, *part) for setting in self.settings for part in self.parts]
+        tasks = [SearchTask(setting, *part) for setting in self.settings for part in self.parts]
         # The largest first: no thread is left with a long one in the end.
         todo = sorted((task for task in tasks if task not in self.finished), reverse=True, key=_size)
         self._tell(len(tasks) - len(todo), len(tasks))
         self.cells.prepare(todo, self.engine)
 
-        def work(task: Task) -> None:
+        def work(task: SearchTask) -> None:
             self.finished.keep(task, self.cells.measure(task))
             self._tell(sum(each in self.finished for each in tasks), len(tasks))
 
@@ -186,7 +186,7 @@ class _Run:
     def _row(self, setting: Setting) -> dict[str, Any]:
         row = {name: value for name, value in asdict(setting).items() if value is not None}
         for part, measures in (("fold", FOLD_MEASURES), ("cut", CUT_MEASURES)):
-            found = [self.finished[Task(setting, *each)] for each in self.parts if each[0] == part]
+            found = [self.finished[SearchTask(setting, *each)] for each in self.parts if each[0] == part]
             for measure in (each for each in measures if each in found[0]):
                 values = np.array([values[measure] for values in found])
                 row |= {measure: values.mean(), f"{measure}_se": values.std(ddof=1) / np.sqrt(len(values))}
@@ -197,7 +197,7 @@ class _Run:
             self.progress(done, total)
 
 
-def _size(task: Task) -> tuple[int, str, int]:
+def _size(task: SearchTask) -> tuple[int, str, int]:
     return task.setting.n_topics, task.part, task.number
 
 

@@ -58,7 +58,7 @@ class Setting:
 
 
 @dataclass(frozen=True, order=True)
-class Task:
+class SearchTask:
     """A setting on a fold, or in the halves of a cut, by number."""
 
     setting: Setting
@@ -73,10 +73,10 @@ class Cells(Protocol):
     def n_cuts(self) -> int:
         """How often documents are cut into halves."""
 
-    def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
         """Learn what tasks share."""
 
-    def measure(self, task: Task) -> Values:
+    def measure(self, task: SearchTask) -> Values:
         """What a task is about."""
 
 
@@ -154,7 +154,7 @@ class ThemeCells:
         """How often documents are cut into halves."""
         return agreement.CUTS
 
-    def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
         """Learn the tone of each fold that is asked for, and cut documents into halves."""
         todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._prepared))
         for number, found in zip(todo, engine.map(self._fold, todo), strict=True):
@@ -162,7 +162,7 @@ class ThemeCells:
         if self._halves is None and any(task.part == "cut" for task in tasks):
             self._halves = self._cut(engine)
 
-    def measure(self, task: Task) -> Values:
+    def measure(self, task: SearchTask) -> Values:
         """What a task is about."""
         if task.part == "cut":
             assert self._halves is not None
@@ -218,13 +218,13 @@ class TopicCells:
         """How often documents are cut into halves."""
         return TOPIC_CUTS
 
-    def prepare(self, tasks: Sequence[Task], engine: Engine) -> None:
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
         """Count terms of training and test side of each fold that is asked for."""
         todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._sides))
         for number, found in zip(todo, engine.map(self._fold, todo), strict=True):
             self._sides[number] = found
 
-    def measure(self, task: Task) -> Values:
+    def measure(self, task: SearchTask) -> Values:
         """What a task is about."""
         if task.part == "cut":
             first = 2 * task.number

@@ -14,7 +14,7 @@ import numpy as np
 
 from textsignal.data.lines import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
-from textsignal.uncertainty.search_cells import Setting, Task, Values
+from textsignal.uncertainty.search_cells import SearchTask, Setting, Values
 
 #: What the first line is called.
 OF = "search of"
@@ -28,7 +28,7 @@ class Finished:
 
     def __init__(self, path: Path | None, of: dict[str, Any]) -> None:
         self._path, self._lock = path, Lock()
-        self._values: dict[Task, Values] = {}
+        self._values: dict[SearchTask, Values] = {}
         if path is None:
             return
         if path.is_dir():
@@ -41,15 +41,15 @@ class Finished:
         for line in lines[1:]:
             if isinstance(line, dict) and "part" in line:
                 setting = Setting(line["n_topics"], line["supervision"])
-                self._values[Task(setting, line["part"], line["number"])] = line["values"]
+                self._values[SearchTask(setting, line["part"], line["number"])] = line["values"]
 
-    def __contains__(self, task: Task) -> bool:
+    def __contains__(self, task: SearchTask) -> bool:
         return task in self._values
 
-    def __getitem__(self, task: Task) -> Values:
+    def __getitem__(self, task: SearchTask) -> Values:
         return self._values[task]
 
-    def keep(self, task: Task, values: Values) -> None:
+    def keep(self, task: SearchTask, values: Values) -> None:
         """Take the values of a task, and write them down at once."""
         with self._lock:
             self._values[task] = values

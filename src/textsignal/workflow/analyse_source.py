@@ -92,7 +92,9 @@ def analyse_source(
     return replace(with_ranges(analysis, used, interval, clusters), within=groups)
 
 
-def _used(found: streaming.Streamed, columns: streaming.Columns, holdout: float, seed: int, n_files: int) -> UsedRows:
+def _used(
+    found: streaming.Streamed, columns: streaming.SourceColumns, holdout: float, seed: int, n_files: int
+) -> UsedRows:
     """The sample as the rows that are used."""
     sample, n = found.sample, len(found.sample.tokens)
     by, over = columns.by, columns.over

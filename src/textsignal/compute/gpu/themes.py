@@ -26,7 +26,7 @@ START_STEPS, TOL, MAX_ITER = 5, 1e-3, 1000
 
 
 @dataclass(frozen=True)
-class Sentences:
+class CardSentences:
     """Sentences on the card: as they were given, and as `theme_step` takes them, those of a chunk ordered by length.
 
     rows : (sentences, terms) weighted counts; chunk : sentences whose sums are taken together.
@@ -47,7 +47,7 @@ class Sentences:
     unit: float
 
     @classmethod
-    def of(cls, rows: Rows, n_terms: int, weight: Any = None) -> Sentences:
+    def of(cls, rows: Rows, n_terms: int, weight: Any = None) -> CardSentences:
         """Put sentences on the card; weight : (sentences,), in the order of the rows."""
         cp, n = cupy(), rows.n_documents
         rows = Rows(cp.asarray(rows.indptr), cp.asarray(rows.indices), cp.asarray(rows.data, np.float32))
@@ -93,7 +93,7 @@ class ThemeSums:
     log_loss: float
 
 
-def theme_step(sentences: Sentences, W: Any, HT: Any, *, moving: bool = True, loss: bool = False) -> ThemeSums:
+def theme_step(sentences: CardSentences, W: Any, HT: Any, *, moving: bool = True, loss: bool = False) -> ThemeSums:
     """Move the weights in place, if `moving`, and give the sums at them: both in one pass over the text.
 
     W : (sentences, topics) float32, in the order of `sentences.order`; HT : (terms, topics) float32.
@@ -132,7 +132,7 @@ class LearntThemes:
     prevalence: Any
 
 
-def learn_themes(sentences: Sentences, HT: Any, iterations: int) -> LearntThemes:
+def learn_themes(sentences: CardSentences, HT: Any, iterations: int) -> LearntThemes:
     """Iterations of KL-NMF from topics (terms, padded topics)."""
     HT = cupy().asarray(HT, np.float32)
     W = first_weights(sentences.rows, HT)

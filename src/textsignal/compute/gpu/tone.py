@@ -69,7 +69,7 @@ def mixed(numbers: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Documents:
+class CardTexts:
     """Documents on the card that steps are taken by.
 
     X : (documents, features) roots of counts times sizes, in single precision; folds : (documents,) int32 the fit that
@@ -84,7 +84,7 @@ class Documents:
     offset: Any = None
 
 
-def fit_tone(documents: Documents, n_features: int, steps: Steps, slope: str, constant: float, passes: int) -> Any:
+def fit_tone(documents: CardTexts, n_features: int, steps: Steps, slope: str, constant: float, passes: int) -> Any:
     """(features + 1, FITS) effects of features in each fit, the constant last, on the card.
 
     slope : the derivative of the loss, in CUDA, of y and eta; constant : where the constant starts.
@@ -97,7 +97,7 @@ def fit_tone(documents: Documents, n_features: int, steps: Steps, slope: str, co
     return effects
 
 
-def walk(documents: Documents, steps: Steps, slope: str, number: int, effects: Any, squares: Any) -> None:
+def walk(documents: CardTexts, steps: Steps, slope: str, number: int, effects: Any, squares: Any) -> None:
     """Move effects and squares, (features + 1, FITS), by the pass of a number, in place."""
     cp, X, visits, n_features = cupy(), documents.X, documents.visits, len(effects) - 1
     n_visits = len(visits.keys)

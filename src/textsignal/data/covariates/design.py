@@ -29,7 +29,7 @@ MOST_LEVELS = 2000
 
 
 @dataclass(frozen=True)
-class Source:
+class CovariateSource:
     """A column of the table. levels : of a category, the most frequent one first; None for numbers."""
 
     name: str
@@ -46,7 +46,7 @@ class Design:
     offset : mean offset in training; None where there was none.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[CovariateSource, ...]
     formula: Formula | None
     state: State
     names: tuple[str, ...]
@@ -146,7 +146,7 @@ class Design:
     def of_plain(cls, stored: Mapping[str, Any]) -> Self:
         """Rebuild it from `plain`; raise ValueError, TypeError or KeyError where that cannot be."""
         sources = tuple(
-            Source(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
+            CovariateSource(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
             for source in stored["sources"]
         )
         covariates = [source.name for source in sources]
@@ -171,7 +171,7 @@ class Design:
     def _no_rows(self) -> pd.DataFrame:
         """Return a coded table without rows, from which columns and their names are made as from any other."""
 
-        def no_cells(source: Source) -> Any:
+        def no_cells(source: CovariateSource) -> Any:
             return pd.Series([], dtype=float) if source.levels is None else pd.Categorical([], list(source.levels))
 
         return pd.DataFrame({source.name: no_cells(source) for source in self.sources})
@@ -243,23 +243,23 @@ def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
         )
 
 
-def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> Source:
+def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> CovariateSource:
     """Return a column's kind; categories : columns that a formula takes as such."""
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
         raise InputError(f"covariate {shown(name)} holds times; give numbers, such as days since a date, or a category")
     if numeric and name not in categories:
-        return Source(name, None)
+        return CovariateSource(name, None)
     found = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
     if len(found) > MOST_LEVELS:
         raise InputError(
             f"covariate {shown(name)} has {len(found):,} levels; give numbers as numbers, and leave identifiers out"
         )
-    return Source(name, tuple(map(str, found.index)))
+    return CovariateSource(name, tuple(map(str, found.index)))
 
 
-def _coded(column: pd.Series, source: Source) -> Any:
+def _coded(column: pd.Series, source: CovariateSource) -> Any:
     """A column as floats, or as a category with the levels of training."""
     if source.levels is None:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

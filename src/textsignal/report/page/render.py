@@ -28,7 +28,7 @@ from textsignal.report.page.chart_style import drawable
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.library import library
 from textsignal.report.values.browse_data import Browse
-from textsignal.report.values.data import Bar, FittedModel, Prediction, ReportData, ReportSettings
+from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
 from textsignal.text.sentences import sentence_spans
@@ -62,7 +62,7 @@ RUN, SHORTEST, SENTENCE = 8, 4, 6
 
 
 def write_report(
-    model: FittedModel,
+    model: ReportedModel,
     path: str | Path,
     reading: Reading,
     responses: ArrayLike,

@@ -8,7 +8,7 @@ from textsignal.report.values.data import Sentence
 
 
 @dataclass(frozen=True)
-class Measure:
+class CellMeasure:
     """One number of a group and a topic, drawn towards all documents.
 
     shade : how it is coloured, from -1 (bad) over 0 to 1 (good); for shares from 0 to 1.
@@ -29,9 +29,9 @@ class GroupCell:
     """
 
     topic: int
-    tone: Measure
-    reach: Measure
-    lift: Measure
+    tone: CellMeasure
+    reach: CellMeasure
+    lift: CellMeasure
     few: bool
     facts: str
 

@@ -17,7 +17,7 @@ from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, Floats, ReportSettings
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.packing import packed, packed_lines
 from textsignal.report.values.wording import one_line, visible
 from textsignal.training.theme_reading import sentence_ends
@@ -37,7 +37,7 @@ def check_n_documents(n_documents: int) -> None:
 
 
 def documents_to_browse(
-    reader: Reader, documents: Documents, settings: ReportSettings, bars: Sequence[Bar]
+    reader: Reader, documents: ReportTexts, settings: ReportSettings, bars: Sequence[Bar]
 ) -> Browse | None:
     """What the page shows of documents, a sample where there are more than asked for; None where it shows none.
 
@@ -120,7 +120,7 @@ class _Sentences:
         return slice(first, first + int(np.searchsorted(self.spans[first:last, 0], stop)))
 
 
-def _sentences(reader: Reader, documents: Documents, rows: NDArray[np.int64]) -> _Sentences:
+def _sentences(reader: Reader, documents: ReportTexts, rows: NDArray[np.int64]) -> _Sentences:
     """Sentences with their tone, by numbers that have not seen the response; points of these rows alone."""
     reading = documents.reading.sentences
     if reading is None:

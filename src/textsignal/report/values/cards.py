@@ -16,8 +16,8 @@ from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.beside_data import GroupTable, Timeline
-from textsignal.report.values.data import FittedModel, Floats, QuoteGroup, ReportSettings, TopicCard
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.data import Floats, QuoteGroup, ReportedModel, ReportSettings, TopicCard
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.evidence import document_quotes
 from textsignal.report.values.sentence_quotes import sentence_quotes, word_contributions
 from textsignal.report.values.stability import topic_stability
@@ -28,7 +28,7 @@ CARD_TERMS = 15
 Quotes = Callable[[int], tuple[QuoteGroup, ...]]
 
 
-def topic_cards(model: FittedModel, documents: Documents, settings: ReportSettings) -> list[TopicCard]:
+def topic_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSettings) -> list[TopicCard]:
     """One card per topic, the largest lift first."""
     reader = model.reader_
     table = with_words(reader, driver_table(documents.spoken), model.labels_, CARD_TERMS)
@@ -60,7 +60,7 @@ def cards_beside(cards: Sequence[TopicCard], groups: GroupTable | None, timeline
 
 
 def _card(
-    row: dict[str, Any], label: str, described: Any, documents: Documents, reader: Reader, stability: float | None
+    row: dict[str, Any], label: str, described: Any, documents: ReportTexts, reader: Reader, stability: float | None
 ) -> TopicCard:
     """Card without evidence; row : of the table of drivers; described : of the table of topics."""
     spoken = documents.spoken.spoken[:, row["topic"]]
@@ -96,7 +96,7 @@ def _mean(responses: Floats) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _quotes(reader: Reader, documents: Documents, naming: Naming) -> Quotes:
+def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Quotes:
     """What gives the quotes of a topic: documents for topics on a matrix, sentences for themes."""
     if isinstance(reader, MatrixReader):
         return lambda topic: document_quotes(reader, documents, topic, naming.response)

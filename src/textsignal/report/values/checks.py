@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from textsignal.reading.themes import ThemeReader
-from textsignal.report.values.data import FittedModel, ReportSettings, TopicCard
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.data import ReportedModel, ReportSettings, TopicCard
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line
 from textsignal.uncertainty.checks import Checked, Finding
 from textsignal.uncertainty.checks_all import can_check, check_all
@@ -17,7 +17,7 @@ WARNED = ("duplicates", "skill")
 
 
 def to_look_at(
-    model: FittedModel, documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings
+    model: ReportedModel, documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings
 ) -> tuple[Finding, ...]:
     """What looks wrong; nothing where documents with a response are too few to say so."""
     labels = {topic.number: topic.label for topic in topics}

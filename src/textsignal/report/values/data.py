@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from textsignal.report.values.beside_data import GroupTable, Timeline
     from textsignal.report.values.bins import Bins
     from textsignal.report.values.browse_data import Browse, Browser
-    from textsignal.report.values.others import Others, Responses
+    from textsignal.report.values.others import OtherResponses, Others
     from textsignal.report.values.ranges import Ranges
     from textsignal.uncertainty.checks import Finding
 
 Floats = NDArray[np.float64]
 
 
-class FittedModel(Protocol):
+class ReportedModel(Protocol):
     """What a report asks of a fitted `TextResponseModel`."""
 
     reader_: Reader
@@ -68,7 +68,7 @@ class ReportSettings:
     source: str = ""
     dropped: str = ""
     command: str = ""
-    responses: Responses | None = None
+    responses: OtherResponses | None = None
     event: str = ""
     lower_is_better: bool = False
     is_class: bool = False

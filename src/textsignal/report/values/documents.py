@@ -15,7 +15,7 @@ from textsignal.insight.beside import Times
 from textsignal.reading.observed import Reading
 from textsignal.reading.spoken import Spoken
 from textsignal.report.values.bins import Bins, bins_of
-from textsignal.report.values.data import FittedModel, Floats
+from textsignal.report.values.data import Floats, ReportedModel
 from textsignal.text.masking import masked_characters
 from textsignal.training.inference import unit_rows
 
@@ -26,7 +26,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True)
-class Documents:
+class ReportTexts:
     """What is known of every document, in a few numbers each.
 
     reading : the texts as the model reads them.
@@ -78,15 +78,15 @@ class Documents:
 
 
 def describe_documents(
-    model: FittedModel,
+    model: ReportedModel,
     reading: Reading,
     responses: Floats,
     held_out: NDArray[np.bool_],
     groups: pd.Series | None = None,
     times: Times | None = None,
-) -> Documents:
+) -> ReportTexts:
     """Put together what is known of every document; nothing is read or inferred again."""
-    return Documents(
+    return ReportTexts(
         reading=reading,
         responses=responses,
         held_out=held_out,

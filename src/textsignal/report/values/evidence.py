@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textsignal.reading.matrix import MatrixReader
 from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import visible
 
 #: Documents shown of each kind, and characters shown of a document at most.
@@ -26,7 +26,7 @@ MARKS = ("", "topic", "strong")
 
 
 def document_quotes(
-    reader: MatrixReader, documents: Documents, topic: int, response_name: str
+    reader: MatrixReader, documents: ReportTexts, topic: int, response_name: str
 ) -> tuple[QuoteGroup, ...]:
     """Documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
     bins = documents.bins
@@ -64,7 +64,7 @@ def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[
     return chosen
 
 
-def _quote(reader: MatrixReader, documents: Documents, row: int, topic: int) -> Quote:
+def _quote(reader: MatrixReader, documents: ReportTexts, row: int, topic: int) -> Quote:
     text, weights = documents.reading.texts[row], documents.reading.predictions.weights[row]
     levels = topic_marks(reader, text, weights.astype(float), topic)
     return Quote(
@@ -77,7 +77,7 @@ def _quote(reader: MatrixReader, documents: Documents, row: int, topic: int) -> 
     )
 
 
-def response_of(documents: Documents, row: int) -> float | None:
+def response_of(documents: ReportTexts, row: int) -> float | None:
     """A document's response, None where there is none."""
     response = float(documents.responses[row])
     return None if np.isnan(response) else response

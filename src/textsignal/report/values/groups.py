@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from textsignal.insight.groups import Comparison, GroupMeans, compare_groups
+from textsignal.insight.groups import GroupComparison, GroupMeans, compare_groups
 from textsignal.insight.naming import Naming
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.spoken import Spoken
-from textsignal.report.values.beside_data import GroupCell, GroupRow, GroupTable, Measure, TopicGroups
+from textsignal.report.values.beside_data import CellMeasure, GroupCell, GroupRow, GroupTable, TopicGroups
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.formats import number, signed_number
 from textsignal.report.values.wording import cut, one_line
 
@@ -26,7 +26,7 @@ Written = Callable[[float], str]
 FULL_TONE, FULL_LIFT = 0.05, 0.0125
 
 
-def group_table(documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings) -> GroupTable | None:
+def group_table(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> GroupTable | None:
     """Compare the groups of a report's documents; None where there are none."""
     if documents.groups is None:
         return None
@@ -71,27 +71,27 @@ def _most(means: GroupMeans, shown: range) -> float:
     return float(np.abs(means.shrunk[shown] - means.overall).max())
 
 
-def _cell(found: Comparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
+def _cell(found: GroupComparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
     reach = float(found.reach.shrunk[g, k])
     return GroupCell(
         topic=k,
         tone=_measure(found.tone, g, k, naming.better * full_tone),
-        reach=Measure(reach, reach, int(found.reach.clear[g, k])),
+        reach=CellMeasure(reach, reach, int(found.reach.clear[g, k])),
         lift=_measure(found.lift, g, k, -full_lift),
         few=bool(found.few[g, k]),
         facts=_facts(found, g, k, naming),
     )
 
 
-def _measure(means: GroupMeans, g: int, k: int, full: float) -> Measure:
+def _measure(means: GroupMeans, g: int, k: int, full: float) -> CellMeasure:
     """A mean, coloured by how far it is from that of all documents; full : below 0 where more is worse."""
     away = means.shrunk[g, k] - means.overall[k]
-    return Measure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
+    return CellMeasure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
 
 
-def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
-    def measure(means: GroupMeans, k: int) -> Measure:
-        return Measure(float(means.overall[k]), 0.0, 0)
+def _overall(found: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow:
+    def measure(means: GroupMeans, k: int) -> CellMeasure:
+        return CellMeasure(float(means.overall[k]), 0.0, 0)
 
     cells = [
         GroupCell(k, measure(found.tone, k), measure(found.reach, k), measure(found.lift, k), few=False, facts="")
@@ -100,7 +100,7 @@ def _overall(found: Comparison, topics: Sequence[TopicCard]) -> GroupRow:
     return GroupRow("all", "", round(found.documents.sum()), tuple(cells))
 
 
-def _facts(found: Comparison, g: int, k: int, naming: Naming) -> str:
+def _facts(found: GroupComparison, g: int, k: int, naming: Naming) -> str:
     """The numbers behind a cell."""
 
     def points(value: float) -> str:
@@ -133,14 +133,14 @@ def _percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def _told(found: Comparison, means: GroupMeans, k: int) -> list[int]:
+def _told(found: GroupComparison, means: GroupMeans, k: int) -> list[int]:
     """Groups that a topic clearly costs, or brings, more than all, the most first; enough of their documents speak."""
     as_written = np.round(means.shrunk[:, k], 2) > np.round(means.overall[k], 2)
     groups = np.flatnonzero((means.clear[:, k] > 0) & ~found.few[:, k] & as_written)
     return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
-def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
+def _topic_groups(found: GroupComparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
     def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
         groups = _told(found, means, topic.number)[:ON_CARD]
         return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, topic.number])})" for g in groups)
@@ -149,7 +149,7 @@ def _topic_groups(found: Comparison, names: Sequence[str], topic: TopicCard, nam
 
 
 def _findings(
-    found: Comparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
+    found: GroupComparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
 ) -> list[Sentence]:
     """What costs a group most beyond the others, and what brings one most."""
     sentences = []
@@ -170,7 +170,7 @@ def _findings(
     return sentences
 
 
-def _nothing(found: Comparison) -> Sentence:
+def _nothing(found: GroupComparison) -> Sentence:
     """What is said where no group stands out."""
     if len(found.names) == 1:
         return Sentence(("There is one group alone, and nothing to compare it with",))

@@ -19,7 +19,7 @@ NOUNS = {"response": "responses", "class": "classes"}
 
 
 @dataclass(frozen=True, eq=False)
-class Responses:
+class OtherResponses:
     """Responses to the same texts.
 
     table : as `topics.responses.compared` gives it; pages : file of each response's page; own : the page's response.
@@ -89,9 +89,9 @@ class Others:
 
 def responses_beside(
     table: pd.DataFrame, namings: Mapping[str, Naming], noun: str = "response"
-) -> dict[str, Responses]:
+) -> dict[str, OtherResponses]:
     """What the page of each response is told of all; table : as `compared` gives it; namings : of each response."""
-    return {name: Responses(table, page_names(list(namings)), name, namings, noun) for name in namings}
+    return {name: OtherResponses(table, page_names(list(namings)), name, namings, noun) for name in namings}
 
 
 def page_names(responses: Sequence[str]) -> dict[str, str]:
@@ -105,7 +105,7 @@ def page_names(responses: Sequence[str]) -> dict[str, str]:
     return {name: f"report-{file}.html" for name, file in zip(responses, file_names(responses), strict=True)}
 
 
-def other_responses(responses: Responses | None, topics: Sequence[TopicCard]) -> Others | None:
+def other_responses(responses: OtherResponses | None, topics: Sequence[TopicCard]) -> Others | None:
     """Compare what topics cost and bring the responses; None where there is one alone."""
     if responses is None:
         return None

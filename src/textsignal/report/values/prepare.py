@@ -20,7 +20,7 @@ from textsignal.report.values.browse import check_n_documents, documents_to_brow
 from textsignal.report.values.browser import browser_model
 from textsignal.report.values.cards import cards_beside, topic_cards
 from textsignal.report.values.checks import to_look_at
-from textsignal.report.values.data import FittedModel, Floats, ReportData, ReportSettings
+from textsignal.report.values.data import Floats, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.documents import describe_documents
 from textsignal.report.values.evidence import TEXT_CAP
 from textsignal.report.values.findings import findings
@@ -38,7 +38,7 @@ LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-conve
 
 
 def prepare(
-    model: FittedModel,
+    model: ReportedModel,
     reading: Reading,
     responses: ArrayLike,
     held_out: ArrayLike | None = None,
@@ -148,7 +148,7 @@ def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
 
 
 def _checked(
-    model: FittedModel, reading: Reading, responses: ArrayLike, held_out: ArrayLike | None
+    model: ReportedModel, reading: Reading, responses: ArrayLike, held_out: ArrayLike | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     n = len(reading.texts)
     answers = np.asarray(responses, dtype=float)
@@ -163,7 +163,7 @@ def _checked(
     return answers, unseen
 
 
-def _model_settings(model: FittedModel, noun: str) -> tuple[tuple[str, str], ...]:
+def _model_settings(model: ReportedModel, noun: str) -> tuple[tuple[str, str], ...]:
     settings = {
         f"{noun.capitalize()}s": f"{len(model.reader_.profiles)}",
         **model.reader_.described,

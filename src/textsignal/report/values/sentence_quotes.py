@@ -11,7 +11,7 @@ from textsignal.insight.naming import Naming
 from textsignal.insight.theme_sentences import find_sentences
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.evidence import TEXT_CAP, excerpt_of, response_of, segments
 from textsignal.report.values.wording import visible
 from textsignal.text.spans import located_words
@@ -25,7 +25,7 @@ MARKED = 0.35
 
 
 def sentence_quotes(
-    reader: ThemeReader, documents: Documents, theme: int, added: Floats, naming: Naming
+    reader: ThemeReader, documents: ReportTexts, theme: int, added: Floats, naming: Naming
 ) -> tuple[QuoteGroup, ...]:
     """Sentences that speak well of a theme, and those that speak badly of it; added : of `word_contributions`."""
     reading = documents.reading.sentences
@@ -47,7 +47,7 @@ def _place(texts: SentenceTexts, document: int, sentence: str) -> int:
     return next(first + i for i, (start, end) in enumerate(spans) if texts.texts[document][start:end] == sentence)
 
 
-def _quote(documents: Documents, texts: SentenceTexts, sentence: int, added: Floats) -> Quote:
+def _quote(documents: ReportTexts, texts: SentenceTexts, sentence: int, added: Floats) -> Quote:
     row = int(texts.documents[sentence])
     text, (start, end) = texts.texts[row], texts.spans[sentence].tolist()
     alone, words = text[start:end], added[texts.indptr[sentence] : texts.indptr[sentence + 1]]

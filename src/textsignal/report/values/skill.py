@@ -11,7 +11,7 @@ from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
 from textsignal.report.values.bins import Bins
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 
 #: Documents that calibration is measured on at most; bins of probabilities, of predictions and of the PIT.
 MOST_MEASURED, BINS = 20_000, 10
@@ -28,7 +28,7 @@ NOTES = {
 OUT_OF_FOLD = "themes and tone; training texts by tone of fits that left them out"
 
 
-def prediction_of(documents: Documents, family: Family) -> Prediction | None:
+def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
     """Skill and calibration, on held-out documents where there are some; None where no document has a response."""
     answered = ~np.isnan(documents.responses)
     if not answered.any():

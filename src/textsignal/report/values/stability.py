@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
-from textsignal.report.values.data import FittedModel, TopicCard
+from textsignal.report.values.data import ReportedModel, TopicCard
 from textsignal.uncertainty.stability import quick_stability
 
 #: Unstable topics that are named; from this share of all on, fewer of them are advised.
 NAMED, MANY = 3, 1 / 3
 
 
-def topic_stability(model: FittedModel, reading: Reading) -> list[float | None]:
+def topic_stability(model: ReportedModel, reading: Reading) -> list[float | None]:
     """(topics,) share of quick refits in which each comes back; None for topics on a matrix and for other texts."""
     reader, n_topics = model.reader_, len(model.reader_.profiles)
     if not isinstance(reader, ThemeReader) or reading.sentences is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from textsignal.report.values.data import CloudWord, DocumentsSummary, FittedModel
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.data import CloudWord, DocumentsSummary, ReportedModel
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.numbers import length_bars, sizes
 from textsignal.report.values.wording import one_line, visible
 
@@ -15,7 +15,7 @@ CLOUD_TERMS = 80
 EXAMPLES, EXAMPLE_WORDS = (0.1, 0.5, 0.9), (15, 60)
 
 
-def summary_of(model: FittedModel, documents: Documents, dropped: str) -> DocumentsSummary:
+def summary_of(model: ReportedModel, documents: ReportTexts, dropped: str) -> DocumentsSummary:
     """Count and measure the documents; dropped : what was left out before."""
     texts, held_out = documents.reading.texts, documents.held_out
     answered = bool((~np.isnan(documents.responses)).any())
@@ -38,7 +38,7 @@ def summary_of(model: FittedModel, documents: Documents, dropped: str) -> Docume
     )
 
 
-def _cloud(model: FittedModel, documents: Documents) -> tuple[CloudWord, ...]:
+def _cloud(model: ReportedModel, documents: ReportTexts) -> tuple[CloudWord, ...]:
     """The terms in most documents, in the order of the alphabet, each with the topic that it mostly comes from."""
     terms, profiles = model.reader_.terms, model.reader_.profiles
     n_documents = np.bincount(documents.reading.X.indices, minlength=len(terms))
@@ -56,7 +56,7 @@ def _cloud(model: FittedModel, documents: Documents) -> tuple[CloudWord, ...]:
     return tuple(sorted(words, key=lambda word: word.term))
 
 
-def examples_of(documents: Documents) -> tuple[str, ...]:
+def examples_of(documents: ReportTexts) -> tuple[str, ...]:
     """Texts to try, one that is predicted low, one in the middle and one high; neither short nor long."""
     n_words = documents.reading.n_words
     rows = np.flatnonzero((n_words >= EXAMPLE_WORDS[0]) & (n_words <= EXAMPLE_WORDS[1]))

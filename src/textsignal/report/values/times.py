@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textsignal.insight.groups import Comparison
+from textsignal.insight.groups import GroupComparison
 from textsignal.insight.naming import Naming
 from textsignal.insight.periods import Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
-from textsignal.report.values.documents import Documents
+from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.formats import signed_number
 
 #: Standard errors that the band of a line is wide on either side.
@@ -22,7 +22,7 @@ FINDINGS, LENGTH = 4, 0.1
 MORE_OFTEN = 2
 
 
-def timeline(documents: Documents, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
+def timeline(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
     """Topics over the dates of a report's documents; None where there are no dates."""
     if documents.times is None:
         return None
@@ -51,7 +51,7 @@ def _thirds(trends: Trends | None) -> str:
     return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
 
 
-def _line(found: Comparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
+def _line(found: GroupComparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
     k = topic.number
     points = []
     for g, name in enumerate(found.names):
@@ -142,7 +142,7 @@ def _change(value: float, naming: Naming) -> str:
     return signed_number(naming.steps * value, naming.digits)
 
 
-def _caution(documents: Documents, trends: Trends | None) -> str:
+def _caution(documents: ReportTexts, trends: Trends | None) -> str:
     """Whether texts become longer or shorter, which moves how often everything is spoken of."""
     if trends is None or documents.times is None:
         return ""
