@@ -8,7 +8,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.covariates.given import Given
 from textsignal.engines import Compute
 from textsignal.families import Family, linear_predictor
-from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
+from textsignal.training.glm import LEAST_CURVATURE, GLMFit, ResponseModel, fit_glm
 from textsignal.uncertainty.covariance import clustered_sandwich
 
 #: Directions of less curvature than this share of the greatest say nothing of their coefficient.
@@ -35,7 +35,7 @@ def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> flo
     known = ~np.isnan(y) & (weight > 0)
     y, eta, weight = y[known], eta[known], weight[known]
     squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)
-    return float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
+    return float(np.average(squares, weights=weight) / max(np.average(curvature, weights=weight), LEAST_CURVATURE))
 
 
 def standard_errors(
