@@ -30,7 +30,7 @@ import textsignal as ts
 from textsignal.covariates.given import Given
 from textsignal.engines.local import local_compute
 from textsignal.families import Binomial
-from textsignal.studies.cells import keep_line, kept_lines
+from textsignal.tables.lines import keep_line, kept_lines
 from textsignal.uncertainty.bootstrap import Resampling, bootstrap_themes
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import effects_of, gather

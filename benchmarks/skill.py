@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from textsignal import families
 from textsignal.evaluate import coherence, exclusivity, r2_score, rmse
-from textsignal.studies.cells import keep_line, kept_lines
+from textsignal.tables.lines import keep_line, kept_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Predictions are moved this share of the scale away from its ends before their deviance is taken.
