@@ -72,13 +72,11 @@ LAYERS: tuple[tuple[str, ...], ...] = tuple(
         "tables.analyse_source tables.sampled",
         "tables.apply tables.several tables.search tables.compare",
         "tables.classes tables.checks tables.stream",
-        "studies",
         "cli.console cli.options cli.models",
         "cli.screen",
         "cli.fit_source",
         "cli.sampled",
-        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.reproduce cli.search"
-        " cli.effects",
+        "cli.demo cli.fit cli.predict cli.topics cli.drivers cli.check cli.explain cli.report cli.search cli.effects",
         "cli.compare",
         "cli",
         "__main__",
@@ -141,13 +139,6 @@ def test_no_module_imports_a_private_name_of_another_package(file):
     for module, name in imported_by(file.read_text(encoding="utf-8")):
         private = re.search(r"(^|\.)_(?!_)", f"{module}.{name}")
         assert not private or module.startswith(package or "?"), f"{name_of(file)} imports {module}.{name}"
-
-
-@pytest.mark.parametrize("file", sorted(SOURCE.glob("studies/*/*.py")), ids=name_of)
-def test_no_study_imports_from_another(file):
-    study = name_of(file.parent / "__init__.py")
-    for module, _ in imported_by(file.read_text(encoding="utf-8")):
-        assert module.count(".") < 2 or not module.startswith("studies.") or module.startswith(study)
 
 
 def test_every_entry_is_a_module():

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, evaluate, studies
+    from textsignal import datasets, errors, evaluate
     from textsignal.comparison.compare import compare
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.families import Binomial
@@ -54,7 +54,6 @@ __all__ = [
     "read_table",
     "sample_rows",
     "search",
-    "studies",
 ]
 
 _HOMES = {
