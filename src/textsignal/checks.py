@@ -120,11 +120,11 @@ def check_names(name: str, values: pd.Series) -> None:
     """
     for row, value in enumerate(values if values.dtype == object else ()):
         try:
-            hash(value)
-        except TypeError:
+            hash(value.encode() if isinstance(value, str) else value)
+        except (TypeError, UnicodeEncodeError):  # the latter for half of a surrogate pair
+            kind = f"{type(value).__name__} ({reprlib.repr(value)})"
             raise InputError(
-                f"{name}: row {row + 1:,} holds a {type(value).__name__} ({reprlib.repr(value)}), which cannot name a "
-                "group; give text or numbers"
+                f"{name}: row {row + 1:,} holds a {kind}, which cannot name a group; give text or numbers"
             ) from None
 
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsignal.data.batches import read_batches
 from textsignal.data.read import column, read_file, read_table
 from textsignal.data.rows import parse_response
 from textsignal.errors import InputError
@@ -296,6 +297,28 @@ def test_a_byte_order_mark_of_utf_32_is_read(tmp_path):
         "a": ["1"],
         "b": ["ž"],
     }
+
+
+def test_a_key_that_is_not_text_is_named(tmp_path):
+    line = r'{"a": 1}' + "\n" + r'{"\ud800": 1}'
+    message = r"has a key that holds half of a surrogate pair: '\ud800'; rename it"
+    assert f"line 2 {message}" in error_of(written(tmp_path, "t.jsonl", line.encode()))
+    assert f"item 1 of its JSON array {message}" in error_of(written(tmp_path, "t.json", rb'[{"\ud800": 1}]'))
+
+
+def test_objects_without_keys_are_no_rows(tmp_path):
+    path = written(tmp_path, "t.jsonl", b"{}\n{}\n")
+    assert error_of(path).endswith("has no rows")
+    with pytest.raises(InputError, match="has no rows"):
+        list(read_batches(path))
+
+
+def test_many_columns_are_not_all_listed():
+    table = pd.DataFrame([range(500)], columns=[f"a long name of a column {i}" for i in range(500)])
+    with pytest.raises(InputError) as caught:
+        column(table, "Review\n" * 100, "text")
+    assert len(str(caught.value)) < 500
+    assert str(caught.value).endswith(" more")
 
 
 def test_a_path_that_is_no_file(tmp_path):

@@ -9,6 +9,7 @@ from textsignal.cli import main
 from textsignal.data.roles import beside_texts
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
+from textsignal.insight.beside import as_times
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.apply import drivers_table, predict_table, report_table
 
@@ -33,6 +34,28 @@ def test_columns_of_texts_that_are_numbers_become_numbers(analysis):
     assert analysis.model.covariate_effects_["name"].tolist()[0] == "price"
     assert analysis.model.naming_.given == "price, country and the offset"
     assert analysis.model.naming_.response == "rating"
+
+
+@pytest.mark.parametrize("cells", [["it", "fr"], [True, False], [1, 2], pd.to_datetime(["2020", "2021"])], ids=str)
+def test_covariates_may_be_categories_of_pandas(cells):
+    table = pd.DataFrame({"country": pd.Series([*cells, None]).astype("category")})
+    (problem,) = beside_texts(table, ["country"], learn=True).problems()
+    assert problem.rows.tolist() == [2]
+
+
+@pytest.mark.parametrize("cell", [{"id": 7}, "\ud800"])
+def test_a_cell_that_is_no_category_is_named(cell):
+    with pytest.raises(
+        InputError, match=r"column 'country': row 2 holds a (dict|str) \(.*\), which cannot name a group"
+    ):
+        beside_texts(pd.DataFrame({"country": pd.Series(["it", cell], dtype=object)}), ["country"], learn=True)
+
+
+def test_whole_numbers_of_any_length_are_read():
+    table = pd.DataFrame({"price": pd.Series([1, 10**400], dtype=object)})
+    assert len(beside_texts(table, ["price"], learn=True).covariates) == 2
+    with pytest.raises(InputError, match="is no date"):
+        as_times(table["price"], 2)
 
 
 def test_a_table_is_predicted_by_its_own_covariates(analysis):

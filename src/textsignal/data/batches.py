@@ -179,16 +179,16 @@ class Source:
         return self._batches()
 
     def _batches(self) -> Iterator[Batch]:
-        first, row, last, number = 0, 0, "", -1
+        first, row, last, number, has_cells = 0, 0, "", -1, False
         for name, parts in self._files() if self.files else self._memory():
             # A file may stand in the source twice; rows of other sources come in parts of the same name.
             if self.files or name != last:
                 row, last, number = 0, name, number + 1
             for part in parts:
-                if len(part):
+                if not part.empty:
                     yield Batch(part, name, first, row, number)
-                first, row = first + len(part), row + len(part)
-        if not first:
+                first, row, has_cells = first + len(part), row + len(part), has_cells or not part.empty
+        if not has_cells:
             raise InputError(f"{', '.join(map(str, self.files[:3])) or 'the source'} has no rows")
 
     def _files(self) -> Iterator[tuple[str, Iterator[pd.DataFrame]]]:

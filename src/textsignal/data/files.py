@@ -6,7 +6,7 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +14,8 @@ from typing import IO, Any
 from textsignal.errors import InputError
 
 _BLOCK = 2**20
+#: Characters that are shown of a name, and of the message of another package; names that are listed.
+LONGEST_NAME, LONGEST_MESSAGE, MOST_NAMES = 60, 240, 20
 #: Bytes that tell what a file is.
 _START = 2**10
 #: Endings of packed files.
@@ -137,5 +139,38 @@ def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
 
 
 def one_line(error: Exception) -> str:
-    """Put the message of an error on one line; its type where it has none."""
-    return " ".join(str(error).split()) or type(error).__name__
+    """Put the message of an error on one line, cut where it is long; its type where it has none."""
+    return shortened(str(error), LONGEST_MESSAGE) or type(error).__name__
+
+
+def shortened(text: str, most: int = LONGEST_NAME) -> str:
+    r"""Text on one line, without characters that cannot be shown; its middle is cut where it is long.
+
+    Examples
+    --------
+    >>> shortened("one\n two"), shortened("abcdefghij", 5)
+    ('one two', 'ab...ij')
+    """
+    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    half = most // 2
+    return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
+
+
+def short_repr(value: object) -> str:
+    """A value as Python writes it, its middle cut where it is long."""
+    return shortened(repr(value))
+
+
+def listed(names: Sequence[object]) -> str:
+    """Names with commas between them: the first ones and how many more, where there are many.
+
+    Examples
+    --------
+    >>> listed(["text", "stars"]), listed([f"column {i}" for i in range(100)])[-29:]
+    ('text, stars', 'column 18, column 19, 80 more')
+    """
+    shown = [shortened(str(name)) for name in names[:MOST_NAMES]]
+    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_MESSAGE:
+        shown.pop()
+    more = [f"{len(names) - len(shown):,} more"] if len(names) > len(shown) else []
+    return ", ".join(shown + more)

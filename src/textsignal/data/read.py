@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from textsignal.checks import check_names
-from textsignal.data.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
+from textsignal.data.files import PACKED, check_file, encoding_of, listed, misfit, one_line, short_repr, unpacked
 from textsignal.data.separator import CANDIDATES, check_separator, find_separator
 from textsignal.errors import InputError
 
@@ -162,12 +162,13 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     names = list(table.columns)
     if names.count(name) == 1:
         return table[name]
+    asked = short_repr(name)
     if name in names:
-        raise InputError(f"{names.count(name)} columns are called {name!r}; which is the {role}? Rename the others")
+        raise InputError(f"{names.count(name)} columns are called {asked}; which is the {role}? Rename the others")
     by_lower = {str(known).lower(): known for known in names}
     nearest = get_close_matches(str(name).lower(), by_lower, n=1)
-    hint = f"; did you mean {by_lower[nearest[0]]!r}?" if nearest else "."
-    raise InputError(f"no column {name!r} for the {role}{hint} The columns are: {', '.join(map(str, names))}")
+    hint = f"; did you mean {short_repr(by_lower[nearest[0]])}?" if nearest else "."
+    raise InputError(f"no column {asked} for the {role}{hint} The columns are: {listed(names)}")
 
 
 def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
@@ -301,6 +302,7 @@ def _array(path: Path, text: str) -> list[dict[str, Any]]:
     for number, record in enumerate(records, 1):
         if not isinstance(record, dict):
             raise InputError(f"{path}, item {number:,} of its JSON array is not an object, such as {{...}}")
+        _check_keys(record, f"{path}, item {number:,} of its JSON array")
     return records
 
 
@@ -312,7 +314,15 @@ def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
         raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number:,} is not a JSON object; each line must be one, such as {{...}}")
+    _check_keys(record, f"{path}, line {number:,}")
     return record
+
+
+def _check_keys(record: dict[str, Any], place: str) -> None:
+    """Raise where a key is not text that a column can be named by: JSON may write half of a surrogate pair."""
+    for key in record:
+        if not key.isascii() and any("\ud800" <= character <= "\udfff" for character in key):
+            raise InputError(f"{place} has a key that holds half of a surrogate pair: {ascii(key)[:80]}; rename it")
 
 
 def _read_parquet(path: Path) -> TableFile:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
+from textsignal.checks import check_names
 from textsignal.data.covariates.design import missing_cells
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.data.read import column
@@ -104,13 +105,18 @@ def only_held_out(beside: Beside, held_out: NDArray[np.bool_]) -> NDArray[np.boo
 
 def _cells(cells: pd.Series, learn: bool) -> pd.Series:
     """Texts without spaces around them, missing where nothing is left; numbers where all are and `learn` says so."""
+    cells = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     if pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_bool_dtype(cells.dtype):
         return cells
+    check_names(f"column {cells.name!r}", cells)
     texts = cells.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     texts = texts.mask(texts.map(lambda cell: isinstance(cell, str) and not cell).astype(bool))
     if not learn:
         return texts
-    numbers = pd.to_numeric(texts, errors="coerce")
+    try:
+        numbers = pd.to_numeric(texts, errors="coerce")
+    except OverflowError:  # a whole number of hundreds of digits
+        return texts
     return numbers if (numbers.notna() == texts.notna()).all() else texts
 
 

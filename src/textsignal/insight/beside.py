@@ -91,7 +91,10 @@ def _column(values: ArrayLike | pd.Series, n: int, name: str, noun: str) -> pd.S
 
 def _years_as_text(cells: pd.Series) -> pd.Series:
     """Years in numbers as dates are written; to pandas they would be nanoseconds."""
-    numbers = pd.to_numeric(cells, errors="coerce")
+    try:
+        numbers = pd.to_numeric(cells, errors="coerce")
+    except OverflowError:  # a whole number of hundreds of digits
+        return cells
     if not (numbers.isna() == cells.isna()).all() or not numbers.dropna().between(*YEARS).all():
         return cells
     return numbers.map(lambda year: f"{int(year):04d}-01-01", na_action="ignore")
