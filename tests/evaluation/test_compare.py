@@ -6,10 +6,8 @@ import pytest
 
 import textsignal as ts
 from textsignal.errors import InputError
-from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours
-from textsignal.evaluation.scores import auc_of, mean_of, r2_of
-from textsignal.evaluation.wording import Party, Standing, say_best, say_worth
+from textsignal.evaluation.compare import Party, Standing, auc_of, mean_of, r2_of, say_best, say_worth
+from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours, fold_numbers
 from textsignal.families import Binomial
 from textsignal.text.tokens import tokenised
 from textsignal.workflow.compare import compare

@@ -15,9 +15,7 @@ from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.spoken import Spoken
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.uncertainty.checks_influence import influence_on_lifts
-from textsignal.uncertainty.checks_residuals import between, curve_of
-from textsignal.uncertainty.checks_texts import plain_text, stated_number
+from textsignal.uncertainty.checks import between, curve_of, influence_on_lifts, plain_text, stated_number
 
 REVIEWS = synthetic_reviews(600, seed=4)
 TRAINING, NEW = slice(400), np.arange(600) >= 400

@@ -16,8 +16,15 @@ from textsignal.errors import InputError
 from textsignal.reading.observed import observe
 from textsignal.text.encoded import text_keys
 from textsignal.training.halves import ThemeText, halves, match_topics
-from textsignal.uncertainty.refits import ThemeRefits
-from textsignal.uncertainty.stability import QUICK_REFITS, SAME, STABLE, comes_back, quick_stability, stability
+from textsignal.uncertainty.stability import (
+    QUICK_REFITS,
+    SAME,
+    STABLE,
+    ThemeRefits,
+    comes_back,
+    quick_stability,
+    stability,
+)
 
 REVIEWS = synthetic_reviews(600, seed=4)
 COLUMNS = ["topic", "label", "comes_back", "cosine", "lift_sd", "lift_low", "lift_high"]
@@ -87,7 +94,6 @@ def test_a_model_refitted_on_itself_comes_back(model):
         ThemeText.of(fitted, reading, np.ones(600)),
         fitted.training.unseen_tone(reading),
         np.asarray(REVIEWS.ratings, float),
-        None,
     )
     with local_compute(1) as compute:
         found = refits.refit(np.arange(600), draw_seed(0), compute)

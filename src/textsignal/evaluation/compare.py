@@ -1,15 +1,29 @@
-"""`compare`: our model against simpler ways, by cross-validation on the same folds."""
+"""Comparison of our model with simpler methods, by cross-validation on the same folds.
+
+A measure is a number and the influence of each text on it, which is 0 on average. The difference of two methods has the
+difference of both as its influence, so that texts are paired, and the standard error
+
+    sqrt( G / (G - 1) * sum over G clusters of (sum of influences)^2 ) / texts
+
+Clusters are groups, or copies of a text: texts that are held out together. The error is that of other texts to predict;
+it does not contain how much fits to other texts would differ.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -17,17 +31,348 @@ from threadpoolctl import threadpool_limits
 from textsignal.arrays import Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.write import write_csv
 from textsignal.errors import InputError
-from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, ComparedTexts, Method, Outcome, Split, count_ngrams, fit_ours
-from textsignal.evaluation.results import OURS, Comparison, Predicted
-from textsignal.evaluation.wording import Party
+from textsignal.evaluation.methods import (
+    METHODS,
+    ComparedTexts,
+    Method,
+    Outcome,
+    Split,
+    count_ngrams,
+    fit_ours,
+    fold_numbers,
+)
 from textsignal.families import Binomial, Family, as_family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.base import constant_response
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Tokens, response_column
 from textsignal.text.tokens import tokenised
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A measure, and (documents,) their influences on it."""
+
+    value: float
+    influence: Vector
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        return Estimate(self.value - other.value, self.influence - other.influence)
+
+    def std_error(self, clusters: NDArray[np.int64]) -> float:
+        """Of the value; clusters : (documents,) numbers of those that depend on each other."""
+        sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
+        if sums.size < 2:
+            return float("nan")
+        return float(np.sqrt(sums.size / (sums.size - 1) * np.sum(sums**2)) / len(self.influence))
+
+
+def mean_of(scores: Vector) -> Estimate:
+    """The mean of scores of documents, such as log scores.
+
+    Examples
+    --------
+    >>> round(mean_of(np.array([1.0, 2, 3, 4])).std_error(np.arange(4)), 4)
+    0.6455
+    """
+    value = float(np.mean(scores))
+    return Estimate(value, scores - value)
+
+
+def r2_of(responses: Vector, predicted: Vector) -> Estimate:
+    """R2 = 1 - S / V, whose influences are -((y - predicted)^2 - (S / V) (y - mean y)^2) / V; NaN where V is 0."""
+    errors, spreads = (responses - predicted) ** 2, (responses - responses.mean()) ** 2
+    if not spreads.any():
+        return Estimate(float("nan"), np.zeros(len(responses)))
+    lost = float(errors.mean() / spreads.mean())
+    return Estimate(1 - lost, (lost * spreads - errors) / spreads.mean())
+
+
+def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
+    """Chance that of two documents of a fold the one that it happened to has the larger prediction.
+
+    The mean over folds that have both, by their documents: predictions of different fits are not compared. Influences
+    are those of DeLong, DeLong and Clarke-Pearson (1988).
+
+    Examples
+    --------
+    >>> auc_of(np.array([True, True, False, False]), np.array([0.9, 0.4, 0.4, 0.1]), np.zeros(4, int)).value
+    0.875
+    """
+    influence, ranks = np.zeros(len(predicted)), np.zeros(len(predicted))
+    total, n_known = 0.0, 0
+    for fold in np.unique(folds):
+        rows = np.flatnonzero(folds == fold)
+        sides = rows[happened[rows]], rows[~happened[rows]]
+        if not all(map(len, sides)):
+            continue
+        ranks[rows] = stats.rankdata(predicted[rows])
+        above = [ranks[side] - stats.rankdata(predicted[side]) for side in sides]
+        auc = float(above[0].mean() / len(sides[1]))
+        placements = above[0] / len(sides[1]), 1 - above[1] / len(sides[0])
+        for side, placement in zip(sides, placements, strict=True):
+            influence[side] = len(rows) * (placement - auc) / len(side)
+        total, n_known = total + len(rows) * auc, n_known + len(rows)
+    if not n_known:
+        return Estimate(float("nan"), influence)
+    return Estimate(total / n_known, influence * len(predicted) / n_known)
+
+
+#: A difference of fewer standard errors is often given by chance.
+CLEAR = 2.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a method stands by one measure.
+
+    value : its own; ahead : by how much it is better than ours, 0 for ours; std_error : of that.
+    """
+
+    value: float
+    ahead: float
+    std_error: float
+
+
+@dataclass(frozen=True)
+class Party:
+    """A method in sentences: its label, whether that is a plural, and what it gives beside predictions."""
+
+    label: str
+    gives: str
+    plural: bool = False
+
+    @property
+    def named(self) -> str:
+        """At the beginning of a sentence."""
+        return self.label[0].upper() + self.label[1:]
+
+    def verb(self, one: str, many: str) -> str:
+        """The form that goes with the label."""
+        return many if self.plural else one
+
+
+def say_best(
+    measure: str,
+    standings: Mapping[str, Standing],
+    parties: Mapping[str, Party],
+    ours: str,
+    best_by_log_score: str,
+    *,
+    clear: bool,
+) -> str:
+    """Which method is best, and whether its difference to ours is larger than its standard error.
+
+    standings : of all methods by this measure, the best first, names as in `parties`; ours : our own.
+    clear : whether the best is better than the mean by more than chance gives.
+    """
+    best, *others = standings
+    party, own, mean = parties[best], parties[ours], parties["mean"]
+    if not clear:
+        named = "" if best == "mean" else f", {party.label} {_number(standings[best].value)}"
+        return (
+            f"No method predicts clearly better than {mean.label} "
+            f"({measure} {_number(standings['mean'].value)}{named}): what the texts say of the response cannot be told "
+            "from so few of them, or is nothing."
+        )
+    other_view = ""
+    if best_by_log_score != best:
+        other_view = f" (by the log score {parties[best_by_log_score].label} {_is(parties[best_by_log_score])} best)"
+    begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {measure}"
+    begin = f"{begin} {_number(standings[best].value)}"
+    if best == ours:
+        rival, standing = parties[others[0]].label, standings[others[0]]
+        return f"{begin}, and {rival}, the next, {_number(standing.value)}; {_difference(standing)}."
+    return f"{begin}, and {own.label} {_number(standings[ours].value)}; {_difference(standings[best])}."
+
+
+def _number(value: float) -> str:
+    """Three digits, and no minus before 0."""
+    return f"{round(value, 3) + 0.0:.3f}"
+
+
+def _is(party: Party) -> str:
+    return party.verb("is", "are")
+
+
+def _difference(standing: Standing) -> str:
+    """A difference in units of its standard error."""
+    size, error = abs(standing.ahead), standing.std_error
+    if not size > error:
+        return f"the difference of {size:.3f} is not larger than its standard error ({error:.3f}), so call them equal"
+    times = f"the difference of {size:.3f} is {size / error:.1f} times its standard error ({error:.3f})"
+    return times + (", more than chance gives as a rule" if size >= CLEAR * error else ", which chance gives often")
+
+
+def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], ours: str, text_tells: bool) -> str:
+    """What one gets from ours that the best of the others does not give, where ours predicts at all.
+
+    text_tells : whether ours is clearly better than the mean.
+    """
+    own = parties[ours]
+    if not text_tells:
+        return (
+            f"{own.named} {_is(own)} not clearly better than {parties['mean'].label} here, so make nothing of what "
+            f"{own.verb('it says', 'they say')} of the response."
+        )
+    rival = parties[next(name for name in standings if name != ours)]
+    return f"Beside predictions {own.label} {own.verb('gives', 'give')} {own.gives}; {rival.label} gives {rival.gives}."
+
+
+#: Our model's name among methods.
+OURS = "textsignal"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """name : of columns; label : for people; sign : 1 where more is better, -1 where less is."""
+
+    name: str
+    label: str
+    sign: int
+
+
+R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
+LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
+#: Standard errors over fewer units are rough.
+FEW_UNITS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What a method says of all documents, by fits that left each out.
+
+    mean : (documents,) expected responses, or (documents, classes) the probability of each; log_scores : (documents,).
+    """
+
+    mean: Vector
+    log_scores: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Our model and simpler ones on the same folds.
+
+    family : of the response, with the scale of all documents; families : the one that each fold took.
+    given, numbers : (documents,) responses as they were given, and in numbers.
+    rows : (documents,) their rows in what was given, from 1; folds : (documents,) the fold that left each out.
+    units : (documents,) numbers of those that were left out together.
+    predicted : by name of method; parties : what sentences say of each.
+    described : what each method is.
+    """
+
+    family: Family
+    families: tuple[str, ...]
+    given: NDArray[Any]
+    numbers: Vector
+    rows: NDArray[np.int64]
+    folds: NDArray[np.int64]
+    units: NDArray[np.int64]
+    predicted: Mapping[str, Predicted]
+    parties: Mapping[str, Party]
+    described: Mapping[str, str]
+
+    @property
+    def measures(self) -> tuple[Measure, Measure]:
+        """R2 of numbers, AUC of two values, accuracy of classes; and the log score of all, the log loss of classes."""
+        if self.family.n_predictors > 1:
+            return ACCURACY, LOG_LOSS
+        return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
+
+    @property
+    def leading(self) -> Measure:
+        """The measure that methods are ordered by: R2 of numbers, else the log loss, which minds every chance."""
+        return R2 if R2 in self.measures else LOG_LOSS
+
+    def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
+        """A method by one measure, on all documents or some of them."""
+        said = self.predicted[name]
+        if measure.name == LOG_SCORE.name:
+            return mean_of(said.log_scores[rows])
+        if measure == R2:
+            return r2_of(self.numbers[rows], said.mean[rows])
+        codes = self.family.encode(self.given[rows])
+        if measure == AUC:
+            return auc_of(codes == 1, said.mean[rows], self.folds[rows])
+        return mean_of((said.mean[rows].argmax(axis=1) == codes).astype(float))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per method, the best by the leading measure first.
+
+        Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
+        of that, paired over documents, or over whole groups; folds_better (the number of folds in which the method is
+        better than ours, by the leading measure); described.
+        """
+        found = []
+        for name in self.predicted:
+            row: dict[str, object] = {"method": name}
+            for measure in self.measures:
+                estimate = self.estimate(name, measure)
+                difference = estimate - self.estimate(OURS, measure)
+                row[measure.name] = estimate.value
+                row[f"{measure.name}_difference"] = difference.value
+                row[f"{measure.name}_std_error"] = difference.std_error(self.units)
+            row["folds_better"] = self._folds_better(name)
+            row["described"] = self.described[name]
+            found.append(row)
+        table = pd.DataFrame(found)
+        order = np.argsort(-self.leading.sign * table[self.leading.name].to_numpy(), kind="stable")
+        return table.iloc[order].reset_index(drop=True)
+
+    def _folds_better(self, name: str) -> int:
+        ahead = [
+            self.estimate(name, self.leading, rows).value - self.estimate(OURS, self.leading, rows).value
+            for rows in (self.folds == fold for fold in range(len(self.families)))
+        ]
+        return int(np.sum(self.leading.sign * np.array(ahead) > 0))
+
+    @cached_property
+    def sentences(self) -> tuple[str, str]:
+        """Which method is best and whether that is more than chance; what ours gives beside predictions."""
+        name, sign = self.leading.name, self.leading.sign
+        columns = self.table[["method", name, f"{name}_difference", f"{name}_std_error"]].itertuples(index=False)
+        standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
+        best_by_log_score = str(self.table["method"].iloc[int(np.argmin(self.table["log_score"]))])
+        best = next(iter(standings))
+        label = self.leading.label if sign > 0 else f"{self.leading.label} (less is better)"
+        return (
+            say_best(label, standings, self.parties, OURS, best_by_log_score, clear=self._beats_the_mean(best)),
+            say_worth(standings, self.parties, OURS, text_tells=self._beats_the_mean(OURS)),
+        )
+
+    def _beats_the_mean(self, name: str) -> bool:
+        """Whether a method is better than the mean by more than chance gives."""
+        difference = self.estimate(name, self.leading) - self.estimate("mean", self.leading)
+        return self.leading.sign * difference.value > CLEAR * difference.std_error(self.units)
+
+    @property
+    def caution(self) -> str:
+        """What to mind of the standard errors, "" where there is nothing."""
+        n_units = np.unique(self.units).size
+        return f"There are only {n_units} groups, so that standard errors are rough." if n_units < FEW_UNITS else ""
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """One row per document: row, fold, response, and what each method predicts by a fit that left it out."""
+        table = pd.DataFrame({"row": self.rows, "fold": self.folds + 1, "response": self.given})
+        for name, said in self.predicted.items():
+            of_classes = said.mean.ndim > 1
+            table[name] = self.family.levels[said.mean.argmax(axis=1)] if of_classes else said.mean
+        return table
+
+    def __str__(self) -> str:
+        shown = self.table.drop(columns="described").to_string(index=False, float_format="{:.3f}".format)
+        return "\n".join(line for line in [shown, *self.sentences, self.caution] if line)
+
+    def write(self, folder: Path) -> None:
+        """Write compare.csv, predictions.csv and summary.txt into a folder."""
+        write_csv(self.table, folder / "compare.csv")
+        write_csv(self.predictions, folder / "predictions.csv", float_format="%.8g")
+        (folder / "summary.txt").write_text(f"{self}\n", encoding="utf-8")
+
 
 #: Fewest documents of a fold.
 FEWEST_OF_FOLD = 10

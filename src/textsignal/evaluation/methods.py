@@ -1,12 +1,13 @@
-"""The methods that are compared: from one split of documents to predictions for those that were left out.
+"""The methods that are compared: from one split of the texts to predictions for those held out.
 
-All but our own say two things of a document: a mean, and probabilities. Whatever a method predicts, probabilities are
-made of it in the same way, by a GLM of the family on its predictions for training documents that it had not seen. So
-none is blamed for a scale that another response has, or for being too sure of texts it knows.
+All but our own predict a mean and probabilities. Probabilities are made of predictions in the same way for every
+method, by a GLM of the family on its predictions for training texts that it had not seen. So no method is blamed for a
+scale that another response has, or for overconfidence in texts it knows.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,6 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.evaluation.baselines import PENALTIES, FitPath, Predict, choose_penalty, ridge_path, squared_error
-from textsignal.evaluation.folds import fold_numbers
 from textsignal.families import Family
 from textsignal.reading.observed import Tokens
 from textsignal.reading.options import MAX_RAW_TERMS, MAX_TERMS, N_TOPICS, own_stop_words
@@ -32,6 +32,36 @@ from textsignal.text.tokens import TokenisedTexts, count_terms
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.training.word_effects import WordProblem
+
+#: Up to so many different responses, each is spread over all folds.
+MOST_STRATA = 20
+
+
+def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
+    """(documents,) the fold of each, all about as large.
+
+    The largest units are dealt first, each to the fold with the fewest documents; units of a size by their response,
+    where it has few values, and else at random.
+
+    units : (documents,) numbers of what is not parted, such as groups, or copies of a text; responses : (documents,).
+
+    Examples
+    --------
+    >>> fold_numbers(np.array([0, 0, 1, 2, 3]), np.array([1.0, 0, 0, 1, 1]), n_folds=2, seed=0)
+    array([0, 0, 1, 1, 0])
+    """
+    numbers, first, places, sizes = np.unique(units, return_index=True, return_inverse=True, return_counts=True)
+    levels, strata = np.unique(responses, return_inverse=True)
+    of_units = strata[first] if levels.size <= MOST_STRATA else np.zeros(numbers.size, dtype=np.int64)
+    order = np.lexsort((np.random.default_rng(seed).permutation(numbers.size), of_units, -sizes))
+    loads = [(0, fold) for fold in range(n_folds)]
+    folds = np.empty(numbers.size, dtype=np.int64)
+    for unit in order.tolist():
+        documents, fold = loads[0]
+        folds[unit] = fold
+        heapq.heapreplace(loads, (documents + int(sizes[unit]), fold))
+    return folds[places]
+
 
 #: Folds of the training documents that penalties are chosen by.
 INNER_FOLDS = 5

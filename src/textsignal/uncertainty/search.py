@@ -1,45 +1,377 @@
-"""Search for a number of topics, and a supervision, by cross-validation on training data alone."""
+"""Search for a number of topics, and a supervision, by cross-validation on training data alone.
+
+On a fold topics are learnt from the other folds: deviance (minus twice the logarithm of the probability of a response,
+on average), R2, coherence and exclusivity. In the halves of a cut they are learnt twice and matched: stability is the
+mean cosine. Exclusivity is the mean share that a topic has in its ten leading terms: 1 if no other topic uses them.
+Topics on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
+half.
+
+More topics are more to read and hide less of what texts are about, while skill hardly depends on their number. What
+does is whether topics learnt from other texts are the same. So the recommendation is the number that
+
+1. has a held-out deviance within one standard error of the least;
+2. if topics are a model of the text, as those on a matrix are, is at most the fewest whose held-out text deviance is
+   within one standard error of the least;
+3. of these has a stability within one standard error of the greatest, or within `NEAR` of it;
+4. of these is largest.
+
+Tasks run in parallel, so each has one thread, and `search` limits those of BLAS.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupKFold
 from threadpoolctl import threadpool_limits
 
+from textsignal.arrays import Array, Vector
 from textsignal.checks import check_groups, check_number, check_text_matrix, draw_seed
-from textsignal.compute.engines.local import LocalEngine
-from textsignal.errors import InputError
+from textsignal.compute.engines import Engine
+from textsignal.compute.engines.local import LocalEngine, local_compute
+from textsignal.compute.hashing import Keys, drawn
+from textsignal.data.lines import keep_line, kept_lines
+from textsignal.errors import InputError, OutputError
 from textsignal.estimators import GLMNMF
-from textsignal.families import Family
+from textsignal.evaluation import metrics as evaluate
+from textsignal.families import Family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
+from textsignal.reading.words import plain_profiles
 from textsignal.text.encoded import text_keys
 from textsignal.text.tokens import TokenisedTexts
-from textsignal.training.agreement import LEAST_EACH
-from textsignal.training.draws import content_keys
-from textsignal.training.rule import COARSE_THEMES, COARSE_TOPICS, dense_around, in_words, recommended
-from textsignal.uncertainty.search_cells import (
-    CUT_MEASURES,
-    FOLD_MEASURES,
-    Cells,
-    SearchTask,
-    Setting,
-    ThemeCells,
-    TopicCells,
-    folds_of,
+from textsignal.text.units import SentenceTexts
+from textsignal.training.draws import content_keys, unit_halves
+from textsignal.training.halves import (
+    COARSE_THEMES,
+    COARSE_TOPICS,
+    CUTS,
+    LEAST_EACH,
+    NEAR,
+    ThemeHalves,
+    dense_around,
+    halves,
+    match_topics,
+    most_stable,
+    why_stable,
 )
-from textsignal.uncertainty.search_file import Finished, digest
+from textsignal.training.theme_model import Prepared, fit_prepared
+from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
+
+Values = dict[str, float]
+#: Cuts into halves for topics on a matrix, each of which costs two fits.
+TOPIC_CUTS = 3
+#: What is measured on a fold, and in the halves of a cut; text_deviance of topics on a matrix alone.
+FOLD_MEASURES, CUT_MEASURES = ("deviance", "r2", "coherence", "exclusivity", "text_deviance"), ("stability",)
+#: How much of a word's probability is that in all documents, and what is added to its count there.
+OVERALL, LEAST_COUNT = 0.02, 0.1
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What a search varies; supervision is None for themes, which have none."""
+
+    n_topics: int
+    supervision: float | None = None
+
+
+@dataclass(frozen=True, order=True)
+class SearchTask:
+    """A setting on a fold, or in the halves of a cut, by number."""
+
+    setting: Setting
+    part: str
+    number: int
+
+
+class Cells(Protocol):
+    """Documents, and what is learnt of them before there is a number of topics."""
+
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
+
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
+        """Learn what tasks share."""
+
+    def measure(self, task: SearchTask) -> Values:
+        """What a task is about."""
+
+
+def folds_of(keys: Keys, n_folds: int, groups: NDArray[np.int64] | None, seed: int) -> NDArray[np.int64]:
+    """(documents,) the fold of each: equal documents, or those of a group, in one; folds have about the same size.
+
+    keys : (documents,) of their texts. Without groups folds do not depend on the order of documents.
+    """
+    if groups is None:
+        distinct, place = np.unique(drawn(keys, seed), return_inverse=True)
+        return np.asarray(place * n_folds // len(distinct), dtype=np.int64)
+    fold = np.empty(len(keys), dtype=np.int64)
+    for number, (_, rows) in enumerate(GroupKFold(n_folds).split(keys, groups=groups)):
+        fold[rows] = number
+    return fold
+
+
+def _skill(family: Family, responses: Vector, eta: Vector) -> Values:
+    known = ~np.isnan(responses)
+    observed, eta = responses[known], eta[known]
+    return {
+        "deviance": float(2 * np.mean(log_scores(family, observed, eta))),
+        "r2": evaluate.r2_score(observed, family.mean(eta)),
+    }
+
+
+def _of_profiles(profiles: Array, X: sp.csr_array) -> Values:
+    """Means over topics; X : (documents, terms) of training."""
+    return {
+        "coherence": float(evaluate.coherence(X, profiles).mean()),
+        "exclusivity": float(evaluate.exclusivity(np.asarray(profiles, dtype=float)).mean()),
+    }
+
+
+def _text_deviance(found: GLMNMF, X: sp.csr_array, X_test: sp.csr_array, keys: Keys) -> float:
+    """Minus twice the mean logarithm of the probability of a word in one half of a document, given the other half.
+
+    The probability is that of its topics, with a little of the words of all training documents X in it.
+    """
+    rows = np.arange(X_test.shape[0])
+    known, hidden = (unit_halves(X_test, rows, keys, side) for side in (0, 1))
+    topics, overall = _unit(found.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
+    weights = _unit(found.transform(known) * np.sum(found.components_, axis=1))
+    document, term = np.repeat(rows, np.diff(hidden.indptr)), hidden.indices
+    chances = np.zeros(len(term))
+    for topic, weight in zip(topics, weights.T, strict=True):
+        chances += weight[document] * topic[term]
+    chances = (1 - OVERALL) * chances + OVERALL * overall[term] / overall.sum()
+    return float(-2 * np.average(np.log(chances), weights=hidden.data)) if len(term) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class _ThemeFold:
+    """Training side, as far as it has no themes, and test side: features, counts of terms, responses."""
+
+    prepared: Prepared
+    read: PartlyRead
+    units: sp.csr_array
+    responses: Vector
+
+
+@dataclass(eq=False)
+class ThemeCells:
+    """Themes and tone: tokens are shared by all, features, tone and vectors by all numbers of themes of a fold."""
+
+    options: parts.Options
+    observed: Observed
+    folds: NDArray[np.int64]
+    seed: int
+    _prepared: dict[int, _ThemeFold] = field(default_factory=dict)
+    _halves: ThemeHalves | None = None
+
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
+        return CUTS
+
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
+        """Learn the tone of each fold that is asked for, and cut documents into halves."""
+        todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._prepared))
+        for number, found in zip(todo, engine.map(self._fold, todo), strict=True):
+            self._prepared[number] = found
+        if self._halves is None and any(task.part == "cut" for task in tasks):
+            self._halves = self._cut(engine)
+
+    def measure(self, task: SearchTask) -> Values:
+        """What a task is about."""
+        if task.part == "cut":
+            assert self._halves is not None
+            return {"stability": self._halves.cosine(task.setting.n_topics, task.number)}
+        fold = self._prepared[task.number]
+        with local_compute(1) as compute:
+            ((fitted, training),) = fit_prepared(
+                fold.prepared, n_themes=task.setting.n_topics, seed=self.seed, compute=compute
+            )
+            (reading,) = readings_of(fold.read, fold.units, [fitted.tone], fitted.themes, compute)
+        eta = fitted.effects.linear_predictor(reading.tone, reading.shares)
+        X = sp.csr_array(by_document(training.units, training.texts))
+        return _skill(fitted.family, fold.responses, eta) | _of_profiles(plain_profiles(fitted), X)
+
+    def _fold(self, number: int) -> _ThemeFold:
+        train, test = (self.observed.at(np.flatnonzero(side)) for side in (self.folds != number, self.folds == number))
+        prepared = self._prepare(train)
+        assert isinstance(test.tokens, SentenceTexts)
+        with LocalEngine() as engine:
+            read = read_features(test.tokens, prepared.features, engine)
+            units = count_units(test.tokens, prepared.terms, engine)
+        return _ThemeFold(prepared, read, units, test.responses)
+
+    def _prepare(self, observed: Observed) -> Prepared:
+        assert isinstance(observed.tokens, SentenceTexts)
+        response = parts.response_of(self.options, observed)
+        with local_compute(1) as compute:
+            return parts.prepare(self.options, [response], observed.tokens, observed.weight, compute)
+
+    def _cut(self, engine: Engine) -> ThemeHalves:
+        return ThemeHalves.of(self._prepare(self.observed), self.seed, engine)
+
+
+@dataclass(eq=False)
+class TopicCells:
+    """Topics on a matrix: X is (documents, terms); texts, where these were given, are counted anew for each fold.
+
+    responses : (documents,) NaN where there is none; keys : (documents,) of what documents say.
+    """
+
+    options: parts.Options
+    X: sp.csr_array
+    observed: Observed | None
+    responses: Vector
+    family: Family
+    folds: NDArray[np.int64]
+    keys: Keys
+    seed: int
+    _sides: dict[int, tuple[sp.csr_array, sp.csr_array]] = field(default_factory=dict)
+
+    @property
+    def n_cuts(self) -> int:
+        """How often documents are cut into halves."""
+        return TOPIC_CUTS
+
+    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
+        """Count terms of training and test side of each fold that is asked for."""
+        todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._sides))
+        for number, found in zip(todo, engine.map(self._fold, todo), strict=True):
+            self._sides[number] = found
+
+    def measure(self, task: SearchTask) -> Values:
+        """What a task is about."""
+        if task.part == "cut":
+            first = 2 * task.number
+            samples = halves(self.keys, first + 2, self.seed)[first:]
+            topics = [self._fit(task.setting, self.X[rows], self.responses[rows], n) for n, rows in enumerate(samples)]
+            return {"stability": float(match_topics(*[_unit(found.components_) for found in topics]).cosines.mean())}
+        X, X_test = self._sides[task.number]
+        out = self.folds == task.number
+        found = self._fit(task.setting, X, self.responses[~out], 0)
+        eta, profiles = found.predictions(X_test).eta, _unit(found.components_)
+        measured = _skill(found.family_, self.responses[out], eta) | _of_profiles(profiles, X)
+        return measured | {"text_deviance": _text_deviance(found, X, X_test, self.keys[out])}
+
+    def _fit(self, setting: Setting, X: sp.csr_array, responses: Vector, seed: int) -> GLMNMF:
+        return GLMNMF(
+            setting.n_topics,
+            family=self.family,
+            training=parts.training_of(self.options),
+            supervision=0.5 if setting.supervision is None else setting.supervision,
+            random_state=self.seed + seed,
+            n_jobs=1,
+        ).fit(X, responses)
+
+    def _fold(self, number: int) -> tuple[sp.csr_array, sp.csr_array]:
+        train, test = (np.flatnonzero(side) for side in (self.folds != number, self.folds == number))
+        if self.observed is None:
+            return self.X[train], self.X[test]
+        vectorizer, tokens = parts.new_vectorizer(self.options), self.observed.tokens
+        assert isinstance(tokens, TokenisedTexts)
+        counted = vectorizer.fit_transform(tokens.at(train))
+        return sp.csr_array(counted), sp.csr_array(vectorizer.transform(tokens.at(test)))
+
+
+def _unit(topics: Array) -> Vector:
+    """(topics, terms) each summing to 1."""
+    size = topics.sum(axis=1, keepdims=True)
+    return np.asarray(topics / np.where(size > 0, size, 1), dtype=float)
+
+
+#: What the first line is called.
+OF = "search of"
+
+
+class Finished:
+    """Values of finished tasks, kept in a file where there is one.
+
+    path : None for no file; of : name -> what the search is of, which must be the same in the file.
+    """
+
+    def __init__(self, path: Path | None, of: dict[str, Any]) -> None:
+        self._path, self._lock = path, Lock()
+        self._values: dict[SearchTask, Values] = {}
+        if path is None:
+            return
+        if path.is_dir():
+            raise OutputError(f"{path} is a folder; give the name of a file")
+        lines = list(kept_lines(path))
+        if lines:
+            _check(path, lines[0], of)
+        else:
+            _begin(path, of)
+        for line in lines[1:]:
+            if isinstance(line, dict) and "part" in line:
+                setting = Setting(line["n_topics"], line["supervision"])
+                self._values[SearchTask(setting, line["part"], line["number"])] = line["values"]
+
+    def __contains__(self, task: SearchTask) -> bool:
+        return task in self._values
+
+    def __getitem__(self, task: SearchTask) -> Values:
+        return self._values[task]
+
+    def keep(self, task: SearchTask, values: Values) -> None:
+        """Take the values of a task, and write them down at once."""
+        with self._lock:
+            self._values[task] = values
+            if self._path is not None:
+                place = {"part": task.part, "number": task.number}
+                keep_line(asdict(task.setting) | place | {"values": values}, self._path)
+
+
+def _begin(path: Path, of: dict[str, Any]) -> None:
+    """Write the first line, over what a stop may have left of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        if not json.dumps({OF: of}, ensure_ascii=False).startswith(path.read_text(encoding="utf-8", errors="replace")):
+            raise InputError(f"{path} is not a file of a search; give another name")
+        path.unlink()
+    keep_line({OF: of}, path)
+
+
+def _check(path: Path, first: Any, of: dict[str, Any]) -> None:
+    found = first.get(OF) if isinstance(first, dict) else None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is not a file of a search; give another name")
+    for name, value in of.items():
+        if found.get(name) != value:
+            what = (
+                "other texts, responses or groups"
+                if name == "data"
+                else f"{name}={found.get(name)!r}, and this one of {name}={value!r}"
+            )
+            raise InputError(f"{path} holds a search of {what}; give another file, or remove it to begin anew")
+
+
+def digest(arrays: Iterable[np.ndarray], texts: Iterable[str] = ()) -> str:
+    """Names data: others have another."""
+    found = hashlib.sha256()
+    for values in arrays:
+        found.update(f"{values.dtype.str}{values.shape}".encode())
+        found.update(np.ascontiguousarray(values).tobytes())
+    for text in texts:
+        found.update(f"{len(text)}:{text}".encode("utf-8", "surrogatepass"))
+    return found.hexdigest()[:16]
+
 
 #: The supervision that numbers of topics are compared with, and those that are tried with the number that is taken.
 SUPERVISION, SUPERVISIONS = 0.5, (0.1, 0.25, 1.0, 2.0)
@@ -308,3 +640,77 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "settings"):
         return repr(value)
     return np.asarray(list(value) if isinstance(value, set | frozenset) else value).tolist()
+
+
+def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
+    """Cells whose deviance is within one standard error of the least.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"deviance": [2.0, 2.1, 2.4], "deviance_se": [0.2, 0.1, 0.1]})
+    >>> skilled(cells).index.tolist()
+    [0, 1]
+    """
+    best = cells[measure].idxmin()
+    return cells[cells[measure] <= cells.at[best, measure] + np.nan_to_num(cells.at[best, f"{measure}_se"])]
+
+
+def eligible(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells that predict within one standard error of the best, and have no more topics than the text asks for.
+
+    cells : one for each number of topics.
+    """
+    kept = skilled(cells)
+    if "text_deviance" not in cells:
+        return kept
+    most = skilled(cells, "text_deviance")["n_topics"].min()
+    few = kept[kept["n_topics"] <= most]
+    return kept if few.empty else few
+
+
+def recommended(cells: pd.DataFrame) -> int:
+    """Row label of the cell to take.
+
+    Of each number of topics the supervision with the least deviance speaks for it; of the number that is taken, the
+    least supervision whose deviance is within one standard error of the least.
+    """
+    speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()]
+    number = cells.at[most_stable(eligible(speaking)), "n_topics"]
+    of_number = skilled(cells[cells["n_topics"] == number])
+    return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
+
+
+def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
+    """What to take and why, and what a user loses with fewer or more; taken : a row label."""
+    speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()].sort_values("n_topics", ignore_index=True)
+    row, best = cells.loc[taken], cells.loc[cells["deviance"].idxmin()]
+    number = int(row["n_topics"])
+    place = int(speaking.index[speaking["n_topics"] == number][0])
+    supervised = f", with a supervision of {row['supervision']:g}" if "supervision" in cells else ""
+    said = [f"Take {number} {noun}s{supervised}"]
+    if len(speaking) > 1:
+        kept = eligible(speaking)
+        asked = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
+        said.append(_sentence(why_stable(speaking, place, noun, kept) + asked))
+    at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
+    said.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")
+    for other, loss in ((place - 1, "less is told apart"), (place + 1, _beyond(speaking, place, noun))):
+        if other in speaking.index:
+            cell = speaking.loc[other]
+            said.append(f"With {cell['n_topics']:.0f} {loss}: R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}")
+    return ". ".join(said) + "."
+
+
+def _beyond(speaking: pd.DataFrame, place: int, noun: str) -> str:
+    """What is wrong with the next larger number."""
+    if place + 1 in speaking.index and speaking.at[place + 1, "stability"] < speaking.at[place, "stability"] - NEAR:
+        return f"{noun}s come back less surely"
+    return "there is more to read and nothing gained"
+
+
+def _named(cell: pd.Series) -> str:
+    return f"with {cell['n_topics']:.0f}" + (f" and {cell['supervision']:g}" if "supervision" in cell else "")
+
+
+def _sentence(clause: str) -> str:
+    return clause[0].upper() + clause[1:]
