@@ -21,8 +21,8 @@ from textsignal.uncertainty.stability import (
     SAME,
     STABLE,
     ThemeRefits,
-    comes_back,
     quick_stability,
+    share_reproduced,
     stability,
 )
 
@@ -128,8 +128,8 @@ def test_a_theme_of_noise_does_not_come_back(model):
     reader = with_noise(model)
     observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
     found = stability(reader, observed, 4, 0, 1)
-    assert comes_back(found.cosines)[0] == 0
-    assert comes_back(found.cosines)[1:].mean() > 0.9
+    assert share_reproduced(found.cosines)[0] == 0
+    assert share_reproduced(found.cosines)[1:].mean() > 0.9
     assert np.isnan(found.table(list("abcdefghij")).iloc[0][["lift_sd", "lift_low", "lift_high"]].astype(float)).all()
     shares = quick_stability(reader, reading_of(model))
     assert shares[0] == 0
@@ -222,4 +222,4 @@ class TestTheQuickCheck:
 
 
 def test_a_share_of_refits_is_counted_from_the_threshold_on():
-    assert comes_back(np.array([[SAME, 1.0], [SAME - 1e-9, 0.9]])).tolist() == [0.5, 1.0]
+    assert share_reproduced(np.array([[SAME, 1.0], [SAME - 1e-9, 0.9]])).tolist() == [0.5, 1.0]

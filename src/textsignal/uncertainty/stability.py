@@ -38,12 +38,26 @@ from textsignal.training.halves import Rows, SeedWords, ThemeText, halves, match
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
 from textsignal.training.themes import Themes
 
+#: Profiles of this cosine are of one topic. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
+#: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
+#: more of their 10 leading words in 95% of pairs above it and 15% of those below; in 66% of those from .65 to .7 and in
+#: 52% of those from .6 to .65. It predicts that in 93.5% of pairs; the best threshold of all, .625, in 93.7%.
+SAME = 0.65
+#: A topic that a smaller share of refits reproduces is unstable.
+STABLE = 0.5
+#: Fewest texts that halves are taken of; at least two for each topic.
+FEWEST = 20
+#: The quick check: refits, the sentences and leading terms of each at most, and clusterings its start is the best of.
+#: Of 96 themes of four sets of reviews, on which these were chosen, it called unstable all 11 that less than half of 20
+#: whole refits reproduce, 4 of the 12 from there to four fifths and 1 of the 73 above; more of any did no better.
+QUICK_REFITS, QUICK_SENTENCES, QUICK_TERMS, QUICK_TRIES = 4, 20_000, 1000, 8
+
 
 @dataclass(frozen=True, eq=False)
 class Refit:
     """Topics of another sample.
 
-    profiles : (topics, terms) over the model's own terms; lifts : (topics,) NaN where responses are all the same.
+    profiles : (topics, terms) over the model's own terms; lifts : (topics,) NaN if responses are constant.
     """
 
     profiles: Array
@@ -54,8 +68,8 @@ class Refit:
 class ThemeRefits:
     """Refits of themes and of the GLM on them; tone of words is kept.
 
-    tone : (sentences,) that has not seen the responses; responses : (documents,) NaN where there is none.
-    given : covariates and offset, None for none; better : 1 where more of the response is, -1 where less is.
+    tone : (sentences,) out of fold; responses : (documents,) NaN if missing.
+    given : covariates and offset, None if absent; better : 1 if a larger response is better, -1 if a smaller one is.
     """
 
     fitted: FittedThemes
@@ -68,11 +82,11 @@ class ThemeRefits:
 
     @property
     def n_speaking(self) -> int:
-        """How many documents have a content term."""
+        """Number of documents with a content term."""
         return self.text.n_speaking
 
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Themes of some documents, and what these say they cost."""
+        """Refit themes to some documents, and measure their lifts there."""
         part = self.text.at(rows)
         themes = part.themes(self.fitted.n_themes, self.fitted.family, seed, compute)
         profiles = themes.topics / themes.term_weights
@@ -115,11 +129,11 @@ class MatrixRefits:
 
     @property
     def n_speaking(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self.observed.tokens)
 
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Topics of some documents, and what these say they cost."""
+        """Refit topics to some documents, and measure their lifts there."""
         sample = self.observed.at(rows)
         other = refitted(self.reader, sample, seed)
         spoken = other.spoken(other.read(sample.tokens, sample.given), sample.responses, sample.weight)
@@ -127,36 +141,21 @@ class MatrixRefits:
 
 
 def refitted(reader: MatrixReader, observed: Observed, seed: int) -> MatrixReader:
-    """The same estimator fitted to other documents, on the same terms."""
+    """Fit a reader's estimator to other documents, on the same terms."""
     estimator = clone(reader.estimator).set_params(random_state=seed, n_jobs=1)
     if "family" in estimator.get_params():
         estimator.set_params(family=reader.family, levels=None)
     else:
         estimator.set_params(levels=reader.family.levels)
     given = observed.given
-    beside = {} if given is None else {"covariates": given.columns, "offset": given.offset}
+    covariates = {} if given is None else {"covariates": given.columns, "offset": given.offset}
     X = reader.vectorizer.transform(reader.tokenise(observed.tokens))
-    estimator.fit(X, observed.responses, observed.weight, **beside)
+    estimator.fit(X, observed.responses, observed.weight, **covariates)
     return MatrixReader(reader.vectorizer, estimator, reader.coherence)
 
 
-#: Profiles of this cosine are of one topic. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
-#: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
-#: more of their 10 leading words in 95% of pairs above it and 15% of those below; in 66% of those from .65 to .7 and in
-#: 52% of those from .6 to .65. It says which do in 93.5% of pairs; the best threshold of all, .625, in 93.7%.
-SAME = 0.65
-#: A topic that comes back in a smaller share of refits is unstable.
-STABLE = 0.5
-#: Fewest texts that halves are taken of; at least two for each topic.
-FEWEST = 20
-#: The quick check: refits, the sentences and leading terms of each at most, and clusterings its start is the best of.
-#: Of 96 themes of four sets of reviews, on which these were chosen, it called unstable all 11 that come back in less
-#: than half of 20 whole refits, 4 of the 12 from there to four fifths and 1 of the 73 above; more of any did no better.
-QUICK_REFITS, QUICK_SENTENCES, QUICK_TERMS, QUICK_TRIES = 4, 20_000, 1000, 8
-
-
-def comes_back(cosines: Vector) -> Vector:
-    """(topics,) share of refits in which each topic comes back; cosines : (refits, topics) of matches."""
+def share_reproduced(cosines: Vector) -> Vector:
+    """Return (topics,) the share of refits that reproduce each topic; cosines : (refits, topics) of matches."""
     return np.asarray(np.mean(cosines >= SAME, axis=0), dtype=float)
 
 
@@ -168,13 +167,13 @@ class Stability:
     lifts: Vector
 
     def table(self, labels: Sequence[str]) -> pd.DataFrame:
-        """One row per topic, the least stable first; labels : (topics,)."""
+        """Return one row per topic, the least stable first; labels : (topics,)."""
         lifts = pd.DataFrame(np.where(self.cosines >= SAME, self.lifts, np.nan))
         table = pd.DataFrame(
             {
                 "topic": np.arange(len(labels)),
                 "label": list(labels),
-                "comes_back": comes_back(self.cosines),
+                "comes_back": share_reproduced(self.cosines),
                 "cosine": self.cosines.mean(axis=0),
                 "lift_sd": lifts.std().to_numpy(),
                 "lift_low": lifts.min().to_numpy(),
@@ -195,11 +194,11 @@ def stability(
 ) -> Stability:
     """Refit topics to halves of the documents, each with another seed, and match them to the reader's own.
 
-    better : 1 where more of the response is, -1 where less is.
+    better : 1 if a larger response is better, -1 if a smaller one is.
     """
     check_number("n_refits", n_refits, least=1, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    refits = replace(_refits(reader, observed, seed_words), better=better)
+    refits = _refits(reader, observed, seed_words, better)
     least = _least(len(reader.profiles))
     if refits.n_speaking < least:
         raise InputError(
@@ -224,34 +223,34 @@ def _least(n_topics: int) -> int:
     return max(FEWEST, 2 * n_topics)
 
 
-def _refits(reader: Reader, observed: Observed, seed_words: SeedWords) -> ThemeRefits | MatrixRefits:
+def _refits(reader: Reader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits | MatrixRefits:
     if isinstance(reader, MatrixReader):
         if np.isnan(observed.responses).all():
             raise InputError("no document has a response (all are missing), so topics cannot be refitted")
-        return MatrixRefits(reader, observed)
+        return MatrixRefits(reader, observed, better)
     assert isinstance(reader, ThemeReader)
     fitted, reading = reader.fitted, reader.read(observed.tokens).sentences
     assert reading is not None
     text = ThemeText.of(fitted, reading, observed.weight, seed_words)
     unseen = fitted.training.unseen_tone(reading)
     fitted.family.encode(observed.responses)
-    return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, observed.given)
+    return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, observed.given, better)
 
 
 def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: SeedWords = None) -> Vector | None:
-    """(themes,) share of a few quick refits in which each theme comes back, for reports.
+    """Return (themes,) the share of a few quick refits that reproduce each theme, for reports.
 
-    Themes alone are refitted, from their most frequent terms and with fewer tries. None where not all texts of training
-    are among those that were read, or where they are too few.
+    Only themes are refitted, to their most frequent terms and with fewer tries. None if `reading` lacks some texts of
+    training, or if these are too few.
     """
     fitted, keys = reader.fitted, reading.texts.keys
     row_of = {key: row for row, key in enumerate(keys.tolist())}
-    found = np.array([row_of.get(key, -1) for key in fitted.training.keys.tolist()], dtype=np.int64)
-    if np.any(found < 0):
+    row_of_each = np.array([row_of.get(key, -1) for key in fitted.training.keys.tolist()], dtype=np.int64)
+    if np.any(row_of_each < 0):
         return None
-    # Copies of a text are one that counts more.
-    weight = np.bincount(found, fitted.training.weight, len(keys)).astype(float)
-    rows = np.unique(found)
+    # Copies of a text are one text with their total weight.
+    weight = np.bincount(row_of_each, fitted.training.weight, len(keys)).astype(float)
+    rows = np.unique(row_of_each)
     text = ThemeText.of(fitted, reading, weight, seed_words).at(rows)
     if text.n_speaking < _least(fitted.n_themes):
         return None
@@ -266,4 +265,4 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
         return match_topics(profiles, themes.topics / themes.term_weights).cosines
 
     with LocalEngine(reader.n_jobs) as engine, threadpool_limits(1):
-        return comes_back(np.array(engine.map(cosines, range(QUICK_REFITS))))
+        return share_reproduced(np.array(engine.map(cosines, range(QUICK_REFITS))))
