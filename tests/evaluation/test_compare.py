@@ -206,13 +206,13 @@ def test_the_second_sentence_praises_nothing_that_does_not_predict():
         ({"groups": np.arange(N) % 2, "folds": 3}, "there are 2 groups, and folds=3"),
         ({"groups": [1, 2]}, "120 documents, but 2 groups"),
         ({"model": ts.TextResponseModel(formula="price")}, "compare takes texts alone and no covariates"),
-        ({"model": ts.TextResponseModel(family="proportion")}, "has no place for"),
+        ({"model": ts.TextResponseModel(family="proportion")}, "whose weights it does not support"),
         ({"model": "themes"}, "must be a TextResponseModel"),
         ({"responses": np.ones(N)}, "constant"),
         ({"responses": RATINGS[:5]}, "120 texts, but 5 responses"),
         (
             {"responses": ["a"] * 5 + ["b", "c"] * 57 + ["b"], "groups": np.maximum(np.arange(N) // 5, 0)},
-            "all documents of the class 'a' are left out together",
+            "all documents of the class 'a' are held out together",
         ),
     ],
 )

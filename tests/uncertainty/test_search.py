@@ -126,7 +126,7 @@ def test_texts_are_searched_with_other_trainings_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"supervision": 0.5}, "nothing to training='themes'"),
+        ({"supervision": 0.5}, "does not apply to training='themes'"),
         ({"n_topics": [0]}, "n_topics=0"),
         ({"n_topics": []}, "n_topics is empty"),
         ({"folds": 1}, "folds=1"),

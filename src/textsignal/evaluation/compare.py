@@ -50,6 +50,19 @@ from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Tokens, response_column
 from textsignal.text.tokens import tokenised
 
+#: Called with a method's name, the number of folds done, and of all folds.
+Progress = Callable[[str, int, int], None]
+#: Our model's name among methods.
+OURS = "textsignal"
+#: Differences of fewer standard errors are frequent by chance.
+CLEAR = 2.0
+#: Standard errors over fewer units are rough.
+FEW_UNITS = 20
+#: Fewest documents of a fold.
+FEWEST_OF_FOLD = 10
+#: Most classes without an order.
+MOST_CLASSES = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -62,7 +75,7 @@ class Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence)
 
     def std_error(self, clusters: NDArray[np.int64]) -> float:
-        """Of the value; clusters : (documents,) numbers of those that depend on each other."""
+        """Return the standard error; clusters : (documents,) numbers of those that depend on each other."""
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
         if sums.size < 2:
             return float("nan")
@@ -70,7 +83,7 @@ class Estimate:
 
 
 def mean_of(scores: Vector) -> Estimate:
-    """The mean of scores of documents, such as log scores.
+    """Return the mean of scores of documents, such as log scores.
 
     Examples
     --------
@@ -82,7 +95,7 @@ def mean_of(scores: Vector) -> Estimate:
 
 
 def r2_of(responses: Vector, predicted: Vector) -> Estimate:
-    """R2 = 1 - S / V, whose influences are -((y - predicted)^2 - (S / V) (y - mean y)^2) / V; NaN where V is 0."""
+    """Return R2 = 1 - S / V with influences -((y - predicted)^2 - (S / V) (y - mean y)^2) / V; NaN if V is 0."""
     errors, spreads = (responses - predicted) ** 2, (responses - responses.mean()) ** 2
     if not spreads.any():
         return Estimate(float("nan"), np.zeros(len(responses)))
@@ -91,10 +104,9 @@ def r2_of(responses: Vector, predicted: Vector) -> Estimate:
 
 
 def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
-    """Chance that of two documents of a fold the one that it happened to has the larger prediction.
+    """Return the AUC, the mean over folds that have both values, weighted by their documents.
 
-    The mean over folds that have both, by their documents: predictions of different fits are not compared. Influences
-    are those of DeLong, DeLong and Clarke-Pearson (1988).
+    Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
 
     Examples
     --------
@@ -120,16 +132,9 @@ def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int
     return Estimate(total / n_known, influence * len(predicted) / n_known)
 
 
-#: A difference of fewer standard errors is often given by chance.
-CLEAR = 2.0
-
-
 @dataclass(frozen=True)
 class Standing:
-    """How a method stands by one measure.
-
-    value : its own; ahead : by how much it is better than ours, 0 for ours; std_error : of that.
-    """
+    """A method's value of one measure; ahead : how much better than ours, 0 for ours; std_error : of `ahead`."""
 
     value: float
     ahead: float
@@ -138,7 +143,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Party:
-    """A method in sentences: its label, whether that is a plural, and what it gives beside predictions."""
+    """A method in sentences: its label, True if that is a plural, and what it gives in addition to predictions."""
 
     label: str
     gives: str
@@ -146,11 +151,11 @@ class Party:
 
     @property
     def named(self) -> str:
-        """At the beginning of a sentence."""
+        """The label at the beginning of a sentence."""
         return self.label[0].upper() + self.label[1:]
 
     def verb(self, one: str, many: str) -> str:
-        """The form that goes with the label."""
+        """Return the form of a verb for the label."""
         return many if self.plural else one
 
 
@@ -163,10 +168,10 @@ def say_best(
     *,
     clear: bool,
 ) -> str:
-    """Which method is best, and whether its difference to ours is larger than its standard error.
+    """Describe the best method, and its difference to ours compared with the standard error.
 
-    standings : of all methods by this measure, the best first, names as in `parties`; ours : our own.
-    clear : whether the best is better than the mean by more than chance gives.
+    standings : of all methods by this measure, the best first, names as in `parties`; ours : name of our own.
+    clear : True if the best is significantly better than the mean.
     """
     best, *others = standings
     party, own, mean = parties[best], parties[ours], parties["mean"]
@@ -189,7 +194,7 @@ def say_best(
 
 
 def _number(value: float) -> str:
-    """Three digits, and no minus before 0."""
+    """Three digits, without a minus before 0."""
     return f"{round(value, 3) + 0.0:.3f}"
 
 
@@ -207,9 +212,9 @@ def _difference(standing: Standing) -> str:
 
 
 def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], ours: str, text_tells: bool) -> str:
-    """What one gets from ours that the best of the others does not give, where ours predicts at all.
+    """Describe what ours gives in addition to predictions, compared with the best of the others.
 
-    text_tells : whether ours is clearly better than the mean.
+    text_tells : True if ours is significantly better than the mean.
     """
     own = parties[ours]
     if not text_tells:
@@ -221,13 +226,9 @@ def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], o
     return f"Beside predictions {own.label} {own.verb('gives', 'give')} {own.gives}; {rival.label} gives {rival.gives}."
 
 
-#: Our model's name among methods.
-OURS = "textsignal"
-
-
 @dataclass(frozen=True)
 class Measure:
-    """name : of columns; label : for people; sign : 1 where more is better, -1 where less is."""
+    """A measure of skill: name of its columns, label in sentences, sign 1 if larger is better, -1 if smaller is."""
 
     name: str
     label: str
@@ -236,13 +237,11 @@ class Measure:
 
 R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
 LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
-#: Standard errors over fewer units are rough.
-FEW_UNITS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What a method says of all documents, by fits that left each out.
+    """Predictions of a method for all documents, by fits that held each out.
 
     mean : (documents,) expected responses, or (documents, classes) the probability of each; log_scores : (documents,).
     """
@@ -257,10 +256,9 @@ class Comparison:
 
     family : of the response, with the scale of all documents; families : the one that each fold took.
     given, numbers : (documents,) responses as they were given, and in numbers.
-    rows : (documents,) their rows in what was given, from 1; folds : (documents,) the fold that left each out.
-    units : (documents,) numbers of those that were left out together.
-    predicted : by name of method; parties : what sentences say of each.
-    described : what each method is.
+    rows : (documents,) their rows in the input, from 1; folds : (documents,) the fold that held each out.
+    units : (documents,) numbers of the units that are held out together.
+    predicted, parties, described : predictions, wording and description of each method, by name.
     """
 
     family: Family
@@ -288,25 +286,25 @@ class Comparison:
 
     def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
         """A method by one measure, on all documents or some of them."""
-        said = self.predicted[name]
+        predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
-            return mean_of(said.log_scores[rows])
+            return mean_of(predicted.log_scores[rows])
         if measure == R2:
-            return r2_of(self.numbers[rows], said.mean[rows])
+            return r2_of(self.numbers[rows], predicted.mean[rows])
         codes = self.family.encode(self.given[rows])
         if measure == AUC:
-            return auc_of(codes == 1, said.mean[rows], self.folds[rows])
-        return mean_of((said.mean[rows].argmax(axis=1) == codes).astype(float))
+            return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
+        return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row per method, the best by the leading measure first.
+        """Table with one row per method, the best by the leading measure first.
 
         Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
         of that, paired over documents, or over whole groups; folds_better (the number of folds in which the method is
         better than ours, by the leading measure); described.
         """
-        found = []
+        rows = []
         for name in self.predicted:
             row: dict[str, object] = {"method": name}
             for measure in self.measures:
@@ -317,8 +315,8 @@ class Comparison:
                 row[f"{measure.name}_std_error"] = difference.std_error(self.units)
             row["folds_better"] = self._folds_better(name)
             row["described"] = self.described[name]
-            found.append(row)
-        table = pd.DataFrame(found)
+            rows.append(row)
+        table = pd.DataFrame(rows)
         order = np.argsort(-self.leading.sign * table[self.leading.name].to_numpy(), kind="stable")
         return table.iloc[order].reset_index(drop=True)
 
@@ -331,7 +329,7 @@ class Comparison:
 
     @cached_property
     def sentences(self) -> tuple[str, str]:
-        """Which method is best and whether that is more than chance; what ours gives beside predictions."""
+        """A sentence on the best method and its significance, and one on what ours gives in addition to predictions."""
         name, sign = self.leading.name, self.leading.sign
         columns = self.table[["method", name, f"{name}_difference", f"{name}_std_error"]].itertuples(index=False)
         standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
@@ -344,23 +342,23 @@ class Comparison:
         )
 
     def _beats_the_mean(self, name: str) -> bool:
-        """Whether a method is better than the mean by more than chance gives."""
+        """True if a method is significantly better than the mean."""
         difference = self.estimate(name, self.leading) - self.estimate("mean", self.leading)
         return self.leading.sign * difference.value > CLEAR * difference.std_error(self.units)
 
     @property
     def caution(self) -> str:
-        """What to mind of the standard errors, "" where there is nothing."""
+        """Caution about the standard errors, "" if there is none."""
         n_units = np.unique(self.units).size
         return f"There are only {n_units} groups, so that standard errors are rough." if n_units < FEW_UNITS else ""
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """One row per document: row, fold, response, and what each method predicts by a fit that left it out."""
+        """Table of documents: row, fold, response, and each method's prediction by a fit that held the document out."""
         table = pd.DataFrame({"row": self.rows, "fold": self.folds + 1, "response": self.given})
-        for name, said in self.predicted.items():
-            of_classes = said.mean.ndim > 1
-            table[name] = self.family.levels[said.mean.argmax(axis=1)] if of_classes else said.mean
+        for name, predicted in self.predicted.items():
+            mean = predicted.mean
+            table[name] = self.family.levels[mean.argmax(axis=1)] if mean.ndim > 1 else mean
         return table
 
     def __str__(self) -> str:
@@ -374,11 +372,7 @@ class Comparison:
         (folder / "summary.txt").write_text(f"{self}\n", encoding="utf-8")
 
 
-#: Fewest documents of a fold.
-FEWEST_OF_FOLD = 10
-#: Most classes without an order.
-MOST_CLASSES = 20
-#: What our model is called in sentences, and what it gives, by training.
+#: Wording for our model, by training.
 OUR_PARTIES = {
     "themes": Party(
         "themes and tone", "what people speak of, in which tone, and what each theme is worth", plural=True
@@ -386,9 +380,6 @@ OUR_PARTIES = {
     "predictive": Party("predictive topics", "topics that were moved to predict, and their effects", plural=True),
     "joint": Party("joint topics", "topics learnt with the response, and their effects", plural=True),
 }
-
-#: Method, folds done, folds in all.
-Progress = Callable[[str, int, int], None]
 
 
 def compare_methods(
@@ -430,7 +421,7 @@ def compare_methods(
         rows=rows + 1,
         folds=of_documents,
         units=units,
-        predicted={name: _joined(documents, splits, found) for name, found in outcomes.items()},
+        predicted={name: _joined(documents, splits, of_splits) for name, of_splits in outcomes.items()},
         parties={OURS: ours} | {method.name: _party(method, family) for method in METHODS},
         described={OURS: ours.label} | {method.name: method.described for method in METHODS},
     )
@@ -444,7 +435,7 @@ def _party(method: Method, family: Family) -> Party:
 def _outcomes(
     splits: Sequence[Split], model: Any, family: Family, n_jobs: int | None, progress: Progress | None
 ) -> dict[str, list[Outcome]]:
-    """What each method says of what each split leaves out; ours first, whose family the others take."""
+    """Predictions of each method for each split; ours first, whose family the others take."""
     methods = [method for method in METHODS if method.of_classes or family.n_predictors == 1]
     done, lock = Counter[str](), Lock()
 
@@ -457,15 +448,15 @@ def _outcomes(
 
     tasks = [(method, number) for method in methods for number in range(len(splits))]
     with LocalEngine(n_jobs) as engine, threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the lasso's, at penalties that are not taken
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso, at penalties that are not chosen
         ours = engine.map(lambda split: finished(OURS, fit_ours(split, model)), splits)
         others = engine.map(
             lambda task: finished(task[0].name, task[0].fit(splits[task[1]], ours[task[1]].family, model)), tasks
         )
-    found = {OURS: ours} | {method.name: [] for method in methods}
+    outcomes = {OURS: ours} | {method.name: [] for method in methods}
     for (method, _), outcome in zip(tasks, others, strict=True):
-        found[method.name].append(outcome)
-    return found
+        outcomes[method.name].append(outcome)
+    return outcomes
 
 
 def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
@@ -479,7 +470,7 @@ def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequenc
 
 
 def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
-    """The model with the scale, or the classes, of all responses, which a fold may lack; and the simplest family."""
+    """The model with the scale, or the classes, of all responses, as a fold may lack some; and the simplest family."""
     if model.estimator is not None:
         return model, getattr(parts.new_estimator(model), "asked_family").learn(observed.responses)  # noqa: B009
     given = model.family
@@ -501,13 +492,13 @@ def _check_model(model: Any) -> None:
         raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
     if getattr(model.family, "name", model.family) == "proportion":
         raise InputError(
-            "compare takes scales, two values, counts, any numbers and classes; shares (family='proportion') have "
-            "weights that it has no place for"
+            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
+            "whose weights it does not support"
         )
 
 
 def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
-    """Rows with a response; raises where they are too few, or all alike."""
+    """Rows with a response; raises an error if they are too few, or responses are constant."""
     rows = np.flatnonzero(~np.isnan(observed.responses))
     if rows.size < FEWEST_OF_FOLD * n_folds:
         raise InputError(
@@ -527,7 +518,7 @@ def _check_units(units: NDArray[np.int64], n_folds: int, *, grouped: bool) -> No
 
 
 def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -> None:
-    """Raise where some fold would leave too little to learn from."""
+    """Raise an error if the other folds of one have too little to learn from."""
     of_classes = family.n_predictors > 1
     if of_classes and family.n_predictors >= MOST_CLASSES:
         raise InputError(
@@ -539,7 +530,9 @@ def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -
         missing = values[~np.isin(values, learnt)]
         if of_classes and missing.size:
             label = family.levels[int(family.numbers.tolist().index(missing[0]))]
-            raise InputError(f"all documents of the class {label!r} are left out together; leave the class out")
+            raise InputError(
+                f"all documents of the class {label!r} are held out together, so it cannot be learnt; remove the class"
+            )
         if learnt.size < 2:
             raise InputError(
                 f"without fold {fold + 1} all responses are {learnt[0]:g}, so there is nothing to learn; give fewer "

@@ -173,7 +173,7 @@ def search(
     check_number("folds", folds, least=2, whole=True)
     themes = training == "themes"
     if themes and supervision is not None:
-        raise InputError(f"supervision={supervision!r} is nothing to training='themes'; leave it out")
+        raise InputError(f"supervision={supervision!r} does not apply to training='themes'; omit it")
     cells, of = _cells(options, texts, responses, groups, int(folds))
     coarse = _numbers(n_topics, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
     fixed: Sequence[float | None] = [None] if themes else _supervisions(supervision)
@@ -293,7 +293,7 @@ def _check_response(observed: Observed, n_folds: int) -> None:
     family = observed.family
     if family is not None and family.classifies and family.learn(observed.responses).n_predictors > 1:
         raise InputError(
-            "the response is of three or more classes without an order, which a search does not take; "
+            "the response has three or more classes without an order, which a search does not support; "
             "give their order as levels=, or search for one class against all others"
         )
 
