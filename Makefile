@@ -67,12 +67,18 @@ inference: $(READY)
 	$(BIN)/python benchmarks/inference.py $(INFERENCE)
 
 # The paper's studies on review sets that are not in this repository: make reproduction DATA=FOLDER
+# One study, or small grids, into reproduction/results: make reproduction QUICK=1 STUDY=simulation
 DATA ?= ../shared/data
+STUDY ?= all
+REVIEWS = --reviews tripadvisor=$(DATA)/hotel_reviews_10k.csv.gz --reviews hotel=$(DATA)/hotel_reviews_long_10k.csv.gz \
+	--reviews fast-food=$(DATA)/short_reviews_10k.csv.gz --reviews cafe=$(DATA)/google_local_4k.csv.gz
 reproduction: $(READY)
-	@touch docs/reproduction/cells.jsonl # so that the tables of an earlier run, which are kept here, may be replaced
-	$(BIN)/textsignal reproduce all -o docs/reproduction --page docs/reproduction.md \
-		--reviews tripadvisor=$(DATA)/hotel_reviews_10k.csv.gz --reviews hotel=$(DATA)/hotel_reviews_long_10k.csv.gz \
-		--reviews fast-food=$(DATA)/short_reviews_10k.csv.gz --reviews cafe=$(DATA)/google_local_4k.csv.gz
+ifeq ($(STUDY)$(QUICK),all)
+	@touch docs/reproduction/cells.jsonl # marks the folder as ours, so that its tables may be replaced
+	$(BIN)/python -m reproduction all -o docs/reproduction --page docs/reproduction.md $(REVIEWS)
+else
+	$(BIN)/python -m reproduction $(STUDY) $(if $(QUICK),--quick) $(if $(filter-out simulation,$(STUDY)),$(REVIEWS))
+endif
 
 $(VENV)/.bench: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'

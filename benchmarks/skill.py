@@ -31,9 +31,8 @@ from skill_page import page
 from threadpoolctl import threadpool_limits
 
 from textsignal import families
-from textsignal.estimators.skill import r2_score, rmse
-from textsignal.studies.cells import keep_line, kept_lines
-from textsignal.training.coherence import coherence, exclusivity
+from textsignal.data.lines import keep_line, kept_lines
+from textsignal.evaluation.metrics import coherence, exclusivity, r2_score, rmse
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Predictions are moved this share of the scale away from its ends before their deviance is taken.

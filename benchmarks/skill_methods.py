@@ -22,9 +22,10 @@ from sklearn.preprocessing import normalize
 import textsignal as ts
 from textsignal.evaluation.methods import topic_shares
 from textsignal.families import Binomial
-from textsignal.studies.methods import PENALTIES
 
 N_TOPICS, SEED = 14, 0
+#: Ridge penalties, those of the paper's studies; leave-one-out error on the training part chooses one.
+PENALTIES = np.logspace(-3, 3, 13)
 #: Inverse penalties of the binomial GLM, tried on a fifth of the training part.
 GLM_STRENGTHS = np.logspace(-2, 4, 13)
 TOMOTOPY_SWEEPS, TOPICA_ITERATIONS = 500, 25

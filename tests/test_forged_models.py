@@ -12,7 +12,7 @@ from stored import bits, error_of, settings_of, sign
 from textsignal import TextResponseModel, TextVectorizer, load, storage
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import StorageError
-from textsignal.stored_options import ESTIMATOR_OPTIONS, ModelOptions, VectorizerOptions
+from textsignal.storage import ESTIMATOR_OPTIONS, ModelOptions, VectorizerOptions
 from textsignal.stored_values import alternatives, is_array, rule_of, stored_fields, type_hints
 
 REVIEWS = synthetic_reviews(200, seed=2)

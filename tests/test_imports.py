@@ -11,9 +11,9 @@ import textsignal
 SOURCE = Path(textsignal.__file__).parent
 #: Packages and modules of textsignal, each of which imports only from those before it.
 ORDER = [
-    *("arrays", "errors", "palette", "checks", "plain", "stored_json", "stored_values"),
+    *("arrays", "errors", "palette", "checks", "stored_values"),
     *("families", "compute", "data", "datasets", "text", "training", "estimators", "reading", "insight"),
-    *("evaluation", "uncertainty", "report", "plots", "stored_options", "stored_responses", "storage"),
+    *("evaluation", "uncertainty", "report", "plots", "storage"),
     *("streaming", "model", "several", "loading", "workflow", "cli", "__main__"),
 ]
 FILES = sorted(file for file in SOURCE.rglob("*.py") if file.parent != SOURCE or file.name != "__init__.py")

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsignal import datasets, errors, plots, studies
+    from textsignal import datasets, errors, plots
     from textsignal.data.batches import read_batches
     from textsignal.data.read import read_table
     from textsignal.data.sample import sample_rows
@@ -54,7 +54,6 @@ __all__ = [
     "read_table",
     "sample_rows",
     "search",
-    "studies",
 ]
 
 _HOMES = {

@@ -69,7 +69,3 @@ class StorageError(TextSignalError, ValueError):
 
 class TrainingError(TextSignalError, ArithmeticError):
     """Training broke down; the message says at which iteration and what to change."""
-
-
-class StudyError(TextSignalError, RuntimeError):
-    """A cell of a study failed; the message names it. Cells that were finished are kept."""

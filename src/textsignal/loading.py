@@ -12,8 +12,8 @@ from textsignal.errors import StorageError
 from textsignal.model import TextResponseModel
 from textsignal.reading.themes import ThemeReader
 from textsignal.several import TextResponsesModel
-from textsignal.stored_json import shortened
-from textsignal.stored_responses import is_of_several, read_names
+from textsignal.storage import is_of_several, read_names
+from textsignal.stored_values import shortened
 
 Tokenizer = Callable[[str], list[str]]
 

@@ -28,7 +28,7 @@ from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.others import responses_beside
-from textsignal.stored_responses import write_names
+from textsignal.storage import write_names
 
 #: Options that each response's model has its own of.
 OF_EACH = ("family", "levels")

@@ -12,31 +12,46 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from textsignal.arrays import Vector
+from textsignal.compute.engines.local import DEVICES
 from textsignal.data.covariates.design import Design
+from textsignal.data.write import file_names
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
-from textsignal.plain import as_plain
 from textsignal.reading.classes import ClassReader
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.options import PARTS
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import has_no_pairs
-from textsignal.stored_json import is_text, read_json, shortened, shown
-from textsignal.stored_options import ESTIMATOR_OPTIONS, EstimatorOptions, ModelOptions, VectorizerOptions
-from textsignal.stored_values import SMALLEST, Checker, declarations, rule, stored_fields
-from textsignal.text.vectorise import TextVectorizer
+from textsignal.stored_values import (
+    LARGEST_WHOLE,
+    SMALLEST,
+    Checker,
+    Label,
+    Number,
+    declarations,
+    is_text,
+    read_json,
+    rule,
+    shortened,
+    shown,
+    stored_fields,
+)
+from textsignal.text.tokenise import language_name
+from textsignal.text.vectorise import LONGEST_TERM, TextVectorizer
 from textsignal.training.fitted import FittedTopics
+from textsignal.training.start import INITS
 
 FORMAT = "textsignal model"
 #: 6: every value is declared, and nothing else is read.
@@ -51,6 +66,131 @@ LEAST_IDF, MOST_IDF = 1e-6, 1e6
 LEAST_SUM = {"float32": 1e-30, "float64": SMALLEST}
 #: The smallest smoothing above 0, in steps of rounding.
 SMALLEST_PARTS = 100
+#: More than any option that counts something, and more threads than a machine has.
+MOST, MOST_THREADS = 10**9, 1024
+
+
+def is_language(value: Any) -> bool:
+    """True if stop words are a list, or named by a language that there are stop words for."""
+    try:
+        return not isinstance(value, str) or bool(language_name(value))
+    except InputError:
+        return False
+
+
+COUNT = rule(least=1, most=MOST)
+
+
+AMOUNT = rule(least=0)
+
+
+LEVELS = rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE)
+
+
+SEED = rule(least=0, most=2**32 - 1)
+
+
+THREADS = rule(least=-MOST_THREADS, most=MOST_THREADS, accepts=bool)
+
+
+WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Options of a `TextResponseModel`, apart from the parts that it was given and its formula.
+
+    The formula is stored as a tree, with what was learnt of covariates.
+    """
+
+    n_topics: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
+    family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
+    training: str | None = field(metadata=rule(choices=("themes", "predictive", "joint")))
+    language: str | None = field(metadata=rule(accepts=is_language))
+    seed_words: dict[str, list[str]] | None
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
+    max_terms: int | None = field(metadata=COUNT)
+    stop_words: str | tuple[str, ...] | None = field(
+        metadata=rule(accepts=lambda value: value == "auto" or is_language(value))
+    )
+    supervision: Number = field(metadata=AMOUNT)
+    word_residual: bool
+    ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
+    missing: str = field(metadata=rule(choices=("error", "drop")))
+    random_state: int | None = field(metadata=SEED)
+    n_jobs: int | None = field(metadata=THREADS)
+    device: str = field(metadata=rule(choices=tuple(DEVICES)))
+
+
+@dataclass(frozen=True)
+class VectorizerOptions:
+    """Options of a `TextVectorizer`, apart from its tokenizer."""
+
+    max_raw_terms: int | None = field(metadata=COUNT)
+    max_terms: int | None = field(metadata=COUNT)
+    stop_words: str | tuple[str, ...] | None = field(metadata=rule(accepts=is_language))
+    ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
+    min_df: Number = field(metadata=rule(least=0, most=MOST))
+    max_df: Number = field(metadata=rule(least=0, most=MOST))
+    weighting: str = field(metadata=rule(choices=("tfidf", "count")))
+    row_norm: str | None = field(metadata=rule(choices=("l1", "l2")))
+    strip_markup: bool
+    sparse_output: bool
+    dtype: str = field(metadata=rule(choices=("float64", "float32")))
+
+
+class EstimatorOptions(Protocol):
+    """Options of an estimator, apart from its family."""
+
+    n_topics: int
+
+
+@dataclass(frozen=True)
+class GLMNMFOptions:
+    """Options of a `GLMNMF`."""
+
+    n_topics: int = field(metadata=rule(shape=("topics",)))
+    training: str = field(metadata=rule(choices=("joint", "predictive")))
+    supervision: Number = field(metadata=AMOUNT)
+    penalty: Number | None = field(metadata=AMOUNT)
+    fit_intercept: bool
+    smoothing: Number = field(metadata=AMOUNT)
+    thinning: Number = field(metadata=AMOUNT)
+    max_epochs: int = field(metadata=COUNT)
+    batch_size: int = field(metadata=COUNT)
+    word_residual: bool
+    max_iter: int = field(metadata=COUNT)
+    tol: Number | None = field(metadata=AMOUNT)
+    init: str = field(metadata=rule(choices=INITS))
+    n_init: int = field(metadata=COUNT)
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
+    random_state: int | None = field(metadata=SEED)
+    n_jobs: int | None = field(metadata=THREADS)
+
+
+@dataclass(frozen=True)
+class JBNMFOptions:
+    """Options of a `JBNMF`."""
+
+    n_topics: int = field(metadata=rule(shape=("topics",)))
+    alpha: Number = field(metadata=AMOUNT)
+    lam: Number = field(metadata=AMOUNT)
+    gamma: Number | str = field(metadata=rule(least=0, choices=("adaptive",)))
+    max_iter: int = field(metadata=COUNT)
+    tol: Number | None = field(metadata=AMOUNT)
+    coefficient_step: str = field(metadata=rule(choices=("newton", "gradient")))
+    learning_rate: Number | None = field(metadata=AMOUNT)
+    init: str = field(metadata=rule(choices=INITS))
+    n_init: int = field(metadata=COUNT)
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
+    random_state: int | None = field(metadata=SEED)
+    n_jobs: int | None = field(metadata=THREADS)
+
+
+#: Options of estimators, by the names of their classes.
+ESTIMATOR_OPTIONS: dict[str, type[Any]] = {"GLMNMF": GLMNMFOptions, "JBNMF": JBNMFOptions}
+
+
 #: Values of one of several classes, which are stored with their names.
 NAMED: dict[Any, dict[str, type]] = {Family: FAMILIES, EstimatorOptions: ESTIMATOR_OPTIONS}
 #: Names in model.json that are about the file.
@@ -323,3 +463,66 @@ def _read_arrays(folder: Path, expected: object) -> dict[str, np.ndarray]:
 def _digest(settings: dict[str, Any]) -> str:
     text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def as_plain(value: Any) -> Any:
+    """A value as JSON holds it. A random generator cannot be stored and becomes None: the fit is done."""
+    if isinstance(value, dict):
+        return {name: as_plain(inner) for name, inner in value.items()}
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return np.dtype(value).name
+    if isinstance(value, np.dtype):
+        return value.name
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, np.ndarray | pd.Series | pd.Index):
+        return value.tolist()
+    if isinstance(value, tuple | list | range):
+        return [as_plain(inner) for inner in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+NAMES_FORMAT, NAMES_VERSION = "textsignal responses", 1
+
+
+NAMES_FILE = "responses.json"
+
+
+#: The most responses of a stored model.
+MOST_RESPONSES = 10_000
+
+
+def is_of_several(folder: Path) -> bool:
+    """Whether a folder holds a model of several responses."""
+    return (folder / NAMES_FILE).is_file()
+
+
+def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
+    """Write which responses there are; give the folder of each."""
+    inner = dict(zip(names, file_names(names), strict=True))
+    content = {"format": NAMES_FORMAT, "format_version": NAMES_VERSION, "responses": inner}
+    try:
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        (folder / NAMES_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
+    except OSError as error:
+        raise OutputError(f"cannot write the model: {error.strerror or error}") from error
+    return {name: folder / place for name, place in inner.items()}
+
+
+def read_names(folder: Path) -> dict[str, str]:
+    """Read which responses there are, in their order, and in which folder each is."""
+    file = folder / NAMES_FILE
+    content = read_json(file)
+    if not isinstance(content, dict) or content.get("format") != NAMES_FORMAT:
+        raise StorageError(f"{file} is not of {NAMES_FORMAT}")
+    version = content.get("format_version")
+    if type(version) is not int or version != NAMES_VERSION:
+        raise StorageError(f"{file} has format {shown(version)}; this textsignal reads {NAMES_VERSION}")
+    inner = content.get("responses")
+    if not isinstance(inner, dict) or not all(map(is_text, inner)) or not 0 < len(inner) <= MOST_RESPONSES:
+        raise StorageError(f"{file} does not name its responses; save the model again")
+    if list(inner.values()) != file_names(inner):
+        raise StorageError(f"{file} names other folders than those of its responses; save the model again")
+    return inner

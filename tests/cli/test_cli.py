@@ -18,9 +18,8 @@ import pandas as pd
 import pytest
 
 import textsignal
-from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table, studies
+from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table
 from textsignal.cli.options import scale_of
-from textsignal.cli.reproduce import StudyName
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
 
@@ -1101,46 +1100,3 @@ def test_a_search_is_run_and_goes_on_where_it_was(ok):
 )
 def test_a_search_says_what_it_cannot_use(error_of, options, message):
     assert message in error_of("search", "reviews.csv", *COLUMNS, "-o", "found", *options)
-
-
-def test_a_study_of_the_paper_is_run_and_goes_on_where_it_was(ok):
-    roles = [f"--reviews={role}=reviews.csv" for role in ("fast-food", "cafe", "hotel")]
-    asked = [
-        "reproduce",
-        "length",
-        "--reviews",
-        "reviews.csv",
-        *roles,
-        "--quick",
-        "--training",
-        "predictive",
-        "-j",
-        "1",
-    ]
-    _, said = ok(*asked)
-    assert "length: 0 of " in said
-    assert "The page: reproduction/reproduction.md" in said
-    page = Path("reproduction/reproduction.md").read_text()
-    assert shlex.join(["textsignal", *asked]) in page
-    assert all((Path("reproduction") / link).is_file() for link in re.findall(r"\]\((.+?)\)", page))
-    kept = Path("reproduction/cells.jsonl").read_bytes()
-    ok(*asked)
-    assert Path("reproduction/cells.jsonl").read_bytes() == kept
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["hotels"], r"study hotels reads reviews that were not given: tripadvisor; give a file with --reviews"),
-        (["hotels", "--reviews", "pub=reviews.csv"], "'pub' is not a sample of the paper"),
-        (["hotels", "--reviews", "reviews.csv", "--text", "Revue"], "Revue"),
-        (["hotels", "--reviews", "reviews.csv", "-o", "."], "holds other things"),
-        (["length", "--google", "."], "review-New_York"),
-    ],
-)
-def test_a_study_that_cannot_be_run_says_why(error_of, arguments, message):
-    assert re.search(message, error_of("reproduce", *arguments))
-
-
-def test_every_study_can_be_named():
-    assert {name.value for name in StudyName} == {*studies.STUDIES, "all"}

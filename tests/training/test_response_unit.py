@@ -6,8 +6,10 @@ import pytest
 from textsignal import GLMNMF, JBNMF, TextResponseModel
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError, TrainingError
-from textsignal.families import AdjacentCategories, Gaussian, Ordinal, best_constant
+from textsignal.families import AdjacentCategories, Gaussian, NegativeBinomial, Ordinal, best_constant
 from textsignal.insight.explanation import slope_of
+from textsignal.training.covariate_effects import dispersion_of
+from textsignal.training.tone import _expected
 
 CORPUS = simulate_corpus(n_documents=150, n_terms=80, random_state=3)
 REVIEWS = synthetic_reviews(300, seed=1)
@@ -106,3 +108,32 @@ def test_a_scale_of_numbers_that_floats_hardly_tell_apart_is_an_error():
     y = np.nextafter(1e29, 2e29) + np.spacing(1e29) * (np.arange(300) % 3)
     with pytest.raises(InputError, match='family="gaussian" takes larger ones'):
         TextResponseModel(2).fit(REVIEWS.texts, y)
+
+
+def test_a_rate_without_an_end_has_an_expected_count():
+    expected = _expected(NegativeBinomial(0.3), np.array([0.0, 900.0]))
+    assert expected[0] == pytest.approx(1)
+    assert np.isfinite(expected).all()
+
+
+def test_dispersion_is_finite_where_no_curvature_is_left():
+    y, eta = np.array([0.0, 3.0]), np.array([-900.0, -900.0])
+    assert np.isfinite(dispersion_of(NegativeBinomial(0.3), y, eta, np.ones(2)))
+
+
+def test_levels_may_be_larger_than_whole_numbers_that_floats_tell_apart():
+    assert Ordinal().learn(1e29 * np.array([1.0, 2.0, 4.0])).values == (1e29, 2e29, 4e29)
+
+
+def test_clusters_are_at_most_the_vectors_that_can_be_told_apart():
+    sentences = ["price pool pool!", "clean!", "breakfast noisy bed noisy room price friendly staff. The end."]
+    texts = [*sentences, "bed view bed pool noisy bed!", "staff staff price.", *[""] * 7]
+    weight = [704, 346, 815, 130, 1355, 71, 189, 292, 1016, 1470, 2727, 2947]
+    model = TextResponseModel(8, family="gaussian").fit(texts, np.arange(12.0) % 5, weight)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+
+
+def test_offsets_of_classes_are_checked_too():
+    labels = np.array(["a", "b", "c"])[np.arange(300) % 3]
+    with pytest.raises(InputError, match="offset is 1e\\+09 in row 1 "):
+        TextResponseModel(2).fit(REVIEWS.texts, labels, offset=np.full(300, 1e9))

@@ -26,10 +26,9 @@ from textsignal.cli.explain import explain
 from textsignal.cli.fit import fit
 from textsignal.cli.predict import predict
 from textsignal.cli.report import report
-from textsignal.cli.reproduce import reproduce
 from textsignal.cli.search import search
 from textsignal.cli.topics import topics
-from textsignal.errors import StudyError, TextSignalError, TrainingError
+from textsignal.errors import TextSignalError, TrainingError
 
 app = typer.Typer(
     name="textsignal",
@@ -50,7 +49,6 @@ EXAMPLES: dict[Callable[..., None], str] = {
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     search: "textsignal search reviews.csv --text Review --response Rating -o search/",
     compare: "textsignal compare reviews.csv --text Review --response Rating --groups Hotel",
-    reproduce: "textsignal reproduce hotels --reviews tripadvisor_hotel_reviews.csv -o reproduction/",
 }
 for command, example in EXAMPLES.items():
     app.command(epilog=f"Example: {example}")(command)
@@ -90,7 +88,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
-    except (TrainingError, StudyError) as error:
+    except TrainingError as error:
         _fail(error, 1)
     except TextSignalError as error:
         _fail(error, 2)

@@ -284,5 +284,5 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
         values = np.empty(0)
     if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)) or np.any(np.diff(values) <= 0):
         raise InputError(f"Ordinal: {name}={numbers!r} must be numbers in increasing order")
-    whole = name == "values" and np.array_equal(values, np.round(values))
+    whole = name == "values" and np.array_equal(values, np.round(values)) and np.abs(values).max() <= LARGEST_WHOLE
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())

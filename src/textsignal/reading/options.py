@@ -179,6 +179,8 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
 
 def _fit_classes(options: Options, observed: Observed, family: Family) -> ClassReader:
     """Fit themes, and each class against all others."""
+    if observed.given is not None:
+        check_offset(observed.given.offset, family.largest_offset, family.name)
     counted = np.where(observed.weight > 0, observed.responses, np.nan)
     responses = []
     for label, values in zip(family.levels, class_responses(family, counted), strict=True):

@@ -9,7 +9,7 @@ from textsignal.compute.engines import Compute
 from textsignal.data.covariates.given import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.training.covariance import clustered_sandwich
-from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
+from textsignal.training.glm import LEAST_CURVATURE, GLMFit, ResponseModel, fit_glm
 
 #: Directions of less curvature than this share of the greatest say nothing of their coefficient.
 FLAT = 1e-12
@@ -35,7 +35,7 @@ def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> flo
     known = ~np.isnan(y) & (weight > 0)
     y, eta, weight = y[known], eta[known], weight[known]
     squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)
-    return float(np.average(squares, weights=weight) / np.average(curvature, weights=weight))
+    return float(np.average(squares, weights=weight) / max(np.average(curvature, weights=weight), LEAST_CURVATURE))
 
 
 def standard_errors(

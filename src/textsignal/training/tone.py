@@ -59,6 +59,8 @@ BLOCK, SUMS = 2**17, 8
 ENOUGH, HELD_BACK = 0.005, 2**13
 #: Losses after which passes may stop.
 LEAST_LOSSES = 4
+#: The smallest change of a slope with the response: where a rate is endless, none is left.
+LEAST_CHANGE = 1e-100
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ def _completed(block: ToneBlock, effects: Vector, family: Family, kernels: Kerne
 def _expected(family: Family, eta: Vector) -> Vector:
     """The encoded responses at which the loss has no slope; of words, slopes are linear in the response."""
     at_zero, at_one = (family.gradient(np.full(eta.shape, y), eta) for y in (0.0, 1.0))
-    return at_zero / (at_zero - at_one)
+    return at_zero / np.maximum(at_zero - at_one, LEAST_CHANGE)
 
 
 def _mean_of_runs(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:

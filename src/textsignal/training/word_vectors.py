@@ -35,6 +35,8 @@ PARTS, LEAST_PART, LEAST_SHARED = 4, 8, 600_000
 SOFTNESS = 0.5
 #: A seed word belongs to its theme this much more than to any other.
 SEEDED = 20.0
+#: Digits to which vectors that clusters can tell apart differ: squared distances hold twice as many, and no more.
+APART = 6
 
 
 def word_vectors(units: sp.csr_array) -> Vector:
@@ -101,7 +103,7 @@ def clustered_topics(
     frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which these start around;
     tries : clusterings that the best is taken of.
     """
-    n_clusters = min(n_topics, len(np.unique(vectors.round(9), axis=0)))
+    n_clusters = min(n_topics, len(np.unique(vectors.round(APART), axis=0)))
     centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine, tries)
     centres = _centres(vectors, centres, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS

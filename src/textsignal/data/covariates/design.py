@@ -20,7 +20,7 @@ from textsignal.data.covariates.columns import MOST, NAMED, State, check_learnt,
 from textsignal.data.covariates.formula import Formula, formula_from, parse_formula
 from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError, RowsError
-from textsignal.stored_json import shown
+from textsignal.stored_values import shown
 
 #: Names that an error lists.
 LISTED = 20

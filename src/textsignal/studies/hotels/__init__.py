@@ -1,1 +1,0 @@
-"""The paper's main sample of hotel reviews."""

@@ -1,1 +1,0 @@
-"""Skill against the length of reviews."""

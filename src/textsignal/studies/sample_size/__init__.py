@@ -1,1 +1,0 @@
-"""Skill against the number of reviews, and over-fitting."""
