@@ -134,7 +134,7 @@ def test_folds_keep_units_whole_and_spread_responses():
 def test_standard_errors_are_those_of_the_jackknife(measure):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300).astype(float)
-    said, ours = y + rng.normal(size=300), y + rng.normal(size=300)
+    theirs, ours = y + rng.normal(size=300), y + rng.normal(size=300)
 
     def difference(rows):
         def estimate(predicted):
@@ -144,7 +144,7 @@ def test_standard_errors_are_those_of_the_jackknife(measure):
                 return auc_of(y[rows] == 1, predicted[rows], np.zeros(len(rows), int))
             return mean_of(predicted[rows])
 
-        return estimate(said) - estimate(ours)
+        return estimate(theirs) - estimate(ours)
 
     whole = np.arange(300)
     left_out = np.array([difference(np.delete(whole, i)).value for i in whole])

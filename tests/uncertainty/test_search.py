@@ -209,12 +209,12 @@ def chosen():
 
 def test_a_model_chooses_its_number_of_themes_and_says_why(chosen, tmp_path):
     taken = len(chosen.components_)
-    said = chosen.reader_.described["Number of themes"]
+    reason = chosen.reader_.described["Number of themes"]
     assert 5 <= taken <= 7
-    assert f" {taken} are the most that come back" in said
+    assert f" {taken} are the most that come back" in reason
     assert chosen.n_topics == "auto"
     chosen.save(tmp_path / "model")
-    assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == said
+    assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == reason
     assert "Number of themes" not in chosen.merge([0, 1], "both").reader_.described
 
 

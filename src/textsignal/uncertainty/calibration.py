@@ -5,7 +5,7 @@ others from its own. Two halves of the documents that each learn tone by themsel
 
     inflation = mean of (estimate of one half - estimate of the other)^2 / (variance of one + variance of the other)
 
-is 1 where the formula is right. Variances are multiplied by it, one number for each kind of quantity.
+is 1 if the formula is right. Variances are multiplied by it, one number for each kind of quantity.
 
 Halves also measure a bias. Tone that is not known well takes some complaints for neutral mentions and some neutral
 mentions for complaints: lift and worth are too small, by an amount that falls as n^(-2/3) in simulations. So the
@@ -106,7 +106,7 @@ def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int,
     times, whole = _inflation(of_halves[0::2], of_halves[1::2]), _measured(fit)
     errors = np.sqrt(times[:, None] * whole[:, 1])
     z = _ratio(whole[:, 0], errors)[list(QUANTITIES).index("gamma")]
-    # If gammas are not significant there is no effect to be too small.
+    # Without significant gammas nothing can be too small.
     strength = float(np.sqrt(np.mean(z**2)))
     trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
     places = [list(QUANTITIES).index(name) for name in CORRECTED]
@@ -126,7 +126,7 @@ def _measured(fit: LooseFit) -> Vector:
 
 
 def _ratio(part: Vector, errors: Vector) -> Vector:
-    """0 if there is no error, or the value is not known."""
+    """Ratio, 0 if the error is 0 or the value is not known."""
     known = np.isfinite(part) & (errors > 0)
     return np.divide(part, errors, out=np.zeros_like(errors), where=known)
 

@@ -56,7 +56,7 @@ class Finding:
     """Result of one measure.
 
     check : name of the check; measure : description; value : the number.
-    limit : the largest value that looks right; NaN if no single number is a limit.
+    limit : bound beyond which it looks wrong; NaN if there is no single bound.
     problem : what looks wrong, as a sentence; "" if nothing does. advice : what to do about it.
     rows : documents with the problem, from 1.
     """
@@ -403,7 +403,7 @@ def _better_family(checked: Checked) -> Finding:
     """Find the family with the best held-back log score, by a GLM on the model's own linear predictor."""
     measure = "log score of the family over that of the best one"
     family, spoken = checked.family, checked.spoken
-    # Training documents too: with few parameters overfitting is no issue, but too few documents are.
+    # Training documents too: few parameters cannot overfit, but need many documents.
     rows = checked.answered[:: -(-len(checked.answered) // MOST_DRAWN)]
     eta, responses, weight = spoken.eta[rows], spoken.responses[rows], spoken.weight[rows]
     nothing = Finding("dispersion", measure, 0.0, SCORE_MATTERS)
@@ -970,8 +970,8 @@ def influence(checked: Checked) -> list[Finding]:
     return findings
 
 
-def _of_documents(checked: Checked, found: Influence) -> Finding:
-    moved, shares = found.of_documents, found.in_errors
+def _of_documents(checked: Checked, influences: Influence) -> Finding:
+    moved, shares = influences.of_documents, influences.in_errors
     measure = "change of a lift without one text, in standard errors of all others"
     matters = (shares > ONE_MATTERS) & (np.abs(moved) > NOTHING * checked.spread)
     if not matters.any():
@@ -979,42 +979,41 @@ def _of_documents(checked: Checked, found: Influence) -> Finding:
     shares = np.where(matters, shares, 0.0)
     row, k = divmod(int(shares.argmax()), shares.shape[1])
     value = float(shares[row, k])
-    naming = checked.naming
     largest = [int(r) + 1 for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
     problem = (
-        f"Without the text in row {row + 1:,} the lift of “{checked.labels[k]}” would be "
-        f"{_lift(checked, found.lifts[k] + moved[row, k])} instead of {_lift(checked, found.lifts[k])} {naming.unit} "
+        f"Without the text in row {row + 1:,} {_changed(checked, k, influences.lifts[k], moved[row, k])} "
         f"(a change of {value:.1f} standard errors of all others)."
     )
     advice = "Read that text and check its response and weight before you report this lift."
     return Finding("influence", measure, value, ONE_MATTERS, problem, advice, tuple(largest[:5]))
 
 
-def _of_groups(checked: Checked, found: Influence, codes: NDArray[np.int64], names: pd.Index) -> Finding:
+def _of_groups(checked: Checked, influences: Influence, codes: NDArray[np.int64], names: pd.Index) -> Finding:
     """Null: documents dealt to groups at random, for each topic separately."""
-    moved, rng = found.of_groups(codes), checked.rng(200)
-    draws = [np.abs(found.of_groups(rng.permutation(codes))).max(axis=0) for _ in range(DRAWS)]
+    moved, rng = influences.of_groups(codes), checked.rng(200)
+    draws = [np.abs(influences.of_groups(rng.permutation(codes))).max(axis=0) for _ in range(DRAWS)]
     least = NOTHING * checked.spread
-    lifts = np.maximum(np.abs(found.lifts), least)
+    lifts = np.maximum(np.abs(influences.lifts), least)
     limits = np.maximum(np.max(draws, axis=0) / lifts, GROUP_MATTERS)
-    shares = np.where(np.abs(found.lifts) > least, np.abs(moved) / lifts, 0.0)
+    shares = np.where(np.abs(influences.lifts) > least, np.abs(moved) / lifts, 0.0)
     group, k = divmod(int((shares / limits).argmax()), shares.shape[1])
     value, limit = float(shares[group, k]), float(limits[k])
     measure = f"change of a lift without one {checked.group_name}, as a share of it"
     if value <= limit:
         return Finding("influence", measure, value, limit)
     problem = (
-        f"Without {names[group]} ({int((codes == group).sum()):,} texts) the lift of “{checked.labels[k]}” would be "
-        f"{_lift(checked, found.lifts[k] + moved[group, k])} instead of {_lift(checked, found.lifts[k])} "
-        f"{checked.naming.unit} (a change of {value:.0%}; tolerated up to {limit:.0%})."
+        f"Without {names[group]} ({int((codes == group).sum()):,} texts) "
+        f"{_changed(checked, k, influences.lifts[k], moved[group, k])} "
+        f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
     advice = f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...)."
     return Finding("influence", measure, value, limit, problem, advice)
 
 
-def _lift(checked: Checked, lift: float) -> str:
+def _changed(checked: Checked, topic: int, lift: float, change: float) -> str:
     naming = checked.naming
-    return f"{naming.steps * lift:.{naming.digits + 1}f}"
+    after, before = (f"{naming.steps * value:.{naming.digits + 1}f}" for value in (lift + change, lift))
+    return f"the lift of “{checked.labels[topic]}” would be {after} instead of {before} {naming.unit}"
 
 
 def check_all(checked: Checked, reader: Reader, *, families: bool = True) -> Check:

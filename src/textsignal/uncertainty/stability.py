@@ -209,13 +209,13 @@ def stability(
 
     def refit(number: int) -> tuple[Vector, Vector]:
         with local_compute(1) as compute:
-            found = refits.refit(samples[number], int(seed) + number + 1, compute)
-        match = match_topics(reader.profiles, found.profiles)
-        return match.cosines, found.lifts[match.numbers]
+            other = refits.refit(samples[number], int(seed) + number + 1, compute)
+        match = match_topics(reader.profiles, other.profiles)
+        return match.cosines, other.lifts[match.numbers]
 
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        found = engine.map(refit, range(int(n_refits)))
-    return Stability(np.array([cosines for cosines, _ in found]), np.array([lifts for _, lifts in found]))
+        cosines, lifts = zip(*engine.map(refit, range(int(n_refits))), strict=True)
+    return Stability(np.array(cosines), np.array(lifts))
 
 
 def _least(n_topics: int) -> int:
