@@ -31,11 +31,9 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.given import Given
 from textsignal.data.lines import keep_line, kept_lines
 from textsignal.families import Binomial
-from textsignal.uncertainty.bootstrap import Resampling, bootstrap_themes
 from textsignal.uncertainty.effect_table import EffectTable
-from textsignal.uncertainty.effects import effects_of, gather
+from textsignal.uncertainty.effects import EffectLayout, Resampling, bootstrap_themes, effects_of, gather, parts_of
 from textsignal.uncertainty.influence import Talk, fit_loosely, lift
-from textsignal.uncertainty.parts import parts_of
 
 ROOT = Path(__file__).resolve().parents[1]
 REPLICATES, REFITS, N_ASPECTS = 200, 100, 8
@@ -63,12 +61,12 @@ def null(name: str, n_topics: int) -> Cell:
         fitted = model(n_topics, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         # As estimate_effects does, but halves are asked once for both.
         evidence = gather(fitted.reader_, fitted.training_observed(), None, 1)
-        asked = (parts_of(None, evidence.talk.weight), fitted.terms_[:n_topics], 0.95)
+        layout = EffectLayout(parts_of(None, evidence.talk.weight), fitted.terms_[:n_topics], 0.95)
         known = evidence.calibrate(0, 1)
         draws = Resampling(REFITS, 0, 1, lambda number: None)
         found = {
-            "crossfit": effects_of(evidence, *asked, known),
-            "bootstrap": bootstrap_themes(evidence, fitted.reader_.fitted.themes, *asked, known, draws),
+            "crossfit": effects_of(evidence, layout, known),
+            "bootstrap": bootstrap_themes(evidence, fitted.reader_.fitted.themes, layout, known, draws),
             "plugin": fitted.estimate_effects(method="plugin").frame,
         }
         return {"n": len(rows), **{name: tests(effects) for name, effects in found.items()}}

@@ -15,9 +15,8 @@ from scipy.stats import rankdata, spearmanr
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
 from textsignal.reading.observed import observe
-from textsignal.uncertainty.effects import effects_of, gather
+from textsignal.uncertainty.effects import EffectLayout, effects_of, gather, parts_of
 from textsignal.uncertainty.influence import fit_loosely
-from textsignal.uncertainty.parts import parts_of
 
 N_TOPICS, REFITS = 14, 200
 #: Aspects that guests of hotels rated; hotels with fewer reviews that speak of a theme say too little of it.
@@ -48,7 +47,7 @@ def halves(replicate: int, folder: Path) -> dict[str, Any]:
     with local_compute(1) as compute:
         fit = fit_loosely(evidence.text.talk(evidence.talk, np.arange(len(other)), compute), compute)
     evidence, parts = replace(evidence, fit=fit), parts_of(None, fit.talk.weight)
-    others = effects_of(evidence, parts, rows["theme"].tolist(), 0.95, evidence.calibrate(0, 1))
+    others = effects_of(evidence, EffectLayout(parts, rows["theme"].tolist(), 0.95), evidence.calibrate(0, 1))
     lifts = others.loc[others["quantity"] == "lift", "estimate"]
     return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": lifts.tolist()}
 

@@ -50,11 +50,9 @@ from textsignal.report.values.wording import without_place
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.more_documents import learn_more
 from textsignal.training.theme_reading import ThemeReading
-from textsignal.uncertainty.bootstrap import Progress
-from textsignal.uncertainty.checks import Check, Checked
-from textsignal.uncertainty.checks_all import check_all
+from textsignal.uncertainty.checks import Check, Checked, check_all
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
-from textsignal.uncertainty.estimating import LEVEL, REFITS, estimate_effects
+from textsignal.uncertainty.effects import LEVEL, REFITS, Progress, estimate_effects
 from textsignal.uncertainty.stability import stability
 
 

@@ -6,10 +6,8 @@ import pytest
 
 import textsignal as ts
 from textsignal.errors import InputError
-from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours
-from textsignal.evaluation.scores import auc_of, mean_of, r2_of
-from textsignal.evaluation.wording import Party, Standing, say_best, say_worth
+from textsignal.evaluation.compare import Party, Standing, auc_of, mean_of, r2_of, say_best, say_worth
+from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours, fold_numbers
 from textsignal.families import Binomial
 from textsignal.text.tokens import tokenised
 from textsignal.workflow.compare import compare
@@ -136,7 +134,7 @@ def test_folds_keep_units_whole_and_spread_responses():
 def test_standard_errors_are_those_of_the_jackknife(measure):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300).astype(float)
-    said, ours = y + rng.normal(size=300), y + rng.normal(size=300)
+    theirs, ours = y + rng.normal(size=300), y + rng.normal(size=300)
 
     def difference(rows):
         def estimate(predicted):
@@ -146,7 +144,7 @@ def test_standard_errors_are_those_of_the_jackknife(measure):
                 return auc_of(y[rows] == 1, predicted[rows], np.zeros(len(rows), int))
             return mean_of(predicted[rows])
 
-        return estimate(said) - estimate(ours)
+        return estimate(theirs) - estimate(ours)
 
     whole = np.arange(300)
     left_out = np.array([difference(np.delete(whole, i)).value for i in whole])
@@ -208,13 +206,13 @@ def test_the_second_sentence_praises_nothing_that_does_not_predict():
         ({"groups": np.arange(N) % 2, "folds": 3}, "there are 2 groups, and folds=3"),
         ({"groups": [1, 2]}, "120 documents, but 2 groups"),
         ({"model": ts.TextResponseModel(formula="price")}, "compare takes texts alone and no covariates"),
-        ({"model": ts.TextResponseModel(family="proportion")}, "has no place for"),
+        ({"model": ts.TextResponseModel(family="proportion")}, "whose weights it does not support"),
         ({"model": "themes"}, "must be a TextResponseModel"),
         ({"responses": np.ones(N)}, "constant"),
         ({"responses": RATINGS[:5]}, "120 texts, but 5 responses"),
         (
             {"responses": ["a"] * 5 + ["b", "c"] * 57 + ["b"], "groups": np.maximum(np.arange(N) // 5, 0)},
-            "all documents of the class 'a' are left out together",
+            "all documents of the class 'a' are held out together",
         ),
     ],
 )

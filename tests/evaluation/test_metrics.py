@@ -170,7 +170,7 @@ def test_equal_predictions_share_a_bin_and_single_documents_have_no_error():
         (0.75, 0.69, 2000, False),
         (0.30, 0.20, 2000, False),  # a third of it is gone, but it is little
         (0.90, 0.74, 2000, False),  # a gap, but most of it holds
-        (0.60, 0.40, 60, False),  # so few documents may differ so much by chance
+        (0.60, 0.40, 60, False),  # 60 documents may differ that much by chance
         (0.50, -0.40, 60, True),
         (0.50, float("nan"), 60, False),
     ],

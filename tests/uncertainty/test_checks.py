@@ -15,9 +15,7 @@ from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.spoken import Spoken
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.uncertainty.checks_influence import influence_on_lifts
-from textsignal.uncertainty.checks_residuals import between, curve_of
-from textsignal.uncertainty.checks_texts import plain_text, stated_number
+from textsignal.uncertainty.checks import between, curve_of, influence_on_lifts, plain_text, stated_number
 
 REVIEWS = synthetic_reviews(600, seed=4)
 TRAINING, NEW = slice(400), np.arange(600) >= 400
@@ -99,9 +97,9 @@ def test_residuals_that_go_with_length_time_covariate_or_group_are_said(model):
     noise = np.random.default_rng(2).normal(size=400)
     ratings = np.clip(REVIEWS.ratings[TRAINING] + np.where(noise > 0, 1, -1), 1, 5)
     texts, days = REVIEWS.texts[TRAINING], np.datetime64("2024-01-01") + (100 * noise).astype("timedelta64[D]")
-    beside = pd.DataFrame({"price": noise, "noise_free": np.random.default_rng(3).normal(size=400)})
+    covariates = pd.DataFrame({"price": noise, "noise_free": np.random.default_rng(3).normal(size=400)})
     hotels = pd.Series(np.where(noise > 0, "Inn", "Lodge"), name="hotel")
-    found = problems(model.check(texts, ratings, covariates=beside, over=days, by=hotels), "residuals")
+    found = problems(model.check(texts, ratings, covariates=covariates, over=days, by=hotels), "residuals")
     assert "go with price" in found
     assert "go with date" in found
     assert "differ by hotel" in found

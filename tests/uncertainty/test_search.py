@@ -10,11 +10,10 @@ from textsignal.compute.hashing import drawn
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.encoded import text_keys
-from textsignal.training import agreement, number
-from textsignal.training.rule import dense_around, eligible, in_words, most_stable, recommended, skilled
-from textsignal.uncertainty import search_cells
-from textsignal.uncertainty.search_cells import ThemeCells, folds_of
-from textsignal.uncertainty.search_file import Finished
+from textsignal.training import halves
+from textsignal.training.halves import dense_around, most_stable
+from textsignal.uncertainty import search
+from textsignal.uncertainty.search import Finished, ThemeCells, eligible, folds_of, in_words, recommended, skilled
 
 REVIEWS = synthetic_reviews(120, seed=1)
 SETTINGS = {"n_topics": [3, 6], "folds": 2}
@@ -24,12 +23,12 @@ SETTINGS = {"n_topics": [3, 6], "folds": 2}
 def quick():
     """Fewer cuts and starts than users have."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "CUTS", 2)
-        patch.setattr(agreement, "TRIES", 8)
-        patch.setattr(agreement, "LEAST_EACH", 15)
-        patch.setattr(number, "LEAST_EACH", 15)
-        patch.setattr(number, "COARSE_THEMES", (5, 7))
-        patch.setattr(search_cells, "TOPIC_CUTS", 2)
+        for module in (halves, search):
+            patch.setattr(module, "CUTS", 2)
+        patch.setattr(halves, "HALF_TRIES", 8)
+        patch.setattr(halves, "LEAST_EACH", 15)
+        patch.setattr(halves, "COARSE_THEMES", (5, 7))
+        patch.setattr(search, "TOPIC_CUTS", 2)
         yield
 
 
@@ -127,7 +126,7 @@ def test_texts_are_searched_with_other_trainings_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"supervision": 0.5}, "nothing to training='themes'"),
+        ({"supervision": 0.5}, "does not apply to training='themes'"),
         ({"n_topics": [0]}, "n_topics=0"),
         ({"n_topics": []}, "n_topics is empty"),
         ({"folds": 1}, "folds=1"),
@@ -210,12 +209,12 @@ def chosen():
 
 def test_a_model_chooses_its_number_of_themes_and_says_why(chosen, tmp_path):
     taken = len(chosen.components_)
-    said = chosen.reader_.described["Number of themes"]
+    reason = chosen.reader_.described["Number of themes"]
     assert 5 <= taken <= 7
-    assert f" {taken} are the most that come back" in said
+    assert f" {taken} are the most that come back" in reason
     assert chosen.n_topics == "auto"
     chosen.save(tmp_path / "model")
-    assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == said
+    assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == reason
     assert "Number of themes" not in chosen.merge([0, 1], "both").reader_.described
 
 

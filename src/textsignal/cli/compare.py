@@ -31,7 +31,7 @@ from textsignal.cli.screen import what_was_read
 from textsignal.data.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
-    from textsignal.evaluation.results import Comparison
+    from textsignal.evaluation.compare import Comparison
 
 #: What is written.
 RESULTS = ("compare.csv", "predictions.csv", "summary.txt")

@@ -1,4 +1,4 @@
-"""Simpler ways to predict a response from the same matrix of documents and terms, to hold a model against."""
+"""Simpler predictions of a response from the same matrix of documents and terms, to compare a model with."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 
 Floats = NDArray[np.float64]
-#: What a fit says of new documents, (documents, terms) -> (documents, ...).
+#: Predictions of a fit for new documents, (documents, terms) -> (documents, ...).
 Predict = Callable[[sp.csr_array], Floats]
-#: Fits documents and their responses with one penalty after another, each from where the last one ended if it can.
+#: Fits documents and their responses with one penalty after another, with a warm start if it can.
 FitPath = Callable[[sp.csr_array, Floats], Callable[[float], Predict]]
 
-#: Ridge penalties that are tried, and folds that choose among them.
+#: Ridge penalties, strongest first, and folds by which one is chosen.
 PENALTIES, FOLDS = (100.0, 31.6, 10.0, 3.16, 1.0, 0.316, 0.1, 0.0316, 0.01), 3
-#: How exactly ridge and linear regression are solved, relative to the right-hand side.
+#: Tolerances of ridge and linear regression, relative to the right-hand side.
 RIDGE_TOL, LINEAR_TOL = 1e-3, 1e-6
 
 
@@ -29,11 +29,11 @@ class Regressor(Protocol):
     """A fitted regression."""
 
     def predict(self, X: sp.csr_array) -> Floats:
-        """(documents,) expected responses."""
+        """Return (documents,) expected responses."""
 
 
 def fit_baselines(X: sp.csr_array, y: Floats) -> dict[str, Regressor]:
-    """Ridge and linear regression on terms, and the mean: name -> fitted.
+    """Fit ridge and linear regression on terms, and the mean: name -> fitted.
 
     X : (documents, terms); y : (documents,), none missing.
     """
@@ -46,7 +46,7 @@ def fit_baselines(X: sp.csr_array, y: Floats) -> dict[str, Regressor]:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The penalty that predicts left-out documents best, and (documents, ...) what fits say that left each out."""
+    """The penalty that predicts held-out documents best, and (documents, ...) its predictions out of fold."""
 
     penalty: float
     unseen: Floats
@@ -60,20 +60,20 @@ def choose_penalty(
     penalties: Sequence[float],
     loss: Callable[[Floats, Floats], float],
 ) -> Chosen | None:
-    """Try penalties in the order given, the strongest first, until the loss on left-out folds rises.
+    """Try penalties in order, the strongest first, until the loss on held-out folds rises.
 
-    Weaker ones fit worse still and take longest. None where there are not two folds.
+    Weaker ones fit worse still and take longest. None if there is only one fold.
 
     X : (documents, terms), sparse; y : (documents,), none missing; folds : (documents,) the fold of each.
-    loss : of responses and of what is predicted for them.
+    loss : of responses and their predictions.
     """
     sides = [(folds == fold, fit_path(X[folds != fold], y[folds != fold])) for fold in np.unique(folds)]
     best, least = None, np.inf
     for penalty in penalties if len(sides) > 1 else ():
-        parts = [(left_out, fit(penalty)(X[left_out])) for left_out, fit in sides]
-        unseen = np.empty((len(y), *parts[0][1].shape[1:]))
-        for left_out, predicted in parts:
-            unseen[left_out] = predicted
+        predictions = [(held_out, fit(penalty)(X[held_out])) for held_out, fit in sides]
+        unseen = np.empty((len(y), *predictions[0][1].shape[1:]))
+        for held_out, predicted in predictions:
+            unseen[held_out] = predicted
         lost = loss(y, unseen)
         if lost > least:
             break
@@ -82,19 +82,19 @@ def choose_penalty(
 
 
 def ridge_path(tol: float = RIDGE_TOL) -> FitPath:
-    """Ridge regressions."""
+    """Return the path of ridge regressions."""
     return lambda X, y: lambda penalty: _ridge(penalty, tol).fit(X, y).predict
 
 
 def squared_error(y: Floats, predicted: Floats) -> float:
-    """Mean squared error."""
+    """Return the mean squared error."""
     return float(np.mean((y - predicted) ** 2))
 
 
 def fit_ridge(
     X: sp.csr_array, y: Floats, *, penalties: Sequence[float] = PENALTIES, folds: int = FOLDS, tol: float = RIDGE_TOL
 ) -> Ridge:
-    """Ridge regression on terms, its penalty chosen by cross-validation.
+    """Fit ridge regression on terms, its penalty chosen by cross-validation.
 
     X : (documents, terms), sparse; y : (documents,), none missing.
 

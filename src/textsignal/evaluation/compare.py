@@ -1,15 +1,29 @@
-"""`compare`: our model against simpler ways, by cross-validation on the same folds."""
+"""Comparison of our model with simpler methods, by cross-validation on the same folds.
+
+A measure is a number and the influence of each text on it, which is 0 on average. The difference of two methods has the
+difference of both as its influence, so that texts are paired, and the standard error
+
+    sqrt( G / (G - 1) * sum over G clusters of (sum of influences)^2 ) / texts
+
+Clusters are groups, or copies of a text: texts that are held out together. The error is that of other texts to predict;
+it does not contain how much fits to other texts would differ.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -17,11 +31,18 @@ from threadpoolctl import threadpool_limits
 from textsignal.arrays import Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.write import write_csv
 from textsignal.errors import InputError
-from textsignal.evaluation.folds import fold_numbers
-from textsignal.evaluation.methods import METHODS, ComparedTexts, Method, Outcome, Split, count_ngrams, fit_ours
-from textsignal.evaluation.results import OURS, Comparison, Predicted
-from textsignal.evaluation.wording import Party
+from textsignal.evaluation.methods import (
+    METHODS,
+    ComparedTexts,
+    Method,
+    Outcome,
+    Split,
+    count_ngrams,
+    fit_ours,
+    fold_numbers,
+)
 from textsignal.families import Binomial, Family, as_family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.base import constant_response
@@ -29,11 +50,329 @@ from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Tokens, response_column
 from textsignal.text.tokens import tokenised
 
+#: Called with a method's name, the number of folds done, and of all folds.
+Progress = Callable[[str, int, int], None]
+#: Our model's name among methods.
+OURS = "textsignal"
+#: Differences of fewer standard errors are frequent by chance.
+CLEAR = 2.0
+#: Standard errors over fewer units are rough.
+FEW_UNITS = 20
 #: Fewest documents of a fold.
 FEWEST_OF_FOLD = 10
 #: Most classes without an order.
 MOST_CLASSES = 20
-#: What our model is called in sentences, and what it gives, by training.
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A measure, and (documents,) their influences on it."""
+
+    value: float
+    influence: Vector
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        return Estimate(self.value - other.value, self.influence - other.influence)
+
+    def std_error(self, clusters: NDArray[np.int64]) -> float:
+        """Return the standard error; clusters : (documents,) numbers of those that depend on each other."""
+        sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
+        if sums.size < 2:
+            return float("nan")
+        return float(np.sqrt(sums.size / (sums.size - 1) * np.sum(sums**2)) / len(self.influence))
+
+
+def mean_of(scores: Vector) -> Estimate:
+    """Return the mean of scores of documents, such as log scores.
+
+    Examples
+    --------
+    >>> round(mean_of(np.array([1.0, 2, 3, 4])).std_error(np.arange(4)), 4)
+    0.6455
+    """
+    value = float(np.mean(scores))
+    return Estimate(value, scores - value)
+
+
+def r2_of(responses: Vector, predicted: Vector) -> Estimate:
+    """Return R2 = 1 - S / V with influences -((y - predicted)^2 - (S / V) (y - mean y)^2) / V; NaN if V is 0."""
+    errors, spreads = (responses - predicted) ** 2, (responses - responses.mean()) ** 2
+    if not spreads.any():
+        return Estimate(float("nan"), np.zeros(len(responses)))
+    lost = float(errors.mean() / spreads.mean())
+    return Estimate(1 - lost, (lost * spreads - errors) / spreads.mean())
+
+
+def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
+    """Return the AUC, the mean over folds that have both values, weighted by their documents.
+
+    Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
+
+    Examples
+    --------
+    >>> auc_of(np.array([True, True, False, False]), np.array([0.9, 0.4, 0.4, 0.1]), np.zeros(4, int)).value
+    0.875
+    """
+    influence, ranks = np.zeros(len(predicted)), np.zeros(len(predicted))
+    total, n_known = 0.0, 0
+    for fold in np.unique(folds):
+        rows = np.flatnonzero(folds == fold)
+        sides = rows[happened[rows]], rows[~happened[rows]]
+        if not all(map(len, sides)):
+            continue
+        ranks[rows] = stats.rankdata(predicted[rows])
+        above = [ranks[side] - stats.rankdata(predicted[side]) for side in sides]
+        auc = float(above[0].mean() / len(sides[1]))
+        placements = above[0] / len(sides[1]), 1 - above[1] / len(sides[0])
+        for side, placement in zip(sides, placements, strict=True):
+            influence[side] = len(rows) * (placement - auc) / len(side)
+        total, n_known = total + len(rows) * auc, n_known + len(rows)
+    if not n_known:
+        return Estimate(float("nan"), influence)
+    return Estimate(total / n_known, influence * len(predicted) / n_known)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A method's value of one measure; ahead : how much better than ours, 0 for ours; std_error : of `ahead`."""
+
+    value: float
+    ahead: float
+    std_error: float
+
+
+@dataclass(frozen=True)
+class Party:
+    """A method in sentences: its label, True if that is a plural, and what it gives in addition to predictions."""
+
+    label: str
+    gives: str
+    plural: bool = False
+
+    @property
+    def named(self) -> str:
+        """The label at the beginning of a sentence."""
+        return self.label[0].upper() + self.label[1:]
+
+    def verb(self, one: str, many: str) -> str:
+        """Return the form of a verb for the label."""
+        return many if self.plural else one
+
+
+def say_best(
+    measure: str,
+    standings: Mapping[str, Standing],
+    parties: Mapping[str, Party],
+    ours: str,
+    best_by_log_score: str,
+    *,
+    clear: bool,
+) -> str:
+    """Describe the best method, and its difference to ours compared with the standard error.
+
+    standings : of all methods by this measure, the best first, names as in `parties`; ours : name of our own.
+    clear : True if the best is significantly better than the mean.
+    """
+    best, *others = standings
+    party, own, mean = parties[best], parties[ours], parties["mean"]
+    if not clear:
+        named = "" if best == "mean" else f", {party.label} {_number(standings[best].value)}"
+        return (
+            f"No method predicts clearly better than {mean.label} "
+            f"({measure} {_number(standings['mean'].value)}{named}): what the texts say of the response cannot be told "
+            "from so few of them, or is nothing."
+        )
+    other_view = ""
+    if best_by_log_score != best:
+        other_view = f" (by the log score {parties[best_by_log_score].label} {_is(parties[best_by_log_score])} best)"
+    begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {measure}"
+    begin = f"{begin} {_number(standings[best].value)}"
+    if best == ours:
+        rival, standing = parties[others[0]].label, standings[others[0]]
+        return f"{begin}, and {rival}, the next, {_number(standing.value)}; {_difference(standing)}."
+    return f"{begin}, and {own.label} {_number(standings[ours].value)}; {_difference(standings[best])}."
+
+
+def _number(value: float) -> str:
+    """Three digits, without a minus before 0."""
+    return f"{round(value, 3) + 0.0:.3f}"
+
+
+def _is(party: Party) -> str:
+    return party.verb("is", "are")
+
+
+def _difference(standing: Standing) -> str:
+    """A difference in units of its standard error."""
+    size, error = abs(standing.ahead), standing.std_error
+    if not size > error:
+        return f"the difference of {size:.3f} is not larger than its standard error ({error:.3f}), so call them equal"
+    times = f"the difference of {size:.3f} is {size / error:.1f} times its standard error ({error:.3f})"
+    return times + (", more than chance gives as a rule" if size >= CLEAR * error else ", which chance gives often")
+
+
+def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], ours: str, text_tells: bool) -> str:
+    """Describe what ours gives in addition to predictions, compared with the best of the others.
+
+    text_tells : True if ours is significantly better than the mean.
+    """
+    own = parties[ours]
+    if not text_tells:
+        return (
+            f"{own.named} {_is(own)} not clearly better than {parties['mean'].label} here, so make nothing of what "
+            f"{own.verb('it says', 'they say')} of the response."
+        )
+    rival = parties[next(name for name in standings if name != ours)]
+    return f"Beside predictions {own.label} {own.verb('gives', 'give')} {own.gives}; {rival.label} gives {rival.gives}."
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of skill: name of its columns, label in sentences, sign 1 if larger is better, -1 if smaller is."""
+
+    name: str
+    label: str
+    sign: int
+
+
+R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
+LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predictions of a method for all documents, by fits that held each out.
+
+    mean : (documents,) expected responses, or (documents, classes) the probability of each; log_scores : (documents,).
+    """
+
+    mean: Vector
+    log_scores: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Our model and simpler ones on the same folds.
+
+    family : of the response, with the scale of all documents; families : the one that each fold took.
+    given, numbers : (documents,) responses as they were given, and in numbers.
+    rows : (documents,) their rows in the input, from 1; folds : (documents,) the fold that held each out.
+    units : (documents,) numbers of the units that are held out together.
+    predicted, parties, described : predictions, wording and description of each method, by name.
+    """
+
+    family: Family
+    families: tuple[str, ...]
+    given: NDArray[Any]
+    numbers: Vector
+    rows: NDArray[np.int64]
+    folds: NDArray[np.int64]
+    units: NDArray[np.int64]
+    predicted: Mapping[str, Predicted]
+    parties: Mapping[str, Party]
+    described: Mapping[str, str]
+
+    @property
+    def measures(self) -> tuple[Measure, Measure]:
+        """R2 of numbers, AUC of two values, accuracy of classes; and the log score of all, the log loss of classes."""
+        if self.family.n_predictors > 1:
+            return ACCURACY, LOG_LOSS
+        return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
+
+    @property
+    def leading(self) -> Measure:
+        """The measure that methods are ordered by: R2 of numbers, else the log loss, which minds every chance."""
+        return R2 if R2 in self.measures else LOG_LOSS
+
+    def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
+        """A method by one measure, on all documents or some of them."""
+        predicted = self.predicted[name]
+        if measure.name == LOG_SCORE.name:
+            return mean_of(predicted.log_scores[rows])
+        if measure == R2:
+            return r2_of(self.numbers[rows], predicted.mean[rows])
+        codes = self.family.encode(self.given[rows])
+        if measure == AUC:
+            return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
+        return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Table with one row per method, the best by the leading measure first.
+
+        Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
+        of that, paired over documents, or over whole groups; folds_better (the number of folds in which the method is
+        better than ours, by the leading measure); described.
+        """
+        rows = []
+        for name in self.predicted:
+            row: dict[str, object] = {"method": name}
+            for measure in self.measures:
+                estimate = self.estimate(name, measure)
+                difference = estimate - self.estimate(OURS, measure)
+                row[measure.name] = estimate.value
+                row[f"{measure.name}_difference"] = difference.value
+                row[f"{measure.name}_std_error"] = difference.std_error(self.units)
+            row["folds_better"] = self._folds_better(name)
+            row["described"] = self.described[name]
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        order = np.argsort(-self.leading.sign * table[self.leading.name].to_numpy(), kind="stable")
+        return table.iloc[order].reset_index(drop=True)
+
+    def _folds_better(self, name: str) -> int:
+        ahead = [
+            self.estimate(name, self.leading, rows).value - self.estimate(OURS, self.leading, rows).value
+            for rows in (self.folds == fold for fold in range(len(self.families)))
+        ]
+        return int(np.sum(self.leading.sign * np.array(ahead) > 0))
+
+    @cached_property
+    def sentences(self) -> tuple[str, str]:
+        """A sentence on the best method and its significance, and one on what ours gives in addition to predictions."""
+        name, sign = self.leading.name, self.leading.sign
+        columns = self.table[["method", name, f"{name}_difference", f"{name}_std_error"]].itertuples(index=False)
+        standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
+        best_by_log_score = str(self.table["method"].iloc[int(np.argmin(self.table["log_score"]))])
+        best = next(iter(standings))
+        label = self.leading.label if sign > 0 else f"{self.leading.label} (less is better)"
+        return (
+            say_best(label, standings, self.parties, OURS, best_by_log_score, clear=self._beats_the_mean(best)),
+            say_worth(standings, self.parties, OURS, text_tells=self._beats_the_mean(OURS)),
+        )
+
+    def _beats_the_mean(self, name: str) -> bool:
+        """True if a method is significantly better than the mean."""
+        difference = self.estimate(name, self.leading) - self.estimate("mean", self.leading)
+        return self.leading.sign * difference.value > CLEAR * difference.std_error(self.units)
+
+    @property
+    def caution(self) -> str:
+        """Caution about the standard errors, "" if there is none."""
+        n_units = np.unique(self.units).size
+        return f"There are only {n_units} groups, so that standard errors are rough." if n_units < FEW_UNITS else ""
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """Table of documents: row, fold, response, and each method's prediction by a fit that held the document out."""
+        table = pd.DataFrame({"row": self.rows, "fold": self.folds + 1, "response": self.given})
+        for name, predicted in self.predicted.items():
+            mean = predicted.mean
+            table[name] = self.family.levels[mean.argmax(axis=1)] if mean.ndim > 1 else mean
+        return table
+
+    def __str__(self) -> str:
+        shown = self.table.drop(columns="described").to_string(index=False, float_format="{:.3f}".format)
+        return "\n".join(line for line in [shown, *self.sentences, self.caution] if line)
+
+    def write(self, folder: Path) -> None:
+        """Write compare.csv, predictions.csv and summary.txt into a folder."""
+        write_csv(self.table, folder / "compare.csv")
+        write_csv(self.predictions, folder / "predictions.csv", float_format="%.8g")
+        (folder / "summary.txt").write_text(f"{self}\n", encoding="utf-8")
+
+
+#: Wording for our model, by training.
 OUR_PARTIES = {
     "themes": Party(
         "themes and tone", "what people speak of, in which tone, and what each theme is worth", plural=True
@@ -41,9 +380,6 @@ OUR_PARTIES = {
     "predictive": Party("predictive topics", "topics that were moved to predict, and their effects", plural=True),
     "joint": Party("joint topics", "topics learnt with the response, and their effects", plural=True),
 }
-
-#: Method, folds done, folds in all.
-Progress = Callable[[str, int, int], None]
 
 
 def compare_methods(
@@ -85,7 +421,7 @@ def compare_methods(
         rows=rows + 1,
         folds=of_documents,
         units=units,
-        predicted={name: _joined(documents, splits, found) for name, found in outcomes.items()},
+        predicted={name: _joined(documents, splits, of_splits) for name, of_splits in outcomes.items()},
         parties={OURS: ours} | {method.name: _party(method, family) for method in METHODS},
         described={OURS: ours.label} | {method.name: method.described for method in METHODS},
     )
@@ -99,7 +435,7 @@ def _party(method: Method, family: Family) -> Party:
 def _outcomes(
     splits: Sequence[Split], model: Any, family: Family, n_jobs: int | None, progress: Progress | None
 ) -> dict[str, list[Outcome]]:
-    """What each method says of what each split leaves out; ours first, whose family the others take."""
+    """Predictions of each method for each split; ours first, whose family the others take."""
     methods = [method for method in METHODS if method.of_classes or family.n_predictors == 1]
     done, lock = Counter[str](), Lock()
 
@@ -112,15 +448,15 @@ def _outcomes(
 
     tasks = [(method, number) for method in methods for number in range(len(splits))]
     with LocalEngine(n_jobs) as engine, threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the lasso's, at penalties that are not taken
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso, at penalties that are not chosen
         ours = engine.map(lambda split: finished(OURS, fit_ours(split, model)), splits)
         others = engine.map(
             lambda task: finished(task[0].name, task[0].fit(splits[task[1]], ours[task[1]].family, model)), tasks
         )
-    found = {OURS: ours} | {method.name: [] for method in methods}
+    outcomes = {OURS: ours} | {method.name: [] for method in methods}
     for (method, _), outcome in zip(tasks, others, strict=True):
-        found[method.name].append(outcome)
-    return found
+        outcomes[method.name].append(outcome)
+    return outcomes
 
 
 def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
@@ -134,7 +470,7 @@ def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequenc
 
 
 def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
-    """The model with the scale, or the classes, of all responses, which a fold may lack; and the simplest family."""
+    """The model with the scale, or the classes, of all responses, as a fold may lack some; and the simplest family."""
     if model.estimator is not None:
         return model, getattr(parts.new_estimator(model), "asked_family").learn(observed.responses)  # noqa: B009
     given = model.family
@@ -156,13 +492,13 @@ def _check_model(model: Any) -> None:
         raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
     if getattr(model.family, "name", model.family) == "proportion":
         raise InputError(
-            "compare takes scales, two values, counts, any numbers and classes; shares (family='proportion') have "
-            "weights that it has no place for"
+            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
+            "whose weights it does not support"
         )
 
 
 def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
-    """Rows with a response; raises where they are too few, or all alike."""
+    """Rows with a response; raises an error if they are too few, or responses are constant."""
     rows = np.flatnonzero(~np.isnan(observed.responses))
     if rows.size < FEWEST_OF_FOLD * n_folds:
         raise InputError(
@@ -182,7 +518,7 @@ def _check_units(units: NDArray[np.int64], n_folds: int, *, grouped: bool) -> No
 
 
 def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -> None:
-    """Raise where some fold would leave too little to learn from."""
+    """Raise an error if the other folds of one have too little to learn from."""
     of_classes = family.n_predictors > 1
     if of_classes and family.n_predictors >= MOST_CLASSES:
         raise InputError(
@@ -194,7 +530,9 @@ def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -
         missing = values[~np.isin(values, learnt)]
         if of_classes and missing.size:
             label = family.levels[int(family.numbers.tolist().index(missing[0]))]
-            raise InputError(f"all documents of the class {label!r} are left out together; leave the class out")
+            raise InputError(
+                f"all documents of the class {label!r} are held out together, so it cannot be learnt; remove the class"
+            )
         if learnt.size < 2:
             raise InputError(
                 f"without fold {fold + 1} all responses are {learnt[0]:g}, so there is nothing to learn; give fewer "

@@ -24,15 +24,15 @@ __all__ = [
     "top_terms",
 ]
 
-#: Training skill is far above held-out skill from this gap in R2 on, and from this share of training's R2.
+#: Least gap in R2 by which training skill is far above held-out skill, and least share of training's R2.
 OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.35
 
 
 def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> pd.DataFrame:
-    """Mean prediction and mean response in bins of documents with alike predictions, as many in each bin.
+    """Return mean prediction and mean response in bins of documents with similar predictions, all about equally large.
 
     Columns: predicted, observed (means), standard_error (of the mean response, NaN for a single document), documents.
-    Documents of equal predictions share a bin, so there may be fewer bins than asked for.
+    Documents of equal predictions share a bin, so there may be fewer bins than `n_bins`.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
 def pit_shares(
     family: Family, y: ArrayLike, eta: NDArray[np.float64], n_bins: int = 10, weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """(n_bins + 1,) share of documents whose response lies below each of equal parts of its predicted distribution.
+    """Return (n_bins + 1,) shares of documents whose response lies below the quantiles of its predicted distribution.
 
-    Under perfect calibration it is that part: 0, .1, .2, ... A level takes up the stretch from P(below it) to P(up to
-    it), spread evenly (Czado, Gneiting and Held, 2009). No response is missing.
+    Under perfect calibration these are the levels of the quantiles: 0, .1, .2, ... A level of the response is spread
+    evenly from P(below it) to P(up to it) (Czado, Gneiting and Held, 2009). No response may be missing.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def pit_shares(
 
 
 def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> str | None:
-    """What to say where training skill is far above held-out skill; None where it is not.
+    """Return a warning if training skill is far above held-out skill, else None.
 
-    It is far above where the gap in R2 is larger than OVERFIT_GAP, larger than chance among so few held-out documents
+    It is far above if the gap in R2 is larger than OVERFIT_GAP, larger than chance among n held-out documents
     (2 / sqrt(n)), and more than OVERFIT_SHARE of training's R2.
 
     Examples

@@ -28,7 +28,7 @@ from textsignal.reading.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.units import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.number import ThemeNumber, choose_number
+from textsignal.training.halves import ThemeNumber, choose_number
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.

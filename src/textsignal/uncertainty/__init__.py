@@ -1,1 +1,1 @@
-"""How far what a model says can be trusted."""
+"""Uncertainty of a model's results: intervals, stability, search and checks."""

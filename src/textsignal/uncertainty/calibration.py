@@ -1,16 +1,16 @@
-"""How far formulas for standard errors fall short, measured in pairs of halves of the documents.
+"""Calibration of standard errors by pairs of halves of the documents.
 
 Level 2 takes tone as given, but tone was learnt from responses too: of each fold from those of the others, and of the
 others from its own. Two halves of the documents that each learn tone by themselves know nothing of each other, so that
 
     inflation = mean of (estimate of one half - estimate of the other)^2 / (variance of one + variance of the other)
 
-is 1 where the formula is right. Variances are multiplied by it, one number for each kind of quantity.
+is 1 if the formula is right. Variances are multiplied by it, one number for each kind of quantity.
 
-Halves also say what is missing. Tone that is not known well takes some bad talk for neutral and some neutral talk for
-bad: lift and worth come out too small, by what falls as n^(-2/3) in simulations. So what all documents have above their
-halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the same for all themes, so
-that the mean of all lifts and worths is added; where gammas cannot be told from noise there is nothing to add to.
+Halves also measure a bias. Tone that is not known well takes some complaints for neutral mentions and some neutral
+mentions for complaints: lift and worth are too small, by an amount that falls as n^(-2/3) in simulations. So the
+difference between all documents and their halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the
+same for all themes, so that its mean over all lifts and worths is added; if gammas are not significant, nothing is.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loo
 
 #: Pairs of halves.
 CUTS = 8
-#: Quantities that tone which is not known well makes too small, and the power of n by which that falls.
+#: Quantities that uncertain tone makes too small, and the power of n by which that bias falls.
 CORRECTED, RATE = ("lift", "worth"), 2 / 3
 
 
 @dataclass(frozen=True, eq=False)
 class ToneText:
-    """What tone is learnt from, and what it reads.
+    """Features that tone is learnt from, and sentences that it is applied to.
 
-    read : features of the documents; sizes : (features,) what each counts; reading : themes of the sentences.
+    read : features of the documents; sizes : (features,) size of each; reading : themes of the sentences.
     """
 
     read: PartlyRead
@@ -50,7 +50,7 @@ class ToneText:
     reading: ThemeReading
 
     def talk(self, talk: Talk, rows: Rows, compute: Compute) -> Talk:
-        """Some of the documents, by tone that is learnt from these alone, out of fold."""
+        """Return some of the documents by tone that is learnt from these alone, out of fold."""
         part = talk.at(rows)
         words, offset = talk.family.of_words, None
         if part.given.n_columns or part.given.offset.any():
@@ -62,36 +62,36 @@ class ToneText:
         """(rows, themes) tone about each theme."""
         folds = np.full(len(self.read.texts), -1)
         folds[rows] = tone.folds
-        found: Vector = self.reading.tone_by_theme(self.read.unseen_tone(replace(tone, folds=folds)))[rows]
-        return found
+        tones: Vector = self.reading.tone_by_theme(self.read.unseen_tone(replace(tone, folds=folds)))[rows]
+        return tones
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What halves say, for each quantity.
+    """Corrections of variances and estimates, by quantity.
 
-    inflation : how many times as large variances are as the formula says, at least 1.
-    shortfall : what is missing of estimates, in their standard errors.
+    inflation : variance over that of the formula, at least 1.
+    shortfall : negative bias of estimates, in their standard errors.
     """
 
     inflation: Mapping[str, float]
     shortfall: Mapping[str, float]
 
     def errors(self, name: str, variances: Vector) -> Vector:
-        """Standard errors of a quantity from variances by the formula."""
+        """Return standard errors of a quantity, from variances by the formula."""
         return np.sqrt(self.inflation[name] * variances)
 
     def missing(self, name: str, variances: Vector) -> Vector:
-        """What is added to estimates of a quantity."""
+        """Return the correction that is added to estimates of a quantity."""
         return self.shortfall[name] * self.errors(name, variances)
 
 
-#: What there is to say where nothing is measured.
+#: No corrections.
 NOTHING = Calibration(dict.fromkeys(QUANTITIES, 1.0), dict.fromkeys(QUANTITIES, 0.0))
 
 
 def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int, n_jobs: int | None) -> Calibration:
-    """Cut documents into halves that learn tone by themselves.
+    """Measure corrections in halves of the documents that each learn tone separately.
 
     fit : of all documents; keys : (documents,) by which halves are drawn: of texts, or of groups that stay together.
     """
@@ -102,15 +102,15 @@ def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int,
             return _measured(fit_loosely(text.talk(fit.talk, samples[number], compute), compute))
 
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        found = np.array(engine.map(measure, range(2 * n_cuts)))
-    times, whole = _inflation(found[0::2], found[1::2]), _measured(fit)
+        of_halves = np.array(engine.map(measure, range(2 * n_cuts)))
+    times, whole = _inflation(of_halves[0::2], of_halves[1::2]), _measured(fit)
     errors = np.sqrt(times[:, None] * whole[:, 1])
     z = _ratio(whole[:, 0], errors)[list(QUANTITIES).index("gamma")]
-    # Gammas that cannot be told from noise leave nothing that could be missing.
+    # Without significant gammas nothing can be too small.
     strength = float(np.sqrt(np.mean(z**2)))
     trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
     places = [list(QUANTITIES).index(name) for name in CORRECTED]
-    lost = _ratio(whole[:, 0] - mean_of(found[:, :, 0]), errors)[places]
+    lost = _ratio(whole[:, 0] - mean_of(of_halves[:, :, 0]), errors)[places]
     missing = trusted / (2**RATE - 1) * float(np.mean(lost))
     return Calibration(
         dict(zip(QUANTITIES, times.tolist(), strict=True)),
@@ -121,20 +121,20 @@ def calibrate(fit: LooseFit, text: ToneText, keys: Keys, n_cuts: int, seed: int,
 def _measured(fit: LooseFit) -> Vector:
     """(quantities, 2, themes) estimates, and variances by the formula."""
     weight, groups = fit.talk.weight, fit.talk.given.groups
-    found = [quantity(fit, weight) for quantity in QUANTITIES.values()]
-    return np.array([[one.estimates, one.variances(weight, groups)] for one in found])
+    measured = [quantity(fit, weight) for quantity in QUANTITIES.values()]
+    return np.array([[one.estimates, one.variances(weight, groups)] for one in measured])
 
 
 def _ratio(part: Vector, errors: Vector) -> Vector:
-    """0 where there is no error, or nothing is known."""
+    """Ratio, 0 if the error is 0 or the value is not known."""
     known = np.isfinite(part) & (errors > 0)
     return np.divide(part, errors, out=np.zeros_like(errors), where=known)
 
 
-def mean_of(found: Vector) -> Vector:
-    """Mean over the first axis of what is no NaN; NaN where nothing is."""
-    known = ~np.isnan(found)
-    total = np.where(known, found, 0.0).sum(axis=0)
+def mean_of(values: Vector) -> Vector:
+    """Return the mean over the first axis without NaN; NaN if all are (as np.nanmean, without its warning)."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(axis=0)
     return np.divide(total, known.sum(axis=0), out=np.full(total.shape, np.nan), where=known.any(axis=0))
 
 

@@ -13,9 +13,9 @@ from textsignal.arrays import Vector
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, told_from_nothing
 
-#: What follows a quantity's name where it is a group's difference to all others.
+#: Suffix of a quantity's name for the difference of a group to all others.
 DIFFERENCE = "_difference"
-#: Quantities of which 0 is no hypothesis.
+#: Quantities that are not tested against 0.
 SHARES = ("reach",)
 
 
@@ -24,9 +24,9 @@ class EffectTable:
     """Estimates about themes, or topics, with standard errors and intervals.
 
     frame : one row per theme and quantity, and group if there are any: topic (its number), theme (its label), quantity,
-        estimate, std_error, low, high, p_value (that there is none; NaN of a share), p_holm (of all themes together).
+        estimate, std_error, low, high, p_value (of no effect; NaN for a share), p_holm (of all themes together).
     level : of the intervals, such as .95.
-    method : how they were got, in words; naming : of the response.
+    method : description of the method; naming : of the response.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class EffectTable:
     naming: Naming
 
     def to_frame(self) -> pd.DataFrame:
-        """The table, to do with as one likes."""
+        """Return a copy of the table."""
         return self.frame.copy()
 
     def of(self, quantity: str) -> pd.DataFrame:
-        """The rows of one quantity, the largest estimate first."""
+        """Return the rows of one quantity, the largest estimate first."""
         rows = self.frame[self.frame["quantity"] == quantity]
         return rows.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
 
@@ -59,16 +59,16 @@ class EffectTable:
         return list(dict.fromkeys(self.frame["quantity"]))
 
     def summary(self) -> str:
-        """What can be told from nothing and what cannot, and how it was got, in plain words."""
+        """Describe the significant effects and the method in plain words."""
         lines = []
         for name in MEASURES:
             rows = self.of(name)
             if "group" in rows or not len(rows):
                 continue
             clear = rows[told_from_nothing(rows, self.level)]
-            said = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples()]
+            themes = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples()]
             verb = "costs" if name == "lift" else "brings"
-            what = "; ".join(said) or "none can be told from nothing"
+            what = "; ".join(themes) or "none can be told from nothing"
             lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
         return "\n".join([*lines, self.method])
 
@@ -93,10 +93,7 @@ def effect_rows(
     level: float,
     degrees: float = np.inf,
 ) -> pd.DataFrame:
-    """One row per theme.
-
-    degrees : of freedom, of the t distribution.
-    """
+    """Return one row per theme; degrees : of freedom, of the t distribution."""
     law = t(degrees) if np.isfinite(degrees) else norm()
     reach = law.ppf(0.5 + level / 2) * errors
     low, high = estimates - reach, estimates + reach
@@ -119,24 +116,24 @@ def effect_rows(
 
 
 def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
-    """A table of drivers with the ends of intervals behind lift and worth: lift_low, lift_high and so on."""
+    """Insert the ends of intervals after lift and worth in a table of drivers: lift_low, lift_high and so on."""
     keys = [name for name in ("group", "topic") if name in drivers]
     for name in MEASURES:
         ends = effects.of(name).set_index(keys)[["low", "high"]]
-        found = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["topic"])]
-        place = drivers.columns.get_loc(name)
+        rows = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["topic"])]
+        column = drivers.columns.get_loc(name)
         for step, end in enumerate(("low", "high"), start=1):
-            drivers.insert(place + step, f"{name}_{end}", found[end].to_numpy())
+            drivers.insert(column + step, f"{name}_{end}", rows[end].to_numpy())
     return drivers
 
 
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with Holm's p values: those of one quantity, over all themes and groups, are judged together."""
+    """Add Holm's p values: tests of one quantity, over all themes and groups, are corrected together."""
     return frame.assign(p_holm=frame.groupby("quantity", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy())))
 
 
 def holm(p_values: Vector) -> Vector:
-    """P values that hold for all tests together; NaN where there was no test.
+    """Return Holm's p values, corrected for all tests together; NaN if not tested.
 
     Examples
     --------
@@ -145,6 +142,6 @@ def holm(p_values: Vector) -> Vector:
     """
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
-    found = np.full(len(p_values), np.nan)
-    found[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)))
-    return found
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)))
+    return corrected

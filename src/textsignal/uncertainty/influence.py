@@ -112,7 +112,7 @@ class LooseFit:
     @cached_property
     def slope(self) -> Vector:
         """(documents,) their derivative by the linear predictor."""
-        return _slope(self.family, self.eta)
+        return mean_slope(self.family, self.eta)
 
 
 def fit_loosely(talk: Talk, compute: Compute) -> LooseFit:
@@ -137,7 +137,8 @@ def fit_loosely(talk: Talk, compute: Compute) -> LooseFit:
     return LooseFit(talk, fit.family, every, fit.coefficients, eta, influence)
 
 
-def _slope(family: Family, eta: Vector) -> Vector:
+def mean_slope(family: Family, eta: Vector) -> Vector:
+    """Return the derivative of the mean response by the linear predictor, numerically."""
     step = STEP * family.unit
     return (family.mean(eta + step) - family.mean(eta - step)) / (2 * step)
 
@@ -241,7 +242,7 @@ def _measured(fit: LooseFit, parts: Vector, directions: Vector, weight: Vector, 
             continue
         share = weight[:, k] / total
         left = fit.eta - parts[:, k] * (directions[k] @ fit.coefficients)
-        changes, slope = fit.mean - fit.family.mean(left), _slope(fit.family, left)
+        changes, slope = fit.mean - fit.family.mean(left), mean_slope(fit.family, left)
         estimates[k] = share @ changes
         derivative = (share * (fit.slope - slope)) @ fit.columns + (share * slope) @ parts[:, k] * directions[k]
         influence[:, k] = share * (changes - estimates[k]) + fit.influence @ derivative

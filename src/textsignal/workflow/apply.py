@@ -20,9 +20,8 @@ from textsignal.insight.beside import as_times
 from textsignal.insight.findings import Drivers
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
-from textsignal.uncertainty.bootstrap import Progress
 from textsignal.uncertainty.effect_table import EffectTable
-from textsignal.uncertainty.estimating import LEVEL, REFITS
+from textsignal.uncertainty.effects import LEVEL, REFITS, Progress
 from textsignal.workflow.analyse import check_ranges, clusters_of, filled_settings
 from textsignal.workflow.used import usable_rows
 

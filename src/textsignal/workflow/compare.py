@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from textsignal.data.roles import Beside
 from textsignal.errors import InputError
-from textsignal.evaluation.compare import Progress, compare_methods
-from textsignal.evaluation.results import Comparison
+from textsignal.evaluation.compare import Comparison, Progress, compare_methods
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import Tokens
 from textsignal.workflow.used import n_classes, range_of, response_in, use_rows

@@ -9,8 +9,7 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import ReportedModel, ReportSettings, TopicCard
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line
-from textsignal.uncertainty.checks import Checked, Finding
-from textsignal.uncertainty.checks_all import can_check, check_all
+from textsignal.uncertainty.checks import Checked, Finding, can_check, check_all
 
 #: Checks that warnings speak of already: copies, and skill that is none or does not hold.
 WARNED = ("duplicates", "skill")
