@@ -2,7 +2,7 @@
 
 import re
 
-from textsignal.report.values.patterns import SPACE, javascript
+from textsignal.report.values.browser import SPACE, javascript
 
 
 def test_space_is_what_python_takes_for_space():

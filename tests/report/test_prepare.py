@@ -11,7 +11,7 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 from textsignal import JBNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
-from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic_marks
+from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, topic_marks
 from textsignal.report.values.prepare import prepare
 from textsignal.text.masking import masked_characters
 

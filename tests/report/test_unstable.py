@@ -6,8 +6,8 @@ import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS
 
 from textsignal.report.page.render import render
+from textsignal.report.values.findings import MANY, NAMED, unstable
 from textsignal.report.values.prepare import prepare
-from textsignal.report.values.stability import MANY, NAMED, unstable
 from textsignal.uncertainty.stability import STABLE
 
 

@@ -24,13 +24,11 @@ from textsignal.insight.groups import FEW
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, range_of
 from textsignal.reading.observed import Reading
-from textsignal.report.page.chart_style import drawable
-from textsignal.report.page.charts import chart_specs
+from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
-from textsignal.report.values.browse_data import Browse
-from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.formats import count, number, percent, signed_number
+from textsignal.report.values.data import Bar, Browse, Prediction, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.prepare import prepare
+from textsignal.report.values.wording import count, number, percent, signed_number
 from textsignal.text.sentences import sentence_spans
 from textsignal.uncertainty.effect_table import EffectTable
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from textsignal.families import Family, level_probabilities
 from textsignal.report.values.data import Bar, Floats
-from textsignal.report.values.numbers import nice_step
 
 #: More levels than this are shown in this many bins; about so many bins of responses without levels.
 MOST_BARS, BARS = 21, 12
@@ -124,3 +123,22 @@ def _of_numbers(known: Floats) -> Bins:
     labels = [f"{start:g} to {stop:g}" for start, stop in pairwise(edges)]
     labels[0], labels[-1] = f"below {edges[1]:g}", f"{edges[-2]:g} or more"
     return Bins(tuple(labels), edges, np.empty(0))
+
+
+def _bars(labels: list[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
+    return tuple(
+        Bar(label, float(low), float(high), float(value))
+        for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)
+    )
+
+
+def nice_step(rough: float) -> float:
+    """The first of 1, 2, 5, 10, ... times a power of ten that is not below `rough`.
+
+    Examples
+    --------
+    >>> nice_step(3), nice_step(0.07), nice_step(20)
+    (5.0, 0.1, 20.0)
+    """
+    size = 10.0 ** np.floor(np.log10(rough))
+    return float(next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * (1 - 1e-9)))

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import base64
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
+from textsignal.errors import InputError
 from textsignal.families import Family
-from textsignal.insight.explanation import SAME
+from textsignal.insight.explanation import SAME, slope_of
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
+from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
-from textsignal.report.values.browse_data import Browser
-from textsignal.report.values.browser_themes import themes_model
-from textsignal.report.values.data import Floats
-from textsignal.report.values.patterns import javascript
-from textsignal.text import markup, tokenise
+from textsignal.report.values.data import Bar, Browse, Browser, Floats, ReportSettings
+from textsignal.report.values.documents import ReportTexts
+from textsignal.report.values.wording import one_line, visible
+from textsignal.text import markup, sentences, tokenise, units
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
+from textsignal.text.negations import NEGATIONS, negates
+from textsignal.text.tokenise import stop_words
 from textsignal.training.inference import MAX_ITER, Inference
+from textsignal.training.theme_reading import FittedThemes, sentence_ends
 
 #: Families that the page knows.
 FAMILIES = (
@@ -100,3 +112,310 @@ def _markup() -> list[dict[str, str | None]]:
 def _numbers(values: Floats) -> str:
     """Doubles, little end first, in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def packed(values: NDArray[Any]) -> str:
+    """The bytes of an array."""
+    return _deflated(np.ascontiguousarray(values).tobytes())
+
+
+def packed_lines(lines: Iterable[str], separator: str = "\n") -> str:
+    """Texts, with a separator between them that none of them holds."""
+    return _deflated(separator.join(lines).encode())
+
+
+def _deflated(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+
+
+_LETTER = r"\p{L}\p{N}_"
+
+
+#: What is space to Python, inside a class.
+SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+#: Classes of Python that JavaScript can only name as a whole: letters, and letters and digits.
+_WHOLE = {r"[^\W\d_]": r"[\p{L}\p{Nl}\p{No}]", r"[^\W_]": r"[\p{L}\p{N}]"}
+
+
+_INSIDE = {r"\w": _LETTER, r"\s": SPACE, r"\d": r"\p{Nd}"}
+
+
+_BOUNDARY = rf"(?:(?<=[{_LETTER}])(?![{_LETTER}])|(?<![{_LETTER}])(?=[{_LETTER}]))"
+
+
+_OUTSIDE = {name: f"[{members}]" for name, members in _INSIDE.items()} | {
+    r"\b": _BOUNDARY,
+    "(?P<": "(?<",
+    "$": r"(?=\n?$)",
+    **{f"{quantifier}+": quantifier for quantifier in ("*", "+", "?", "}")},
+}
+
+
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+
+
+_PART = re.compile(rf"({_CLASS.pattern})|(\\.|\(\?P<|[*+?}}]\+|\$|.)", re.DOTALL)
+
+
+def javascript(pattern: str) -> str:
+    r"""A pattern of Python's `re` for JavaScript's "u" flag.
+
+    Examples
+    --------
+    >>> javascript(r"(?P<word>[^\W_]+)*+\d")
+    '(?<word>[\\p{L}\\p{N}]+)*[\\p{Nd}]'
+    """
+    return _PART.sub(_translated, pattern)
+
+
+def _translated(part: re.Match[str]) -> str:
+    if part[1] is None:
+        return _OUTSIDE.get(part[2], part[2])
+    if part[1] in _WHOLE:
+        return _WHOLE[part[1]]
+    return re.sub(r"\\.", lambda escape: _INSIDE.get(escape[0], escape[0]), part[1], flags=re.DOTALL)
+
+
+def themes_model(model: FittedThemes, added: float = 0.0) -> dict[str, Any]:
+    """Themes and tone: words by number, the effect of each, and of each pair that is a phrase.
+
+    Numbers are in single precision, which halves the page: predictions of hotel reviews differ by 5e-8 at most.
+    """
+    return {
+        "kind": "themes",
+        "sentences": _sentence_rules(),
+        "negations": _negations(model.language or ""),
+        "functionWords": sorted(stop_words(model.language)),
+        "not": NOT,
+        "phraseSize": PHRASE_SIZE,
+        "gamma": model.effects.gamma.tolist(),
+        "beta": model.effects.beta.tolist(),
+        "constant": float(model.effects.constant) + added,
+        "prevalence": model.themes.prevalence.tolist(),
+        "packed": _features(model)
+        | {
+            "topics": packed(model.themes.topics.T.astype("<f4")),
+            "termWeights": packed(model.themes.term_weights.astype("<f4")),
+        },
+    }
+
+
+def _sentence_rules() -> dict[str, Any]:
+    """How a text is cut into sentences, and a sentence into words and pauses."""
+    return {
+        "end": javascript(sentences.END.pattern),
+        "lastWord": javascript(sentences.LAST_WORD.pattern),
+        "word": javascript(sentences.WORD.pattern),
+        "held": javascript(sentences.HELD.pattern),
+        "pause": javascript(sentences.PAUSE.pattern),
+        "space": SPACE,
+        "titles": sorted(sentences.TITLES),
+        "shortForms": sorted(sentences.SHORT_FORMS),
+        "longest": sentences.LONGEST,
+        "part": sentences.PART,
+        "wordOrPause": javascript(units.WORD_OR_PAUSE.pattern),
+        "pauses": sorted(units.PAUSES),
+        "scope": units.SCOPE,
+    }
+
+
+def _negations(language: str) -> dict[str, Any]:
+    """Words that negate, and how other words that do so begin and end."""
+    return {
+        "words": sorted(NEGATIONS.get(language, ())),
+        "beginnings": [part for part in ("n'",) if negates(f"{part}?", language)],
+        "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
+    }
+
+
+def _features(model: FittedThemes) -> dict[str, str]:
+    """Words, the effect of each by itself and under a negation (NaN where it is none of the features), and phrases.
+
+    The phrases that begin with word i have places firsts[i] to firsts[i + 1]; seconds are twice their second words,
+    plus 1 where they stand under a negation.
+    """
+    names, kinds = model.features.names, model.features.kinds
+    places = np.flatnonzero(model.features.is_phrase)
+    pairs = [names[j].split(" ")[-2:] for j in places.tolist()]
+    single = {kind: [_word(names[j], kind) for j in np.flatnonzero(kinds == kind).tolist()] for kind in (WORD, NEGATED)}
+    words = sorted({*single[WORD], *single[NEGATED], *model.terms, *(word for pair in pairs for word in pair)})
+    number = {word: i for i, word in enumerate(words)}
+
+    def by_word(kind: int) -> Floats:
+        effects = np.full(len(words), np.nan)
+        effects[[number[word] for word in single[kind]]] = model.tone[kinds == kind]
+        return effects
+
+    first = np.array([number[pair[0]] for pair in pairs], dtype=np.int64)
+    second = 2 * np.array([number[pair[1]] for pair in pairs], dtype=np.int64) + (kinds[places] == NEGATED_PHRASE)
+    order = np.lexsort([second, first])
+    return {
+        "words": packed_lines(words),
+        "plain": packed(by_word(WORD).astype("<f4")),
+        "negated": packed(by_word(NEGATED).astype("<f4")),
+        "firsts": packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
+        "seconds": packed(second[order].astype("<u4")),
+        "phrases": packed(model.tone[places][order].astype("<f4")),
+        "terms": packed(_numbers_of(model.terms, number).astype("<u4")),
+    }
+
+
+def _word(name: str, kind: int) -> str:
+    return name.removeprefix(NOT) if kind == NEGATED else name
+
+
+def _numbers_of(words: Sequence[str], number: dict[str, int]) -> NDArray[np.int64]:
+    return np.array([number[word] for word in words], dtype=np.int64)
+
+
+#: Documents in a page, and characters of each, at most.
+MOST, LONGEST = 5_000, 3_000
+
+
+#: What stands between documents, and at the end of every sentence; `visible` leaves neither in a text.
+NEXT_DOCUMENT, SENTENCE_END = "\x01", "\x02"
+
+
+#: How a document speaks of a topic.
+NOT_AT_ALL, NEUTRALLY, WELL, BADLY = range(4)
+
+
+def check_n_documents(n_documents: int) -> None:
+    """Raise InputError where so many documents cannot be put into a page."""
+    if not 0 <= n_documents <= MOST:
+        raise InputError(f"n_documents is {n_documents:,}: between 0 and {MOST:,} documents can be put into a report")
+
+
+def documents_to_browse(
+    reader: Reader, documents: ReportTexts, settings: ReportSettings, bars: Sequence[Bar]
+) -> Browse | None:
+    """What the page shows of documents, a sample where there are more than asked for; None where it shows none.
+
+    bars : of all responses, by which documents are found.
+    """
+    if not settings.with_texts or not settings.n_documents:
+        return None
+    rows = sample(len(documents.responses), settings.n_documents)
+    texts = [documents.reading.texts[row] for row in rows.tolist()]
+    stops = [_stop(text) for text in texts]
+    sentences = _sentences(reader, documents, rows)
+    kept = [sentences.of(row, stop) for row, stop in zip(rows.tolist(), stops, strict=True)]
+    ends = [sentences.spans[part, 1].tolist() for part in kept]
+    left = np.array([len(text) - stop for text, stop in zip(texts, stops, strict=True)], dtype="<u4")
+    numbers, names = _groups(documents.groups, rows)
+    columns = {
+        "texts": packed_lines(map(_shown, map(documents.shown, rows.tolist()), stops, ends), NEXT_DOCUMENT),
+        "rows": packed_lines(str(row + 1) for row in rows.tolist()),
+        "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in documents.responses[rows].tolist()),
+        "predictions": packed_lines(_mean(mean, settings) for mean in documents.mean[rows].tolist()),
+        "levels": packed(bar_of(documents.responses[rows], bars)),
+        "heldOut": packed(documents.held_out[rows].astype(np.uint8)),
+        "stances": packed(stances(documents.spoken.at(rows))),
+        "topics": packed(np.concatenate([sentences.topics[part] for part in kept]).astype("<u2")),
+        "points": packed(np.concatenate([sentences.points[part] for part in kept]).astype("<f4")),
+        "left": packed(left),
+    }
+    if names:
+        columns["groups"] = packed(numbers.astype("<u4"))
+    if documents.times is not None:
+        columns["dates"] = packed_lines("" if np.isnat(day) else str(day) for day in documents.times[rows])
+    return Browse(
+        shown=len(rows),
+        documents=len(documents.responses),
+        longest=LONGEST,
+        n_cut=int(np.count_nonzero(left)),
+        scale=documents.bins.high - documents.bins.low,
+        responses=tuple(bar.label for bar in bars),
+        no_response=bool(np.isnan(documents.responses[rows]).any()),
+        groups=names,
+        no_group=bool(names) and not numbers.all(),
+        group_name=settings.group_name,
+        columns=columns,
+    )
+
+
+def _mean(mean: float, settings: ReportSettings) -> str:
+    return settings.naming.mean(mean, 1).replace("-", "−")
+
+
+def sample(n: int, n_shown: int) -> NDArray[np.int64]:
+    """Rows to show, in their order: all, or so many at random, always the same."""
+    if n <= n_shown:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, n_shown, replace=False))
+
+
+def stances(spoken: Spoken) -> NDArray[np.uint8]:
+    """(documents, topics) how each document speaks of each topic."""
+    how = np.where(spoken.good != 0, WELL, np.where(spoken.bad != 0, BADLY, NEUTRALLY))
+    return np.where(spoken.spoken, how, NOT_AT_ALL).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """Sentences of all documents; topics on a matrix know none.
+
+    ends : (documents + 1,) where each document's sentences begin; spans : (sentences, 2) where each stands in its text.
+    topics : (sentences,) the main one; points : (sentences,) what their tone adds, in points of the response.
+    """
+
+    ends: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    topics: NDArray[np.int64]
+    points: Floats
+
+    def of(self, row: int, stop: int) -> slice:
+        """The sentences of a document that begin before `stop`."""
+        first, last = self.ends[row : row + 2].tolist()
+        return slice(first, first + int(np.searchsorted(self.spans[first:last, 0], stop)))
+
+
+def _sentences(reader: Reader, documents: ReportTexts, rows: NDArray[np.int64]) -> _Sentences:
+    """Sentences with their tone, by numbers that have not seen the response; points of these rows alone."""
+    reading = documents.reading.sentences
+    if reading is None:
+        no_ends, none = np.zeros(len(documents.responses) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return _Sentences(no_ends, none.reshape(0, 2), none, none.astype(float))
+    assert isinstance(reader, ThemeReader)
+    effects = reader.fitted.effects
+    tone = reader.fitted.training.unseen_tone(reading) * (reading.places @ effects.gamma)
+    slopes = np.zeros(len(documents.responses))
+    baselines = effects.constant + documents.reading.predictions.given[rows]
+    pairs = zip(baselines.tolist(), documents.spoken.eta[rows].tolist(), strict=True)
+    slopes[rows] = [slope_of(reader.family, baseline, eta) for baseline, eta in pairs]
+    points = tone * slopes[reading.texts.documents]
+    return _Sentences(sentence_ends(reading.texts), reading.texts.spans, reading.places.argmax(axis=1), points)
+
+
+def _shown(characters: Sequence[str], stop: int, ends: Sequence[int]) -> str:
+    """A text up to `stop` with a sign behind every sentence; characters : as shown; ends : of sentences."""
+    edges = [0, *(min(end, stop) for end in ends), stop]
+    pieces = (visible("".join(characters[start:end]).replace("\r\n", "\n")) for start, end in pairwise(edges))
+    return SENTENCE_END.join(pieces)
+
+
+def _stop(text: str) -> int:
+    """How many characters of a text are shown; a long one is cut between words."""
+    if len(text) <= LONGEST:
+        return len(text)
+    space = text.rfind(" ", LONGEST // 2, LONGEST)
+    return space if space >= 0 else LONGEST
+
+
+def bar_of(responses: Floats, bars: Sequence[Bar]) -> NDArray[np.uint8]:
+    """(documents,) the bar that each response is in, from 1; 0 for none. The outer bars hold what lies beyond them."""
+    if not bars:
+        return np.zeros(len(responses), dtype=np.uint8)
+    places = np.searchsorted([bar.low for bar in bars], np.nan_to_num(responses), side="right")
+    return np.where(np.isnan(responses), 0, np.maximum(places, 1)).astype(np.uint8)
+
+
+def _groups(groups: pd.Series | None, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """(documents,) the group of each, from 1, 0 for none; and the groups' names, in order."""
+    if groups is None:
+        return np.zeros(len(rows), dtype=np.int64), ()
+    names = groups.iloc[rows].map(lambda group: one_line(str(group)), na_action="ignore")
+    codes, found = pd.factorize(names, sort=True)
+    return codes + 1, tuple(found)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.data.covariates.design import Design
@@ -16,11 +18,7 @@ from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
-    from textsignal.report.values.beside_data import GroupTable, Timeline
     from textsignal.report.values.bins import Bins
-    from textsignal.report.values.browse_data import Browse, Browser
-    from textsignal.report.values.others import OtherResponses, Others
-    from textsignal.report.values.ranges import Ranges
     from textsignal.uncertainty.checks import Finding
 
 Floats = NDArray[np.float64]
@@ -394,3 +392,249 @@ class ReportData:
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     command: str
+
+
+@dataclass(frozen=True)
+class CellMeasure:
+    """One number of a group and a topic, drawn towards all documents.
+
+    shade : how it is coloured, from -1 (bad) over 0 to 1 (good); for shares from 0 to 1.
+    clear : 1 and -1 where it is clearly above and below that of all documents, else 0.
+    """
+
+    value: float
+    shade: float
+    clear: int
+
+
+@dataclass(frozen=True)
+class GroupCell:
+    """What a group says of a topic.
+
+    tone : what it adds to the prediction of a text that speaks of it; reach : share of texts that do; lift : what it
+    costs the group's average. few : whether few texts speak of it; facts : the numbers behind these in words.
+    """
+
+    topic: int
+    tone: CellMeasure
+    reach: CellMeasure
+    lift: CellMeasure
+    few: bool
+    facts: str
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group, how many documents it has, and a cell for each topic in the order of the report's topics.
+
+    name : as it is shown, cut where it is long; full_name : by which its documents are found.
+    """
+
+    name: str
+    full_name: str
+    documents: int
+    cells: tuple[GroupCell, ...]
+
+
+@dataclass(frozen=True)
+class TopicGroups:
+    """The groups that a topic costs and brings most, where that is clear: in words."""
+
+    topic: int
+    worst: tuple[str, ...]
+    best: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """Groups against topics.
+
+    name : what groups are called; conclusion : what stands out most; findings : what else does.
+    overall : all documents that have a group; rows : the largest groups first.
+    n_groups : in all; other_documents : of groups that are not shown; without : documents without group.
+    full_tone, full_lift : difference from all documents that is shown in full colour.
+    topics : one for each topic, in the order of the report's.
+    """
+
+    name: str
+    conclusion: Sentence
+    findings: tuple[Sentence, ...]
+    overall: GroupRow
+    rows: tuple[GroupRow, ...]
+    n_groups: int
+    other_documents: int
+    without: int
+    full_tone: float
+    full_lift: float
+    topics: tuple[TopicGroups, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A topic in a period; tone, low, high : None where nobody speaks of it, the last two being two errors away."""
+
+    when: str
+    documents: int
+    spoken: int
+    reach: float
+    tone: float | None
+    low: float | None
+    high: float | None
+    few: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A topic over time.
+
+    trend, reached : how it is spoken of, and how often, at first and at last; "" where all dates are the same.
+    change : in points of the response; clear : 1 for clearly better, -1 for clearly worse, else 0.
+    """
+
+    number: int
+    label: str
+    trend: str
+    reached: str
+    change: float
+    clear: int
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Topics over time.
+
+    name : what times are called; noun : what periods are, such as "years".
+    conclusion : what changes; findings : the clearest changes; caution : what else changes, "" for nothing.
+    thirds : when the first third of the documents ends and the last begins; "" where all dates are the same.
+    lines : in the order of the report's topics, all drawn between low and high; without : documents without date.
+    """
+
+    name: str
+    noun: str
+    conclusion: Sentence
+    findings: tuple[Sentence, ...]
+    caution: str
+    thirds: str
+    lines: tuple[Line, ...]
+    low: float
+    high: float
+    without: int
+
+
+@dataclass(frozen=True)
+class Browser:
+    """What the page needs to predict by itself, as JSON; None, and why, where it cannot."""
+
+    model: dict[str, Any] | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Browse:
+    """Documents to look through.
+
+    shown, documents : how many are in the page, and out of how many.
+    longest : characters that are shown of each at most; n_cut : how many documents are longer.
+    scale : length of the response's scale, which says how strongly a sentence is shaded.
+    responses : names of what responses are found by; no_response : whether some document has none.
+    groups : names of groups, empty where none are known; no_group : whether some document has none.
+    group_name : what a group is called.
+    columns : name -> what is known of each document, packed.
+    """
+
+    shown: int
+    documents: int
+    longest: int
+    n_cut: int
+    scale: float
+    responses: tuple[str, ...]
+    no_response: bool
+    groups: tuple[str, ...]
+    no_group: bool
+    group_name: str
+    columns: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class OtherResponses:
+    """Responses to the same texts.
+
+    table : as `topics.responses.compared` gives it; pages : file of each response's page; own : the page's response.
+    namings : what each is called; noun : "response", or "class" where they are classes of one.
+    """
+
+    table: pd.DataFrame
+    pages: Mapping[str, str]
+    own: str
+    namings: Mapping[str, Naming]
+    noun: str = "response"
+
+
+@dataclass(frozen=True)
+class ResponseColumn:
+    """A response by name, and its page: "" for that of the page itself."""
+
+    name: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What a topic costs or brings a response, in its own steps.
+
+    shade : from 0 to 1, by its standard deviations; most : whether no topic has more for this response.
+    """
+
+    shown: str
+    shade: float
+    most: bool
+
+
+@dataclass(frozen=True)
+class ResponseCell:
+    """What a topic costs and brings a response; facts : in words."""
+
+    lift: Amount
+    worth: Amount
+    facts: str
+
+
+@dataclass(frozen=True)
+class ResponseRow:
+    """A topic, and a cell for each response."""
+
+    number: int
+    label: str
+    cells: tuple[ResponseCell, ...]
+
+
+@dataclass(frozen=True)
+class Others:
+    """Topics against responses, in the order of the report's topics.
+
+    full_lift, full_worth : standard deviations that are shown in full colour.
+    noun : "response" or "class"; nouns : of several.
+    """
+
+    columns: tuple[ResponseColumn, ...]
+    rows: tuple[ResponseRow, ...]
+    full_lift: float
+    full_worth: float
+    noun: str
+    nouns: str
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What ranges are.
+
+    level : such as .95; said : what they are, when something is called clear, and what they take for granted.
+    note : why a number need not be in the middle of its range; "" where all are.
+    method : how they were got, for those who know statistics.
+    """
+
+    level: float
+    said: tuple[str, ...]
+    note: str
+    method: str

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textsignal.evaluation import metrics as evaluate
 from textsignal.insight.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
 from textsignal.insight.ranges import MEASURES, is_clear, range_of
+from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import (
     DocumentsSummary,
     Findings,
     Named,
     Prediction,
+    ReportedModel,
     ReportSettings,
     Scores,
     Sentence,
     TopicCard,
 )
-from textsignal.report.values.stability import unstable
+from textsignal.report.values.documents import ReportTexts
+from textsignal.report.values.wording import one_line
+from textsignal.uncertainty.checks import Checked, Finding
+from textsignal.uncertainty.checks_all import can_check, check_all
 
 #: Fewer training texts than this are few; a share of copies above this is much.
 FEW_TEXTS, MANY_COPIES = 300, 0.05
@@ -148,3 +154,46 @@ def _warnings(topics: Sequence[TopicCard], documents: DocumentsSummary, predicti
 
 def _percent(r2: float) -> str:
     return f"{max(r2, 0):.0%}" if r2 == r2 else "an unknown share"
+
+
+#: Unstable topics that are named; from this share of all on, fewer of them are advised.
+NAMED, MANY = 3, 1 / 3
+
+
+def unstable(cards: Sequence[TopicCard]) -> str | None:
+    """A warning that names the topics that are unstable, in the order of the cards; None where none is."""
+    found = [f"“{card.label}”" for card in cards if card.unstable]
+    if not found:
+        return None
+    named = found if len(found) <= NAMED + 1 else [*found[:NAMED], f"{len(found) - NAMED} more"]
+    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
+    warning = f"{listed} {verb} cut differently in other samples of these texts: read {them} with care."
+    return f"{warning} Fewer themes may be steadier." if len(found) >= MANY * len(cards) else warning
+
+
+#: Checks that warnings speak of already: copies, and skill that is none or does not hold.
+WARNED = ("duplicates", "skill")
+
+
+def to_look_at(
+    model: ReportedModel, documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings
+) -> tuple[Finding, ...]:
+    """What looks wrong; nothing where documents with a response are too few to say so."""
+    labels = {topic.number: topic.label for topic in topics}
+    checked = Checked(
+        reading=documents.reading,
+        spoken=documents.spoken,
+        labels=[labels[number] for number in range(len(labels))],
+        naming=settings.naming,
+        held_out=documents.held_out,
+        out_of_fold=isinstance(model.reader_, ThemeReader),
+        groups=documents.groups,
+        times=documents.times,
+        group_name=settings.group_name,
+        time_name=settings.time_name,
+    )
+    if not can_check(checked):
+        return ()
+    found = check_all(checked, model.reader_, families=False).wrong
+    return tuple(replace(each, problem=one_line(each.problem)) for each in found if each.check not in WARNED)

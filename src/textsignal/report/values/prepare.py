@@ -16,22 +16,14 @@ from textsignal.errors import InputError
 from textsignal.insight.beside import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
-from textsignal.report.values.browse import check_n_documents, documents_to_browse
-from textsignal.report.values.browser import browser_model
-from textsignal.report.values.cards import cards_beside, topic_cards
-from textsignal.report.values.checks import to_look_at
+from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse
+from textsignal.report.values.cards import TEXT_CAP, cards_beside, cards_with_ranges, ranges_of, topic_cards
+from textsignal.report.values.comparisons import group_table, other_responses, timeline
 from textsignal.report.values.data import Floats, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.documents import describe_documents
-from textsignal.report.values.evidence import TEXT_CAP
-from textsignal.report.values.findings import findings
-from textsignal.report.values.formats import short_numbers
-from textsignal.report.values.groups import group_table
-from textsignal.report.values.others import other_responses
-from textsignal.report.values.ranges import cards_with_ranges, ranges_of
+from textsignal.report.values.documents import describe_documents, examples_of, summary_of
+from textsignal.report.values.findings import findings, to_look_at
 from textsignal.report.values.skill import prediction_of
-from textsignal.report.values.summary import examples_of, summary_of
-from textsignal.report.values.times import timeline
-from textsignal.report.values.wording import one_line, visible
+from textsignal.report.values.wording import one_line, short_numbers, visible
 from textsignal.uncertainty.effect_table import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
