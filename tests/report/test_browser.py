@@ -83,8 +83,7 @@ def test_responses_are_found_by_the_bars_of_the_histogram(report):
 
 def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
     responses = np.array([0.0, 50, 100, np.nan, 5, 4.9])
-    bars = bins_of_levels(np.arange(101.0)).bars(responses)
-    assert browser.bar_of(responses, bars).tolist() == [1, 11, 20, 0, 2, 1]
+    assert (bins_of_levels(np.arange(101.0)).places(responses) + 1).tolist() == [1, 11, 20, 0, 2, 1]
 
 
 def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(models):

@@ -51,7 +51,7 @@ def test_cards_have_the_ranges_of_their_own_themes(report, effects):
 
 
 def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
-    said = " ".join(report.ranges.said)
+    said = " ".join(report.ranges.sentences)
     for words in ("95% confidence intervals", "each theme by itself", "all 6 themes judged together", "Holm", "5%"):
         assert words in said
     assert "the same hotel are taken to depend on each other" in said

@@ -1,9 +1,10 @@
-"""What a report says of every topic."""
+"""Cards of topics: numbers, stability, ranges, and quotes with the telling words marked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -44,18 +45,39 @@ from textsignal.uncertainty.stability import quick_stability
 
 #: Terms on a card.
 CARD_TERMS = 15
-Quotes = Callable[[int], tuple[QuoteGroup, ...]]
+#: Quotes of each kind: typical documents, documents with a high or low response, sentences; and their longest length.
+TYPICAL, EXTREME, SENTENCES, TEXT_CAP = 3, 2, 3, 600
+#: A document's share in a topic counts for known / (known + SHORT), so that two-word texts are not typical.
+SHORT = 10
+#: Mark a term if half of it comes from the topic in this document, and this share of it in all documents.
+MARKED, STRONGLY_MARKED = 0.2, 0.4
+#: Marks of the levels of `topic_marks`.
+MARKS = ("", "topic", "strong")
+#: Mark a word that adds at least this share of what the strongest word of its sentence adds.
+MARKED_TONE = 0.35
+#: Note on why a number is not the centre of its range.
+SHRUNK = {
+    "theme": (
+        "A number need not be in the middle of its range, and may even be outside: numbers are the model's, drawn "
+        "towards what all themes have in common so that chance moves them less; ranges are of each theme by itself, "
+        "corrected for what tone misses."
+    ),
+    "topic": (
+        "A number need not be in the middle of its range: numbers are those of this model, ranges those of models that "
+        "were learnt anew from samples of the texts and judged by texts that they had not seen."
+    ),
+}
 
 
 def topic_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSettings) -> list[TopicCard]:
-    """One card per topic, the largest lift first."""
+    """Return one card per topic, the largest lift first."""
     reader = model.reader_
     table = with_words(reader, driver_table(documents.spoken), model.labels_, CARD_TERMS)
     described = topics_of(reader, model.labels_, 1).set_index("topic")
     stability = topic_stability(model, documents.reading)
     names = unique_labels(table["label"].map(one_line).tolist())
     cards = [
-        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, reader, stability[row["topic"]])
+        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, stability[row["topic"]])
         for row in table.to_dict("records")
     ]
     cards.sort(key=lambda card: -card.lift)
@@ -65,23 +87,24 @@ def topic_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSe
     return [replace(card, evidence=quotes(card.number)) for card in cards]
 
 
-def cards_beside(cards: Sequence[TopicCard], groups: GroupTable | None, timeline: Timeline | None) -> list[TopicCard]:
-    """Cards, in the same order, with what groups and time say of their topics."""
-    told = list(cards)
+def with_comparisons(
+    cards: Sequence[TopicCard], groups: GroupTable | None, timeline: Timeline | None
+) -> list[TopicCard]:
+    """Add the worst and best groups, and the trend, to cards in the order of both tables."""
     if groups is not None:
-        told = [replace(card, worst=of.worst, best=of.best) for card, of in zip(told, groups.topics, strict=True)]
+        cards = [replace(card, worst=of.worst, best=of.best) for card, of in zip(cards, groups.topics, strict=True)]
     if timeline is not None:
-        told = [
+        cards = [
             replace(card, trend=f"{line.trend}; {line.reached}") if line.trend else card
-            for card, line in zip(told, timeline.lines, strict=True)
+            for card, line in zip(cards, timeline.lines, strict=True)
         ]
-    return told
+    return list(cards)
 
 
 def _card(
-    row: dict[str, Any], label: str, described: Any, documents: ReportTexts, reader: Reader, stability: float | None
+    row: dict[str, Any], label: str, described: Any, documents: ReportTexts, stability: float | None
 ) -> TopicCard:
-    """Card without evidence; row : of the table of drivers; described : of the table of topics."""
+    """Card without evidence, from a row of the table of drivers and one of the table of topics."""
     spoken = documents.spoken.spoken[:, row["topic"]]
     here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
     return TopicCard(
@@ -110,13 +133,12 @@ def _card(
 
 
 def _mean(responses: Floats) -> float | None:
-    """Mean of the responses that are there."""
     known = responses[~np.isnan(responses)]
     return float(known.mean()) if known.size else None
 
 
-def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Quotes:
-    """What gives the quotes of a topic: documents for topics on a matrix, sentences for themes."""
+def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Callable[[int], tuple[QuoteGroup, ...]]:
+    """Topic -> quotes: documents for topics on a matrix, sentences for themes."""
     if isinstance(reader, MatrixReader):
         return lambda topic: document_quotes(reader, documents, topic, naming.response)
     assert isinstance(reader, ThemeReader)
@@ -125,40 +147,19 @@ def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Quotes:
     return lambda topic: sentence_quotes(reader, documents, topic, added, naming)
 
 
-#: Documents shown of each kind, and characters shown of a document at most.
-TYPICAL, EXTREME, TEXT_CAP = 3, 2, 600
-
-
-#: A document's share in a topic counts for known / (known + SHORT): a text of two words shows nothing.
-SHORT = 10
-
-
-#: A term is marked that comes from the topic by half or more in this document, and by this share in all of them.
-MARKED, STRONGLY_MARKED = 0.2, 0.4
-
-
-#: How levels of `topic_marks` are named.
-MARKS = ("", "topic", "strong")
-
-
 def document_quotes(
     reader: MatrixReader, documents: ReportTexts, topic: int, response_name: str
 ) -> tuple[QuoteGroup, ...]:
-    """Documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
-    bins = documents.bins
+    """Quote documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
+    bins, responses = documents.bins, documents.responses
     quarter = (bins.high - bins.low) / 4
     score = documents.shares[:, topic] * documents.n_known / (documents.n_known + SHORT)
     led = np.flatnonzero(documents.leader == topic)
     order = led[np.argsort(-score[led], kind="stable")]
     kinds = [
         ("Typical documents", 0, order, TYPICAL),
-        (
-            f"Typical, with a high {response_name}",
-            1,
-            order[documents.responses[order] >= bins.high - quarter],
-            EXTREME,
-        ),
-        (f"Typical, with a low {response_name}", -1, order[documents.responses[order] <= bins.low + quarter], EXTREME),
+        (f"Typical, with a high {response_name}", 1, order[responses[order] >= bins.high - quarter], EXTREME),
+        (f"Typical, with a low {response_name}", -1, order[responses[order] <= bins.low + quarter], EXTREME),
     ]
     used: set[str] = set()
     groups = []
@@ -169,7 +170,7 @@ def document_quotes(
 
 
 def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[str]) -> list[int]:
-    """The first rows whose text was not used yet."""
+    """First `n` rows with a text that is not in `used`, which is updated."""
     chosen: list[int] = []
     for row in rows.tolist():
         if len(chosen) == n:
@@ -185,33 +186,30 @@ def _document_quote(reader: MatrixReader, documents: ReportTexts, row: int, topi
     levels = topic_marks(reader, text, weights.astype(float), topic)
     return Quote(
         row=row + 1,
-        response=response_of(documents, row),
+        response=_response(documents, row),
         prediction=float(documents.mean[row]),
         share=float(documents.shares[row, topic]),
         held_out=bool(documents.held_out[row]),
-        excerpt=excerpt_of(text, documents.shown(row), levels, [MARKS[level] for level in levels]),
+        excerpt=_excerpt(text, documents.shown(row), levels, [MARKS[level] for level in levels]),
     )
 
 
-def response_of(documents: ReportTexts, row: int) -> float | None:
-    """A document's response, None where there is none."""
+def _response(documents: ReportTexts, row: int) -> float | None:
     response = float(documents.responses[row])
     return None if np.isnan(response) else response
 
 
-def excerpt_of(text: str, shown: Sequence[str], importance: NDArray[np.int8], marks: Sequence[str]) -> Excerpt:
-    """The most important stretch of a text; shown, importance, marks : (characters,)."""
+def _excerpt(text: str, shown: Sequence[str], importance: NDArray[np.int8], marks: Sequence[str]) -> Excerpt:
+    """Most important stretch of a text; shown, importance, marks : (characters,)."""
     start, end = excerpt(text, importance)
     return Excerpt(segments(shown, marks, start, end), start > 0, end < len(text))
 
 
 def topic_marks(reader: MatrixReader, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
-    """(characters,) 2 where a term speaks strongly for the topic, 1 where it does so less, else 0.
+    """Return (characters,) 2 where a term is strong evidence of the topic, 1 where it is weaker evidence, else 0.
 
-    The share of term j that comes from topic k is w_k H_kj / (wH)_j, in a document by its own weights, in all
-    documents by their mean.
-
-    weights : (topics,) of the text.
+    The share of term j that comes from topic k is w_k H_kj / (wH)_j: in a document by its own `weights` (topics,), in
+    all documents by their mean weights.
     """
     marks = np.zeros(len(text), dtype=np.int8)
     located = reader.vectorizer.locate(text, cleaned=True)
@@ -231,7 +229,7 @@ def _share(parts: Floats, topic: int) -> float:
 
 
 def excerpt(text: str, marks: NDArray[np.int8], cap: int = TEXT_CAP) -> tuple[int, int]:
-    """Start and end of a stretch of whole words, of at most `cap` characters, that holds most marks.
+    """Return start and end of a stretch of whole words, of at most `cap` characters, that holds most marks.
 
     Examples
     --------
@@ -254,9 +252,9 @@ def excerpt(text: str, marks: NDArray[np.int8], cap: int = TEXT_CAP) -> tuple[in
 
 
 def segments(shown: Sequence[str], marks: Sequence[str], start: int, end: int) -> tuple[Segment, ...]:
-    """The stretch of a text, cut where the mark changes; what cannot be shown has a sign in its place.
+    """Cut a stretch of a text where the mark changes; control characters become visible signs.
 
-    shown, marks : (characters,) what is shown of each, and its mark.
+    shown, marks : (characters,) the characters as displayed, and the mark of each.
 
     Examples
     --------
@@ -268,35 +266,23 @@ def segments(shown: Sequence[str], marks: Sequence[str], start: int, end: int) -
     return tuple(Segment(visible(piece), mark) for mark, piece in pieces if piece)
 
 
-#: Sentences shown of each kind.
-SENTENCES = 3
-
-
-#: A word is marked that adds at least this part of what the strongest word of its sentence adds.
-MARKED_TONE = 0.35
-
-
 def sentence_quotes(
     reader: ThemeReader, documents: ReportTexts, theme: int, added: Floats, naming: Naming
 ) -> tuple[QuoteGroup, ...]:
-    """Sentences that speak well of a theme, and those that speak badly of it; added : of `word_contributions`."""
+    """Quote sentences that praise a theme and sentences that complain; added : from `word_contributions`."""
     reading = documents.reading.sentences
     assert reading is not None
     groups = []
     for sign, title in ((1, f"Spoken of {naming.ways[1]}"), (-1, f"Spoken of {naming.ways[0]}")):
         raising = sign * documents.spoken.better > 0
-        found = find_sentences(reading, reader.fitted.effects, theme, SENTENCES, raising, documents.responses)
-        places = zip(found["row"].tolist(), found["sentence"].tolist(), strict=True)
-        quotes = (
-            _sentence_quote(documents, reading.texts, _sentence_number(reading.texts, *place), added)
-            for place in places
-        )
+        table = find_sentences(reading, reader.fitted.effects, theme, SENTENCES, raising, documents.responses)
+        numbers = map(partial(_sentence_number, reading.texts), table["row"].tolist(), table["sentence"])
+        quotes = (_sentence_quote(documents, reading.texts, sentence, added) for sentence in numbers)
         groups.append(QuoteGroup(title, sign, tuple(quotes)))
     return tuple(groups)
 
 
 def _sentence_number(texts: SentenceTexts, document: int, sentence: str) -> int:
-    """The number of a sentence of a document."""
     first, last = np.searchsorted(texts.documents, [document, document + 1]).tolist()
     spans = texts.spans[first:last].tolist()
     return next(first + i for i, (start, end) in enumerate(spans) if texts.texts[document][start:end] == sentence)
@@ -309,7 +295,7 @@ def _sentence_quote(documents: ReportTexts, texts: SentenceTexts, sentence: int,
     shown = documents.shown(row)
     return Quote(
         row=row + 1,
-        response=response_of(documents, row),
+        response=_response(documents, row),
         prediction=float(documents.mean[row]),
         share=None,
         held_out=bool(documents.held_out[row]),
@@ -319,15 +305,15 @@ def _sentence_quote(documents: ReportTexts, texts: SentenceTexts, sentence: int,
 
 
 def word_contributions(model: FittedThemes, reading: ThemeReading) -> Floats:
-    """(all words,) what each adds by its tone to its document's linear predictor."""
+    """Return (all words,) the contribution of each word's tone to its document's linear predictor."""
     counts = (reading.places @ model.effects.gamma)[reading.texts.sentence_of_word]
     return np.asarray(counts * reading.word_tone(model.features), dtype=float)
 
 
 def tone_marks(sentence: str, added: Floats) -> list[str]:
-    """(characters,) "up" and "down" where a word adds much for better or worse, else "".
+    """Return (characters,) "up" and "down" where a word clearly improves or worsens the prediction, else "".
 
-    added : (words of the sentence,) what each adds for the better.
+    added : (words of the sentence,) contributions, positive for better.
 
     Examples
     --------
@@ -346,16 +332,16 @@ def tone_marks(sentence: str, added: Floats) -> list[str]:
 
 
 def _around(text: str, shown: Sequence[str], start: int, end: int) -> Excerpt:
-    """The document around a sentence, which is marked; shown : (characters,) what is shown of each."""
+    """Document around a sentence, which is marked; shown : (characters,) as displayed."""
     inside: NDArray[np.int8] = np.zeros(len(text), dtype=np.int8)
     inside[start:end] = 1
     if end - start > TEXT_CAP:
         return Excerpt((Segment(visible("".join(shown[start : start + TEXT_CAP])), "here"),), start > 0, True)
-    return excerpt_of(text, shown, inside, ["here" if here else "" for here in inside])
+    return _excerpt(text, shown, inside, ["here" if here else "" for here in inside])
 
 
 def topic_stability(model: ReportedModel, reading: Reading) -> list[float | None]:
-    """(topics,) share of quick refits in which each comes back; None for topics on a matrix and for other texts."""
+    """Return (topics,) the share of quick refits that reproduce each; None for topics on a matrix and for new texts."""
     reader, n_topics = model.reader_, len(model.reader_.profiles)
     if not isinstance(reader, ThemeReader) or reading.sentences is None:
         return [None] * n_topics
@@ -363,39 +349,25 @@ def topic_stability(model: ReportedModel, reading: Reading) -> list[float | None
     return [None] * n_topics if shares is None else shares.tolist()
 
 
-#: Why numbers and the middles of their ranges are not the same.
-SHRUNK = {
-    "theme": (
-        "A number need not be in the middle of its range, and may even be outside: numbers are the model's, drawn "
-        "towards what all themes have in common so that chance moves them less; ranges are of each theme by itself, "
-        "corrected for what tone misses."
-    ),
-    "topic": (
-        "A number need not be in the middle of its range: numbers are those of this model, ranges those of models that "
-        "were learnt anew from samples of the texts and judged by texts that they had not seen."
-    ),
-}
-
-
 def cards_with_ranges(cards: Sequence[TopicCard], effects: EffectTable | None) -> list[TopicCard]:
-    """Cards with the ranges of what they cost and bring; as they are where none were asked for."""
+    """Add the ranges of lift and worth to cards; `effects` is None for a report without ranges."""
     if effects is None:
         return list(cards)
     table = pd.DataFrame({"topic": [card.number for card in cards], **dict.fromkeys(MEASURES, np.nan)})
     table = with_clear(with_intervals(table, effects), effects.frame, effects.level)
-    found = table.drop(columns=["topic", *MEASURES]).astype(object)
-    rows = found.where(found.notna(), None).to_dict("records")
+    ranges = table.drop(columns=["topic", *MEASURES]).astype(object)
+    rows = ranges.where(ranges.notna(), None).to_dict("records")
     return [replace(card, **row) for card, row in zip(cards, rows, strict=True)]
 
 
 def ranges_of(
     cards: Sequence[TopicCard], effects: EffectTable | None, settings: ReportSettings, noun: str
 ) -> Ranges | None:
-    """What is said of ranges; None where none were asked for."""
+    """Explain the ranges; None without ranges."""
     if effects is None:
         return None
     share, chance = percent(effects.level), percent(1 - effects.level)
-    said = [
+    sentences = [
         f"Ranges in brackets are {share} confidence intervals, each {noun} by itself: were such texts gathered again "
         f"and again, {share} of ranges made like this would hold the true value.",
         f"What a {noun} costs or brings is marked “not clear” where it cannot be told from nothing with all "
@@ -403,17 +375,17 @@ def ranges_of(
         f"something is at most {chance}, and the same holds for bringing something.",
     ]
     if settings.within:
-        said.append(f"Texts of the same {settings.within.replace('_', ' ')} are taken to depend on each other.")
+        sentences.append(f"Texts of the same {settings.within.replace('_', ' ')} are taken to depend on each other.")
     if noun == "theme":
         known = any(card.stability is not None for card in cards)
         firm = "“comes back” on the cards says" if known else "model.stability() says"
-        said.append(f"Ranges take the themes as they are; {firm} how firm these are.")
+        sentences.append(f"Ranges take the themes as they are; {firm} how firm these are.")
     differs = _differs(cards, effects, settings.naming)
-    return Ranges(effects.level, tuple(said), SHRUNK[noun] if differs else "", f"{share}. {effects.method}")
+    return Ranges(effects.level, tuple(sentences), SHRUNK[noun] if differs else "", f"{share}. {effects.method}")
 
 
 def _differs(cards: Sequence[TopicCard], effects: EffectTable, naming: Naming) -> bool:
-    """Whether a number, as it is written, differs from the estimate that its range is around."""
+    """True if a number, as displayed, differs from the estimate that its range is around."""
     for name in MEASURES:
         estimates = effects.of(name).set_index("topic")["estimate"]
         for card in cards:

@@ -1,4 +1,4 @@
-"""What a report says of groups: a table of groups against topics, and where they differ most."""
+"""Topics compared between groups, over time, and between responses to the same texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from textsignal.insight.groups import GroupComparison, GroupMeans, compare_group
 from textsignal.insight.naming import Naming
 from textsignal.insight.periods import Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.reading.labels import unique_labels
-from textsignal.reading.spoken import Spoken
 from textsignal.report.values.data import (
     Amount,
     CellMeasure,
@@ -34,188 +33,170 @@ from textsignal.report.values.data import (
     TopicGroups,
 )
 from textsignal.report.values.documents import ReportTexts
-from textsignal.report.values.wording import cut, number, one_line, signed_number
+from textsignal.report.values.wording import cut, number, one_line, percent, signed_number
 
-#: Groups that are shown, characters of a name, and groups that a card names at most.
+#: Most groups in the table, characters of a name, and groups on a card.
 SHOWN, NAME, ON_CARD = 25, 60, 3
-#: Sentences about the worst and the best at most.
+#: Most sentences about the worst groups and the best.
 WORST, BEST = 4, 2
-#: How a number is written.
-Written = Callable[[float], str]
-#: Difference in full colour at least: these shares of the spread of predictions.
+#: Smallest difference in full colour, as a share of the spread of predictions.
 FULL_TONE, FULL_LIFT = 0.05, 0.0125
+#: Half the width of the band around a line over time, in standard errors.
+BAND = 2
+#: Most findings over time; relative change in length of texts that is reported; most topics that come up more often.
+FINDINGS, LENGTH, MORE_OFTEN = 4, 0.1, 2
+#: Plurals of what the columns of the table of other responses are.
+NOUNS = {"response": "responses", "class": "classes"}
+Format = Callable[[float], str]
 
 
 def group_table(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> GroupTable | None:
-    """Compare the groups of a report's documents; None where there are none."""
+    """Compare the groups of a report's documents; None without groups."""
     if documents.groups is None:
         return None
-    found = compare_groups(documents.spoken, documents.groups)
-    full_names = [one_line(str(name)) for name in found.names]
+    compared = compare_groups(documents.spoken, documents.groups)
+    full_names = [one_line(str(name)) for name in compared.names]
     names = unique_labels([cut(name, NAME) for name in full_names])
     shown = range(min(SHOWN, len(names)))
-    spread = _spread(documents.spoken)
-    full_tone = max(_most(found.tone, shown), FULL_TONE * spread)
-    full_lift = max(_most(found.lift, shown), FULL_LIFT * spread)
-    said = _findings(found, names, topics, settings) or [_nothing(found)]
-    notable = tuple(_topic_groups(found, names, topic, settings.naming) for topic in topics)
+    spread = float(documents.spoken.family.mean(documents.spoken.eta).std()) or 1.0
+    full_tone = max(_most(compared.tone, shown), FULL_TONE * spread)
+    full_lift = max(_most(compared.lift, shown), FULL_LIFT * spread)
+    conclusion, *others = _findings(compared, names, topics, settings) or [_nothing(compared)]
     return GroupTable(
         name=settings.group_name,
-        conclusion=said[0],
-        findings=tuple(said[1:]),
-        overall=_overall(found, topics),
+        conclusion=conclusion,
+        findings=tuple(others),
+        overall=_overall(compared, topics),
         rows=tuple(
             GroupRow(
                 names[g],
                 full_names[g],
-                round(found.documents[g]),
-                tuple(_cell(found, g, topic.number, full_tone, full_lift, settings.naming) for topic in topics),
+                round(compared.documents[g]),
+                tuple(_cell(compared, g, topic.number, full_tone, full_lift, settings.naming) for topic in topics),
             )
             for g in shown
         ),
         n_groups=len(names),
-        other_documents=round(found.documents[len(shown) :].sum()),
+        other_documents=round(compared.documents[len(shown) :].sum()),
         without=int(documents.groups.isna().sum()),
         full_tone=full_tone,
         full_lift=full_lift,
-        topics=notable,
+        topics=tuple(_topic_groups(compared, names, topic, settings.naming) for topic in topics),
     )
-
-
-def _spread(spoken: Spoken) -> float:
-    """Standard deviation of predictions; 1 where all are the same."""
-    return float(spoken.family.mean(spoken.eta).std()) or 1.0
 
 
 def _most(means: GroupMeans, shown: range) -> float:
     return float(np.abs(means.shrunk[shown] - means.overall).max())
 
 
-def _cell(found: GroupComparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
-    reach = float(found.reach.shrunk[g, k])
+def _cell(compared: GroupComparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
+    reach = float(compared.reach.shrunk[g, k])
     return GroupCell(
         topic=k,
-        tone=_measure(found.tone, g, k, naming.better * full_tone),
-        reach=CellMeasure(reach, reach, int(found.reach.clear[g, k])),
-        lift=_measure(found.lift, g, k, -full_lift),
-        few=bool(found.few[g, k]),
-        facts=_facts(found, g, k, naming),
+        tone=_measure(compared.tone, g, k, naming.better * full_tone),
+        reach=CellMeasure(reach, reach, int(compared.reach.clear[g, k])),
+        lift=_measure(compared.lift, g, k, -full_lift),
+        few=bool(compared.few[g, k]),
+        facts=_facts(compared, g, k, naming),
     )
 
 
 def _measure(means: GroupMeans, g: int, k: int, full: float) -> CellMeasure:
-    """A mean, coloured by how far it is from that of all documents; full : below 0 where more is worse."""
+    """Mean coloured by its distance from that of all documents; full : negative if more is worse."""
     away = means.shrunk[g, k] - means.overall[k]
     return CellMeasure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
 
 
-def _overall(found: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow:
+def _overall(compared: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow:
     def measure(means: GroupMeans, k: int) -> CellMeasure:
         return CellMeasure(float(means.overall[k]), 0.0, 0)
 
     cells = [
-        GroupCell(k, measure(found.tone, k), measure(found.reach, k), measure(found.lift, k), few=False, facts="")
+        GroupCell(
+            k, measure(compared.tone, k), measure(compared.reach, k), measure(compared.lift, k), few=False, facts=""
+        )
         for k in (topic.number for topic in topics)
     ]
-    return GroupRow("all", "", round(found.documents.sum()), tuple(cells))
+    return GroupRow("all", "", round(compared.documents.sum()), tuple(cells))
 
 
-def _facts(found: GroupComparison, g: int, k: int, naming: Naming) -> str:
-    """The numbers behind a cell."""
-
+def _facts(compared: GroupComparison, g: int, k: int, naming: Naming) -> str:
     def points(value: float) -> str:
         return number(naming.steps * value, naming.digits)
 
     def change(value: float) -> str:
         return signed_number(naming.steps * value, naming.digits)
 
-    n, spoken = round(found.documents[g]), round(found.spoken[g, k])
-    said = f"{spoken:,} of {n:,} texts speak of it, {found.badly[g, k]:.0%} of them {naming.ways[0]}" if spoken else ""
+    n, spoken = round(compared.documents[g]), round(compared.spoken[g, k])
+    mentions = f"{spoken:,} of {n:,} texts speak of it, {compared.badly[g, k]:.0%} of them {naming.ways[0]}"
     return " ".join(
         (
-            f"{said or f'None of {n:,} texts speaks of it'}.",
-            f"How: {_drawn(found.tone, g, k, change, points, naming.unit)}.",
-            f"How often: {_drawn(found.reach, g, k, _percent, _percent, '')}.",
-            f"Costs: {_drawn(found.lift, g, k, points, points, f'{naming.unit} of the average')}.",
+            f"{mentions if spoken else f'None of {n:,} texts speaks of it'}.",
+            f"How: {_shrunk(compared.tone, g, k, change, points, naming.unit)}.",
+            f"How often: {_shrunk(compared.reach, g, k, percent, percent, '')}.",
+            f"Costs: {_shrunk(compared.lift, g, k, points, points, f'{naming.unit} of the average')}.",
         )
     )
 
 
-def _drawn(means: GroupMeans, g: int, k: int, mean: Written, error: Written, unit: str) -> str:
-    """A mean of a group drawn towards all documents, with what it was drawn from and to."""
+def _shrunk(means: GroupMeans, g: int, k: int, mean: Format, error: Format, unit: str) -> str:
+    """Mean of a group shrunk towards all documents, with both of these."""
     spread = f" ± {error(means.sd[g, k])}" if means.sd[g, k] > 0 else ""
     alone = f"{mean(means.mean[g, k])} by its own texts, " if means.count[g, k] else ""
-    given = f"{mean(means.shrunk[g, k])}{spread} {unit}".strip()
-    return f"{given} ({alone}{mean(means.overall[k])} over all)"
+    shrunk = f"{mean(means.shrunk[g, k])}{spread} {unit}".strip()
+    return f"{shrunk} ({alone}{mean(means.overall[k])} over all)"
 
 
-def _percent(value: float) -> str:
-    return f"{value:.0%}"
-
-
-def _told(found: GroupComparison, means: GroupMeans, k: int) -> list[int]:
-    """Groups that a topic clearly costs, or brings, more than all, the most first; enough of their documents speak."""
+def _notable(compared: GroupComparison, means: GroupMeans, k: int) -> list[int]:
+    """Groups with enough mentions and a mean clearly above that of all documents, the largest first."""
     as_written = np.round(means.shrunk[:, k], 2) > np.round(means.overall[k], 2)
-    groups = np.flatnonzero((means.clear[:, k] > 0) & ~found.few[:, k] & as_written)
+    groups = np.flatnonzero((means.clear[:, k] > 0) & ~compared.few[:, k] & as_written)
     return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
-def _topic_groups(found: GroupComparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
+def _topic_groups(compared: GroupComparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
     def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
-        groups = _told(found, means, topic.number)[:ON_CARD]
+        groups = _notable(compared, means, topic.number)[:ON_CARD]
         return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, topic.number])})" for g in groups)
 
-    return TopicGroups(topic.number, listed(found.lift, "costs"), listed(found.worth, "brings"))
+    return TopicGroups(topic.number, listed(compared.lift, "costs"), listed(compared.worth, "brings"))
 
 
 def _findings(
-    found: GroupComparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
+    compared: GroupComparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
 ) -> list[Sentence]:
-    """What costs a group most beyond the others, and what brings one most."""
+    """Sentences on what costs a group most compared with the others, and what brings one most."""
     sentences = []
     for means, verb, how, shares, most in (
-        (found.lift, "costs", settings.naming.ways[0], found.badly, WORST),
-        (found.worth, "brings", settings.naming.ways[1], found.well, BEST),
+        (compared.lift, "costs", settings.naming.ways[0], compared.badly, WORST),
+        (compared.worth, "brings", settings.naming.ways[1], compared.well, BEST),
     ):
-        ends = [(topic, g) for topic in topics for g in _told(found, means, topic.number)[:1]]
+        ends = [(topic, g) for topic in topics for g in _notable(compared, means, topic.number)[:1]]
         ends.sort(key=lambda end: means.overall[end[0].number] - means.shrunk[end[1], end[0].number])
         for topic, g in ends[:most]:
             k = topic.number
-            said = (
+            facts = (
                 f" {verb} {names[g]} {settings.naming.amount(means.shrunk[g, k])} of the average, against "
-                f"{settings.naming.points(means.overall[k])} over all: {found.reach.mean[g, k]:.0%} of its "
-                f"{round(found.documents[g]):,} texts speak of it, {shares[g, k]:.0%} of them {how}"
+                f"{settings.naming.points(means.overall[k])} over all: {compared.reach.mean[g, k]:.0%} of its "
+                f"{round(compared.documents[g]):,} texts speak of it, {shares[g, k]:.0%} of them {how}"
             )
-            sentences.append(Sentence((Named(k, topic.label), said)))
+            sentences.append(Sentence((Named(k, topic.label), facts)))
     return sentences
 
 
-def _nothing(found: GroupComparison) -> Sentence:
-    """What is said where no group stands out."""
-    if len(found.names) == 1:
+def _nothing(compared: GroupComparison) -> Sentence:
+    if len(compared.names) == 1:
         return Sentence(("There is one group alone, and nothing to compare it with",))
     return Sentence(("No group stands out clearly",))
 
 
-#: Standard errors that the band of a line is wide on either side.
-BAND = 2
-
-
-#: Findings at most; share by which texts become longer or shorter before that is said.
-FINDINGS, LENGTH = 4, 0.1
-
-
-#: Topics that are said to come up more often, at most.
-MORE_OFTEN = 2
-
-
 def timeline(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
-    """Topics over the dates of a report's documents; None where there are no dates."""
+    """Follow topics over the dates of a report's documents; None without dates."""
     if documents.times is None:
         return None
     periods = periods_of(documents.times)
-    found, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
-    lines = tuple(_line(found, trends, topic, settings.naming) for topic in topics)
+    compared, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
+    lines = tuple(_line(compared, trends, topic, settings.naming) for topic in topics)
     bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
     known = [value for value in bounds if value is not None] or [0.0]
     return Timeline(
@@ -238,21 +219,21 @@ def _thirds(trends: Trends | None) -> str:
     return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
 
 
-def _line(found: GroupComparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
+def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
     k = topic.number
     points = []
-    for g, name in enumerate(found.names):
-        spoken, tone, error = round(found.spoken[g, k]), found.tone.mean[g, k], found.tone.error[g, k]
+    for g, name in enumerate(compared.names):
+        spoken, tone, error = round(compared.spoken[g, k]), compared.tone.mean[g, k], compared.tone.error[g, k]
         points.append(
             Point(
                 when=str(name),
-                documents=round(found.documents[g]),
+                documents=round(compared.documents[g]),
                 spoken=spoken,
-                reach=float(np.nan_to_num(found.reach.mean[g, k])),
+                reach=float(np.nan_to_num(compared.reach.mean[g, k])),
                 tone=float(tone) if spoken else None,
                 low=float(tone - BAND * error) if spoken else None,
                 high=float(tone + BAND * error) if spoken else None,
-                few=bool(found.few[g, k]),
+                few=bool(compared.few[g, k]),
             )
         )
     if trends is None:
@@ -273,22 +254,21 @@ def _line(found: GroupComparison, trends: Trends | None, topic: TopicCard, namin
 
 
 def _change_conclusion(lines: Sequence[Line], trends: Trends | None, naming: Naming) -> Sentence:
-    """What changes, by name."""
     if trends is None:
         return Sentence(("All dates are the same, so nothing can be said of change",))
     often = sorted(lines, key=lambda line: trends.reach.before[line.number] - trends.reach.after[line.number])
-    said = [
+    clauses = [
         *_changed_tone([line for line in lines if line.clear < 0], "worse", naming),
         *[_more_often(line, trends) for line in often if trends.reach.clear[line.number] > 0][:MORE_OFTEN],
         *_changed_tone([line for line in lines if line.clear > 0], "better", naming),
     ]
-    if not said:
+    if not clauses:
         return Sentence(("Nothing is spoken of clearly better, worse or more often than before",))
-    return Sentence((*said[0], *(part for parts in said[1:] for part in ("; ", *parts))))
+    return Sentence((*clauses[0], *(part for clause in clauses[1:] for part in ("; ", *clause))))
 
 
 def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[str | Named]]:
-    """One clause on topics that are spoken of better, or worse, those that change most first; none without any."""
+    """At most one clause, on all topics with better or worse tone than before, the largest changes first."""
     if not lines:
         return []
     parts: list[str | Named] = []
@@ -300,12 +280,14 @@ def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[
 
 def _more_often(line: Line, trends: Trends) -> list[str | Named]:
     before, after = (change[line.number] for change in (trends.reach.before, trends.reach.after))
-    said = f" comes up more often than before ({before:.0%} of texts, then {after:.0%})"
-    return [Named(line.number, line.label), said]
+    return [
+        Named(line.number, line.label),
+        f" comes up more often than before ({before:.0%} of texts, then {after:.0%})",
+    ]
 
 
 def _changes(topics: Sequence[TopicCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
-    """The clear changes in how topics are spoken of, those of most texts first."""
+    """Sentences on clear changes of tone, those that concern most texts first."""
     if trends is None:
         return ()
     change = trends.tone
@@ -316,13 +298,13 @@ def _changes(topics: Sequence[TopicCard], trends: Trends | None, settings: Repor
 
 def _changed(topic: TopicCard, trends: Trends, naming: Naming) -> Sentence:
     k, change = topic.number, trends.tone
-    said = (
+    facts = (
         f" is spoken of {'better' if naming.better * change.clear[k] > 0 else 'worse'} than before: on balance "
         f"{_change(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
         f"{_change(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
         f"{naming.steps * change.error[k]:.{naming.digits + 1}f})."
     )
-    return Sentence((Named(k, topic.label), said))
+    return Sentence((Named(k, topic.label), facts))
 
 
 def _change(value: float, naming: Naming) -> str:
@@ -330,7 +312,7 @@ def _change(value: float, naming: Naming) -> str:
 
 
 def _caution(documents: ReportTexts, trends: Trends | None) -> str:
-    """Whether texts become longer or shorter, which moves how often everything is spoken of."""
+    """Warning if texts become longer or shorter, which changes how often everything comes up."""
     if trends is None or documents.times is None:
         return ""
     words, times = documents.reading.n_words, documents.times
@@ -344,19 +326,15 @@ def _caution(documents: ReportTexts, trends: Trends | None) -> str:
     )
 
 
-#: What stands side by side, and several of it.
-NOUNS = {"response": "responses", "class": "classes"}
-
-
 def responses_beside(
     table: pd.DataFrame, namings: Mapping[str, Naming], noun: str = "response"
 ) -> dict[str, OtherResponses]:
-    """What the page of each response is told of all; table : as `compared` gives it; namings : of each response."""
+    """Return what the page of each response needs to know of all; table : from `compared`; namings : by response."""
     return {name: OtherResponses(table, page_names(list(namings)), name, namings, noun) for name in namings}
 
 
 def page_names(responses: Sequence[str]) -> dict[str, str]:
-    """File of each response's page.
+    """Return the file name of each response's page.
 
     Examples
     --------
@@ -367,7 +345,7 @@ def page_names(responses: Sequence[str]) -> dict[str, str]:
 
 
 def other_responses(responses: OtherResponses | None, topics: Sequence[TopicCard]) -> Others | None:
-    """Compare what topics cost and bring the responses; None where there is one alone."""
+    """Compare what topics cost and bring the responses; None if there is only one."""
     if responses is None:
         return None
     names, table = list(responses.pages), responses.table.reset_index("label", drop=True)

@@ -1,4 +1,4 @@
-"""How a report writes names, texts and changes."""
+"""Numbers, names and texts as a report writes them, in charts, tooltips and prose alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def one_line(text: str) -> str:
-    r"""A text that can stand in a chart, which control characters would bring down.
+    r"""Put a text on one line without control characters, which break charts.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""A text with control characters as their pictures and half surrogates as the replacement character.
+    r"""Replace control characters by their pictures, and unpaired surrogates by the replacement character.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def _sign(character: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """A text of so many characters at most.
+    """Cut a text to at most `length` characters.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def cut(text: str, length: int) -> str:
 
 
 def without_place(argument: str) -> str:
-    """An argument of a command without the way to a file: nobody else's machine has it, and it may say who made it.
+    """Shorten absolute paths in an argument of a command: they do not exist elsewhere and may name the user.
 
-    What lies below the current folder is named from there, anything else by its own name.
+    A path below the current folder becomes relative to it, any other only its last component.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def without_place(argument: str) -> str:
 
 
 def count(value: float) -> str:
-    """A number of things.
+    """Write a count with thousands separators.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def count(value: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share of one.
+    """Write a share of one as a percentage.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number with its minus as typographers write it; a dash where there is none.
+    """Write a number with a typographic minus; NaN is a dash.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def signed_number(value: float, digits: int = 2) -> str:
-    """A number with its sign, which nothing has none of.
+    """Write a number with its sign; what rounds to zero has none.
 
     Examples
     --------
@@ -111,11 +111,11 @@ def signed_number(value: float, digits: int = 2) -> str:
 
 
 def short_numbers(text: str) -> str:
-    """A text with at most three digits of any number that has more behind its point.
+    """Round numbers in a text to three significant digits if they have more than three decimals.
 
     Examples
     --------
     >>> short_numbers("Gaussian(deviation=2.224782041965393)")
     'Gaussian(deviation=2.22)'
     """
-    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.3g}", text)
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", text)
