@@ -316,8 +316,8 @@ class Sentence:
 
     Examples
     --------
-    >>> str(Sentence(("Most is said of ", Named(3, "staff, desk"), ".")))
-    'Most is said of “staff, desk”.'
+    >>> str(Sentence(("Most texts mention ", Named(3, "staff, desk"), ".")))
+    'Most texts mention “staff, desk”.'
     """
 
     parts: tuple[str | Named, ...]
