@@ -1,6 +1,7 @@
-"""Documents to look through, as values: checked against the model and the documents themselves."""
+"""Data for the page's scripts, checked against the model, the documents and Python's `re`."""
 
 import base64
+import re
 import zlib
 from dataclasses import replace
 
@@ -156,3 +157,19 @@ def test_topics_on_a_matrix_leave_texts_in_one_piece(models):
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
     assert all(len(pieces) == 1 for pieces in texts_of(report))
     assert len(numbers(report, "topics", "<u2")) == 0
+
+
+def test_space_is_what_python_takes_for_space():
+    spaces = re.compile(f"[{browser.SPACE}]")
+    assert all(bool(spaces.match(chr(code))) == chr(code).isspace() for code in range(0x11000))
+
+
+def test_what_both_languages_write_alike_is_left_alone():
+    for pattern in (r"a[.,;!?\])]+(?:b|c){2,}", r"(?<=[.!])(?<!x{2})\.", r"(?=•)[^<>]*"):
+        assert browser.javascript(pattern) == pattern
+
+
+def test_classes_groups_and_possessive_quantifiers_are_rewritten():
+    assert browser.javascript(r"(?P<a>[\w'])*+") == r"(?<a>[\p{L}\p{N}_'])*"
+    assert browser.javascript(r"\w++\d") == r"[\p{L}\p{N}_]+[\p{Nd}]"
+    assert browser.javascript(r"[^\W\d_]") == r"[\p{L}\p{Nl}\p{No}]"

@@ -1,4 +1,4 @@
-"""What a report says of groups and time, against the documents themselves."""
+"""Groups and time in a report, checked against the documents themselves."""
 
 import altair as alt
 import numpy as np
