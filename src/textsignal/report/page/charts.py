@@ -23,7 +23,7 @@ from textsignal.report.values.data import (
     Timeline,
     TopicCard,
 )
-from textsignal.report.values.wording import count, number, percent, signed_number
+from textsignal.report.values.wording import count, number, percent, signed_number, signed_points
 
 Spec = dict[str, Any]
 #: Altair's type of layered charts.
@@ -303,7 +303,7 @@ def _at(point: Point, naming: Naming) -> dict[str, Any]:
         **{name: None if value is None else round(naming.steps * value, 4) for name, value in drawn.items()},
         "when": point.when,
         "few": point.few,
-        "said": "–" if point.tone is None else signed_number(naming.steps * point.tone, naming.digits),
+        "said": "–" if point.tone is None else signed_points(point.tone, naming),
         "share": percent(point.reach),
         "texts": count(point.spoken),
     }

@@ -8,7 +8,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.prepare import prepare
-from textsignal.report.values.wording import count, number, percent, signed_number
+from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_number, signed_points
 from textsignal.text.sentences import sentence_spans
 from textsignal.uncertainty.effect_table import EffectTable
 
@@ -115,11 +115,11 @@ def render(report: ReportData) -> str:
         groups_title=_groups_title(report),
         times_words=_times_words(report),
         response_words=_bars_words(report.documents.responses, "of texts"),
-        points=lambda value, more=0: number(naming.steps * value, naming.digits + more),
+        points=lambda value, more=0: points(value, naming, more),
         span=range_of,
         written=lambda span, more=0: span.written(naming, more),
-        signed_points=lambda value: signed_number(naming.steps * value, naming.digits),
-        mean=lambda value, digits=2: naming.mean(value, digits).replace("-", "−"),
+        signed_points=partial(signed_points, naming=naming),
+        mean=lambda value, digits=2: mean_response(value, naming, digits),
         colours=COLOURS[naming.better],
         **_prediction_words(skill),
     )
@@ -270,11 +270,7 @@ def _times_words(report: ReportData) -> dict[int, str]:
     lines, naming = () if report.timeline is None else report.timeline.lines, report.naming
     return {
         line.number: "Over time. "
-        + " ".join(
-            f"{at.when}: {signed_number(naming.steps * at.tone, naming.digits)}."
-            for at in line.points
-            if at.tone is not None
-        )
+        + " ".join(f"{at.when}: {signed_points(at.tone, naming)}." for at in line.points if at.tone is not None)
         for line in lines
     }
 
@@ -298,8 +294,10 @@ def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
     means = ". ".join(
         f"{number(mean.predicted)} predicted: {number(mean.observed)} observed" for mean in prediction.means
     )
-    points = prediction.reliability
-    odds = ". ".join(f"{percent(point.probability)} predicted: {percent(point.happened)} happened" for point in points)
+    odds = ". ".join(
+        f"{percent(point.probability)} predicted: {percent(point.happened)} happened"
+        for point in prediction.reliability
+    )
     places = ". ".join(f"{bar.label}: {number(bar.value)}" for bar in prediction.pit)
     return {
         "agreement_words": f"{means}.",

@@ -28,7 +28,7 @@ from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Browse, Browser, Floats, ReportSettings
 from textsignal.report.values.documents import ReportTexts, sample
-from textsignal.report.values.wording import one_line, visible
+from textsignal.report.values.wording import mean_response, one_line, visible
 from textsignal.text import markup, sentences, tokenise, units
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.negations import NEGATIONS, negates
@@ -265,7 +265,7 @@ def documents_to_browse(reader: Reader, documents: ReportTexts, settings: Report
     kept = [parsed.of(row, stop) for row, stop in zip(rows.tolist(), stops, strict=True)]
     ends = [parsed.spans[chosen, 1].tolist() for chosen in kept]
     left = np.array([len(text) - stop for text, stop in zip(texts, stops, strict=True)], dtype="<u4")
-    means = (settings.naming.mean(mean, 1).replace("-", "−") for mean in documents.mean[rows].tolist())
+    means = (mean_response(mean, settings.naming, 1) for mean in documents.mean[rows].tolist())
     numbers, names = _groups(documents.groups, rows)
     columns = {
         "texts": packed_lines(map(_shown, map(documents.shown, rows.tolist()), stops, ends), NEXT_DOCUMENT),

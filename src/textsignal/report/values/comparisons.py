@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from textsignal.report.values.data import (
     TopicGroups,
 )
 from textsignal.report.values.documents import ReportTexts
-from textsignal.report.values.wording import cut, number, one_line, percent, signed_number
+from textsignal.report.values.wording import cut, number, one_line, percent, points, signed_points
 
 #: Most groups in the table, characters of a name, and groups on a card.
 SHOWN, NAME, ON_CARD = 25, 60, 3
@@ -121,20 +122,15 @@ def _overall(compared: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow
 
 
 def _facts(compared: GroupComparison, g: int, k: int, naming: Naming) -> str:
-    def points(value: float) -> str:
-        return number(naming.steps * value, naming.digits)
-
-    def change(value: float) -> str:
-        return signed_number(naming.steps * value, naming.digits)
-
+    plain, signed = partial(points, naming=naming), partial(signed_points, naming=naming)
     n, spoken = round(compared.documents[g]), round(compared.spoken[g, k])
     mentions = f"{spoken:,} of {n:,} texts speak of it, {compared.badly[g, k]:.0%} of them {naming.ways[0]}"
     return " ".join(
         (
             f"{mentions if spoken else f'None of {n:,} texts speaks of it'}.",
-            f"How: {_shrunk(compared.tone, g, k, change, points, naming.unit)}.",
+            f"How: {_shrunk(compared.tone, g, k, signed, plain, naming.unit)}.",
             f"How often: {_shrunk(compared.reach, g, k, percent, percent, '')}.",
-            f"Costs: {_shrunk(compared.lift, g, k, points, points, f'{naming.unit} of the average')}.",
+            f"Costs: {_shrunk(compared.lift, g, k, plain, plain, f'{naming.unit} of the average')}.",
         )
     )
 
@@ -221,10 +217,10 @@ def _thirds(trends: Trends | None) -> str:
 
 def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
     k = topic.number
-    points = []
+    line = []
     for g, name in enumerate(compared.names):
         spoken, tone, error = round(compared.spoken[g, k]), compared.tone.mean[g, k], compared.tone.error[g, k]
-        points.append(
+        line.append(
             Point(
                 when=str(name),
                 documents=round(compared.documents[g]),
@@ -237,19 +233,20 @@ def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, na
             )
         )
     if trends is None:
-        return Line(k, topic.label, "", "", 0.0, 0, tuple(points))
+        return Line(k, topic.label, "", "", 0.0, 0, tuple(line))
     how, often = trends.tone, trends.reach
     clear = naming.better * int(how.clear[k])
+    before, after = signed_points(how.before[k], naming), signed_points(how.after[k], naming)
     trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[clear]
     reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
     return Line(
         number=k,
         label=topic.label,
-        trend=f"{trend}: {_change(how.before[k], naming)}, then {_change(how.after[k], naming)} {naming.unit}",
+        trend=f"{trend}: {before}, then {after} {naming.unit}",
         reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
         change=float(how.after[k] - how.before[k]),
         clear=clear,
-        points=tuple(points),
+        points=tuple(line),
     )
 
 
@@ -274,7 +271,7 @@ def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[
     parts: list[str | Named] = []
     for line in sorted(lines, key=lambda line: -abs(line.change)):
         parts += [", "] if parts else []
-        parts += [Named(line.number, line.label), f" ({_change(line.change, naming)} {naming.unit})"]
+        parts += [Named(line.number, line.label), f" ({signed_points(line.change, naming)} {naming.unit})"]
     return [[*parts, f" {'is' if len(lines) == 1 else 'are'} spoken of {how} than before"]]
 
 
@@ -300,15 +297,11 @@ def _changed(topic: TopicCard, trends: Trends, naming: Naming) -> Sentence:
     k, change = topic.number, trends.tone
     facts = (
         f" is spoken of {'better' if naming.better * change.clear[k] > 0 else 'worse'} than before: on balance "
-        f"{_change(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
-        f"{_change(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
+        f"{signed_points(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
+        f"{signed_points(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
         f"{naming.steps * change.error[k]:.{naming.digits + 1}f})."
     )
     return Sentence((Named(k, topic.label), facts))
-
-
-def _change(value: float, naming: Naming) -> str:
-    return signed_number(naming.steps * value, naming.digits)
 
 
 def _caution(documents: ReportTexts, trends: Trends | None) -> str:

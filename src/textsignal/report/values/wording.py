@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from textsignal.insight.naming import Naming
+
 
 def one_line(text: str) -> str:
     r"""Put a text on one line without control characters, which break charts.
@@ -108,6 +110,21 @@ def signed_number(value: float, digits: int = 2) -> str:
     """
     written = number(value, digits)
     return f"+{written}" if value > 0 and set(written) & set("123456789") else written
+
+
+def points(value: float, naming: Naming, more: int = 0) -> str:
+    """Write a difference of means in steps of the response, with `more` digits than usual."""
+    return number(naming.steps * value, naming.digits + more)
+
+
+def signed_points(value: float, naming: Naming) -> str:
+    """Write a difference of means in steps of the response, with its sign."""
+    return signed_number(naming.steps * value, naming.digits)
+
+
+def mean_response(value: float, naming: Naming, digits: int = 2) -> str:
+    """Write a mean response with a typographic minus."""
+    return naming.mean(value, digits).replace("-", "−")
 
 
 def short_numbers(text: str) -> str:
