@@ -26,8 +26,8 @@ from textsignal.model import TextResponseModel
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.report.values.comparisons import responses_beside
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.others import responses_beside
 from textsignal.storage import write_names
 
 #: Options that each response's model has its own of.

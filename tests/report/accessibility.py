@@ -1,4 +1,4 @@
-"""What axe finds wrong with a page."""
+"""Accessibility faults of a page, by axe."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page

@@ -45,7 +45,7 @@ class Visit:
 
     def __post_init__(self) -> None:
         self.listeners: dict[str, Callable] = {
-            "console": lambda said: self.errors.append(f"{said.type}: {said.text}"),
+            "console": lambda message: self.errors.append(f"{message.type}: {message.text}"),
             "pageerror": lambda error: self.errors.append(str(error)),
             "request": lambda request: self.requests.append(request.url),
             "dialog": lambda dialog: self.errors.append(f"dialog: {dialog.message}"),

@@ -77,7 +77,7 @@ def rows_of(page):
     """Numbers of the documents that are shown, on all pages, from 0."""
     rows = []
     while True:
-        rows += [int(re.match(r"Row ([\d,]+)", said)[1].replace(",", "")) - 1 for said in footers(page)]
+        rows += [int(re.match(r"Row ([\d,]+)", footer)[1].replace(",", "")) - 1 for footer in footers(page)]
         if not page.locator("#found-pages").is_visible():
             return rows
         onwards = page.locator("#found-pages button[data-step='1']")
@@ -117,11 +117,11 @@ def test_every_text_is_shown_with_its_facts(page, models, name):
     quotes = page.locator("#found-texts blockquote").all()
     for i, quote in enumerate(quotes):
         assert quote.locator("p").text_content() == REVIEWS.texts[i]
-        said = quote.locator("footer").text_content()
-        assert said.startswith(f"Row {i + 1}. Rating: {REVIEWS.ratings[i]:g}, predicted {means[i]:.1f}. ")
+        footer = quote.locator("footer").text_content()
+        assert footer.startswith(f"Row {i + 1}. Rating: {REVIEWS.ratings[i]:g}, predicted {means[i]:.1f}. ")
         day, group = str(DATES[i])[:10], GROUPS.iloc[i]
-        assert (f"{day}." in said) == (i % 7 > 0)
-        assert pd.isna(group) or f"{group}." in said
+        assert (f"{day}." in footer) == (i % 7 > 0)
+        assert pd.isna(group) or f"{group}." in footer
     page.fill(WORDS, REVIEWS.texts[-1])
     assert footers(page)[-1].startswith(f"Row {N}, held out. ")
 
@@ -241,9 +241,9 @@ def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page_of_them
     names = models["themes"].topics().set_index("topic")["label"]
     first = page.locator("#found-texts .said").first
     first.hover()
-    said = page.inner_text("#said")
-    assert said.startswith(f"{names[int(reading.places[0].argmax())]}: ")
-    assert said.endswith(" stars")
+    tooltip = page.inner_text("#said")
+    assert tooltip.startswith(f"{names[int(reading.places[0].argmax())]}: ")
+    assert tooltip.endswith(" stars")
     page.mouse.move(0, 0)
     assert not page.locator("#said").is_visible()
     first.focus()

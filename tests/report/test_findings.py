@@ -1,14 +1,17 @@
-"""Findings: the largest lifts and worths are named, nothing else is, and doubts are said."""
+"""Findings: what to fix and keep, how doubts are stated, which themes are unstable, and what looks wrong."""
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS
 
 from textsignal.insight.findings import NOTHING, TO_FIX, TO_KEEP
+from textsignal.report.page.render import render
 from textsignal.report.values.data import Named
-from textsignal.report.values.findings import findings
+from textsignal.report.values.findings import MANY, NAMED, findings, unstable
 from textsignal.report.values.prepare import prepare
+from textsignal.uncertainty.stability import STABLE
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
@@ -29,7 +32,7 @@ def found(report, lifts=None, worths=None, settings=SETTINGS, **changed):
 
 
 def named(sentences):
-    return [part.number for said in sentences for part in said.parts if isinstance(part, Named)]
+    return [part.number for sentence in sentences for part in sentence.parts if isinstance(part, Named)]
 
 
 WORDS = {"raises": ("quiet", "warm"), "lowers": ("loud", "cold")}
@@ -37,34 +40,34 @@ WORDS = {"raises": ("quiet", "warm"), "lowers": ("loud", "cold")}
 
 def test_what_to_fix_is_the_largest_lift_and_what_to_keep_the_largest_worth_of_the_others(report):
     numbers = [topic.number for topic in report.topics]
-    said = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.5, 0.1, 0.2, 0.2, 0.8, 0.7], **WORDS)
-    assert named(said.to_fix) == numbers[:TO_FIX]
-    assert named(said.to_keep) == [numbers[4], numbers[5]][:TO_KEEP]
-    assert named([said.conclusion]) == [numbers[0], numbers[4]]
+    result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.5, 0.1, 0.2, 0.2, 0.8, 0.7], **WORDS)
+    assert named(result.to_fix) == numbers[:TO_FIX]
+    assert named(result.to_keep) == [numbers[4], numbers[5]][:TO_KEEP]
+    assert named([result.conclusion]) == [numbers[0], numbers[4]]
 
 
 def test_a_strength_is_not_fixed_first(report):
     numbers = [topic.number for topic in report.topics]
-    said = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.9, 0.1, 0.1, 0.1, 0.1, 0.0], **WORDS)
-    assert named(said.to_fix) == numbers[1:4]
-    assert named(said.to_keep)[0] == numbers[0]
+    result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.9, 0.1, 0.1, 0.1, 0.1, 0.0], **WORDS)
+    assert named(result.to_fix) == numbers[1:4]
+    assert named(result.to_keep)[0] == numbers[0]
 
 
 def test_what_is_only_judged_comes_last(report):
     numbers = [topic.number for topic in report.topics]
     judged = replace(report.topics[0], raises=("great", "love"), lowers=("worst", "not good"))
     others = [replace(topic, **WORDS) for topic in report.topics[1:]]
-    said = found(replace(report, topics=(judged, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
-    assert named(said.to_fix) == numbers[1:4]
+    result = found(replace(report, topics=(judged, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
+    assert named(result.to_fix) == numbers[1:4]
     telling = replace(judged, lowers=("worst", "not good", "loud", "cold"))
-    said = found(replace(report, topics=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
-    assert named(said.to_fix) == numbers[:3]
-    assert "badly (loud, cold)." in str(said.to_fix[0])
+    result = found(replace(report, topics=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
+    assert named(result.to_fix) == numbers[:3]
+    assert "badly (loud, cold)." in str(result.to_fix[0])
 
 
 def test_a_finding_says_reach_tone_means_and_what_would_change(report):
-    said = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], **WORDS, mean_response=3.14, mean_elsewhere=4.0)
-    topic, sentence = report.topics[0], str(said.to_fix[0])
+    result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], **WORDS, mean_response=3.14, mean_elsewhere=4.0)
+    topic, sentence = report.topics[0], str(result.to_fix[0])
     assert sentence.startswith(
         f"“{topic.label}”: {topic.reach:.0%} of texts speak of it, {topic.badly:.0%} of them badly"
     )
@@ -76,9 +79,9 @@ def test_a_finding_says_reach_tone_means_and_what_would_change(report):
 
 @pytest.mark.parametrize("value", [0.0, NOTHING * 0.99])
 def test_nothing_is_made_of_a_topic_that_moves_nothing(report, value):
-    said = found(report, [value] * 6, [value] * 6)
-    assert said.to_fix == said.to_keep == ()
-    assert str(said.conclusion) == f"No {report.noun} moves the Rating."
+    result = found(report, [value] * 6, [value] * 6)
+    assert result.to_fix == result.to_keep == ()
+    assert str(result.conclusion) == f"No {report.noun} moves the Rating."
 
 
 @pytest.mark.parametrize(
@@ -86,18 +89,18 @@ def test_nothing_is_made_of_a_topic_that_moves_nothing(report, value):
 )
 def test_sentences_hold_for_any_name_and_unit(report, name, shown):
     settings = replace(SETTINGS, response_name=name, unit="units")
-    said = found(report, [0.6] * 6, settings=settings, mean_response=3.1, mean_elsewhere=4.0)
-    assert f"the average {shown} is 3.1 instead of 4.0" in str(said.to_fix[0])
-    assert f"differences in the {shown}:" in str(said.trust[0])
-    assert "units higher." in str(said.to_fix[0])
+    result = found(report, [0.6] * 6, settings=settings, mean_response=3.1, mean_elsewhere=4.0)
+    assert f"the average {shown} is 3.1 instead of 4.0" in str(result.to_fix[0])
+    assert f"differences in the {shown}:" in str(result.trust[0])
+    assert "units higher." in str(result.to_fix[0])
 
 
 def test_doubts_are_said(report):
     assert found(report).warnings == report.findings.warnings
     doubts = {"training": "few texts", "copies": "copies of others", "leaked": "in training too"}
     for name, words in doubts.items():
-        said = found(report, **{name: 40})
-        assert any(words in warning for warning in said.warnings)
+        result = found(report, **{name: 40})
+        assert any(words in warning for warning in result.warnings)
         assert not any(words in warning for warning in found(report, **{name: 0}).warnings)
 
 
@@ -107,3 +110,79 @@ def test_held_out_skill_is_said_in_words_and_numbers(report):
     assert f"{max(ours.r2, 0):.0%}" in trust
     assert "100 texts it had not seen" in trust
     assert f"{ours.rmse:.2f} stars" in trust
+
+
+@pytest.fixture(scope="module")
+def themes_report(models):
+    return prepare(models["themes"], models["themes"].read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
+
+
+def cards_of(report, *shares):
+    return [replace(card, stability=share) for card, share in zip(report.topics, shares, strict=True)]
+
+
+def test_themes_of_a_report_on_the_training_texts_are_checked(themes_report, models):
+    assert all(0 <= card.stability <= 1 for card in themes_report.topics)
+    other = prepare(models["themes"], models["themes"].read(REVIEWS.texts[:50]), REVIEWS.ratings[:50])
+    assert all(card.stability is None for card in other.topics)
+    topics = prepare(models["predictive"], models["predictive"].read(REVIEWS.texts), REVIEWS.ratings)
+    assert all(card.stability is None for card in topics.topics)
+
+
+def test_a_warning_names_the_unstable_in_the_order_of_the_cards(themes_report):
+    names = [f"“{card.label}”" for card in themes_report.topics]
+    assert unstable(cards_of(themes_report, *[1.0] * 6)) is None
+    assert unstable(cards_of(themes_report, *[None] * 6)) is None
+    assert unstable(cards_of(themes_report, 1, 1, STABLE, 1, 1, 1)) is None
+    one = unstable(cards_of(themes_report, 1, 1, 0.4, 1, 1, 1))
+    assert one == f"{names[2]} is cut differently in other samples of these texts: read it with care."
+    two = unstable(cards_of(themes_report, 1, 0.2, 1, 1, 1, 0))
+    assert two.startswith(f"{names[1]} and {names[5]} are cut differently in other samples of these texts: read them")
+
+
+def test_many_are_counted_and_fewer_themes_advised(themes_report):
+    warning = unstable(cards_of(themes_report, *[0.0] * 6))
+    assert warning.count("“") == NAMED
+    assert f"and {6 - NAMED} more are" in warning
+    assert warning.endswith("Fewer themes may be steadier.")
+    assert "steadier" not in unstable(cards_of(themes_report, 0, *[1] * 5))
+    assert 1 / 6 < MANY <= 2 / 6
+
+
+def test_the_page_marks_the_cards_of_unstable_themes(themes_report):
+    page = render(replace(themes_report, topics=tuple(cards_of(themes_report, 0.25, 1, 1, 1, 0, 1))))
+    assert page.count('class="unstable"') == 2
+    assert "in 1 of 4 models of other samples" in page
+    plain = render(replace(themes_report, topics=tuple(cards_of(themes_report, *[None] * 6))))
+    assert 'class="unstable"' not in plain
+    assert "Comes back" not in plain
+
+
+TITLE = "What to look at before you trust this"
+
+
+@pytest.fixture(scope="module")
+def reading(models):
+    return models["themes"].read(REVIEWS.texts)
+
+
+def test_clean_data_have_no_such_section(models, reading):
+    report = prepare(models["themes"], reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
+    assert report.checks == ()
+    assert TITLE not in render(report)
+
+
+def test_what_looks_wrong_is_listed_as_written_and_linked(models, reading):
+    hotels = pd.Series([f"<{'low' if rating < 4 else 'high'}>" for rating in REVIEWS.ratings], name="hotel")
+    report = prepare(models["themes"], reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=hotels)
+    assert "residuals" in {finding.check for finding in report.checks}
+    page = render(report)
+    assert page.count(TITLE) == 1
+    assert 'href="#checks"' in page
+    assert "&lt;low&gt;" in page
+    assert "<low>" not in page
+
+
+def test_too_few_responses_are_not_checked(models, reading):
+    few = pd.Series(REVIEWS.ratings, dtype=float).where(pd.Series(range(len(REVIEWS.ratings))) < 20)
+    assert prepare(models["themes"], reading, few, None, SETTINGS).checks == ()

@@ -1,4 +1,4 @@
-"""What a report says of groups and time, against the documents themselves."""
+"""Groups and time in a report, checked against the documents themselves."""
 
 import altair as alt
 import numpy as np
@@ -10,8 +10,8 @@ from textsignal.insight.groups import compare_groups
 from textsignal.insight.periods import trends_of
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import check_no_texts, render
+from textsignal.report.values.comparisons import NAME, SHOWN
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.groups import NAME, SHOWN
 from textsignal.report.values.prepare import prepare
 
 #: Every third review in one of three hotels.

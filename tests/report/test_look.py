@@ -1,4 +1,4 @@
-"""How the page looks, measured in a real browser: sizes of type and targets, what is in sight, what is on paper."""
+"""Looks of the page, measured in a real browser: sizes of type and targets, what is in sight, what is on paper."""
 
 import re
 from dataclasses import replace

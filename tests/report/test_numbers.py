@@ -8,14 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.families import Binomial
+from textsignal.report.page.charts import scale_ticks
 from textsignal.report.values.bins import bins_of_levels
-from textsignal.report.values.formats import signed_number
-from textsignal.report.values.numbers import (
-    length_bars,
-    scale_ticks,
-    sizes,
-)
-from textsignal.report.values.wording import visible
+from textsignal.report.values.documents import length_bars, sizes
+from textsignal.report.values.wording import signed_number, visible
 
 STARS = Binomial(4, 1)
 

@@ -175,8 +175,8 @@ def test_the_text_around_a_sentence_is_one_click_away(visit, reports):
     around = page.locator(".around").first
     assert not around.locator("p").is_visible()
     around.locator("summary").click()
-    said = around.locator("xpath=..").locator("> p").inner_text()
-    assert around.locator("mark.here").inner_text() == said
+    quoted = around.locator("xpath=..").locator("> p").inner_text()
+    assert around.locator("mark.here").inner_text() == quoted
 
 
 def test_findings_lead_to_their_cards(page):
@@ -306,7 +306,7 @@ def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile):
     page.click("#open-all")
     page.fill("#try-text", "lovely " + HOSTILE.encode("utf-8", "replace").decode())
     page.wait_for_selector("#try-result:visible")
-    if kind == "predictive":  # so little else is said here that themes have no bars
+    if kind == "predictive":  # texts mention too little else for themes to have bars
         page.hover(f"{BARS} >> nth=0", force=True)
         page.wait_for_selector("#vg-tooltip-element.visible")
     assert page.evaluate("window.hacked") is None

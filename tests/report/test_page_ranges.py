@@ -1,4 +1,4 @@
-"""Ranges on the page: beside every number, with what they are, and only where they were asked for."""
+"""Ranges on the page: next to every number, explained, and only if requested."""
 
 from dataclasses import replace
 
@@ -51,11 +51,11 @@ def test_cards_have_the_ranges_of_their_own_themes(report, effects):
 
 
 def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
-    said = " ".join(report.ranges.said)
+    explained = " ".join(report.ranges.sentences)
     for words in ("95% confidence intervals", "each theme by itself", "all 6 themes judged together", "Holm", "5%"):
-        assert words in said
-    assert "the same hotel are taken to depend on each other" in said
-    assert "themes as they are; “comes back” on the cards says" in said
+        assert words in explained
+    assert "the same hotel are taken to depend on each other" in explained
+    assert "themes as they are; “comes back” on the cards says" in explained
     assert "middle of its range" in report.ranges.note
     assert ("Ranges", f"95%. {effects.method}") in report.settings
 
@@ -86,14 +86,14 @@ def test_ranges_in_the_chart_lie_on_the_side_of_their_bars(report, lower):
 
 
 def test_the_conclusion_is_of_what_is_clear(report):
-    def said(**changed):
+    def changed_findings(**changed):
         cards = [replace(card, lift=0.1 * place, worth=0.0, **changed) for place, card in enumerate(report.topics)]
         cards[-1] = replace(cards[-1], lift_clear=False)
         return cards, findings(cards, report.documents, report.prediction, SETTINGS, "theme")
 
-    cards, found = said(lift_clear=True, lift_low=0.1, lift_high=0.2)
+    cards, found = changed_findings(lift_clear=True, lift_low=0.1, lift_high=0.2)
     assert str(found.conclusion) == f"“{cards[-2].label}” costs most of what is clear: 0.40 stars (0.10 to 0.20)"
-    _, found = said(lift_clear=False)
+    _, found = changed_findings(lift_clear=False)
     assert str(found.conclusion) == "No theme clearly moves the Rating."
     assert found.titles[0] == "What to fix first: none of these is clear"
 

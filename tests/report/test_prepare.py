@@ -1,4 +1,4 @@
-"""What a report says, checked against the model and the documents themselves."""
+"""Content of a report, checked against the model and the documents themselves."""
 
 import base64
 import zlib
@@ -11,7 +11,7 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 from textsignal import JBNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
-from textsignal.report.values.evidence import TEXT_CAP, excerpt, segments, topic_marks
+from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, topic_marks
 from textsignal.report.values.prepare import prepare
 from textsignal.text.masking import masked_characters
 
@@ -272,7 +272,7 @@ def test_training_skill_far_above_held_out_skill_is_warned_of(models):
     ratings[N_TRAINING:] = np.random.default_rng(0).permutation(ratings[N_TRAINING:])
     warnings.append(" ".join(prepare(model, reading, ratings, HELD_OUT).findings.warnings))
     warnings.append(" ".join(prepare(model, reading, ratings).findings.warnings))
-    assert [far_above in said for said in warnings] == [False, True, False]
+    assert [far_above in warning for warning in warnings] == [False, True, False]
 
 
 def test_without_training_documents_there_are_no_baselines(model):

@@ -124,7 +124,7 @@ def test_a_text_that_is_tried_has_the_numbers_of_python(kind, opened):
 
 
 def ends_with(kind, model):
-    """What is said last of the first text: a chance, or an interval."""
+    """Return the last sentence on the first text: a chance, or an interval."""
     eta = model.predictions(TEXTS[:1]).eta
     if kind == "bernoulli":
         return "Chance of response 1 rather than 0."
@@ -166,15 +166,15 @@ def test_sentences_speak_of_the_response_in_question(kind):
     here, elsewhere = (
         f"{mean:.0%}" if share else f"{mean:.1f}" for mean in (first.mean_response, first.mean_elsewhere)
     )
-    said = str(report.findings.to_fix[0])
-    assert here == elsewhere or f"{average} is {here} instead of {elsewhere}." in said
-    assert f"would be {change} {unit} higher." in said
+    sentence = str(report.findings.to_fix[0])
+    assert here == elsewhere or f"{average} is {here} instead of {elsewhere}." in sentence
+    assert f"would be {change} {unit} higher." in sentence
     most = max(topic.lift for topic in report.topics)
     amount = f"{100 * most:.1f} {unit}" if share else f"{most:.2f} {unit}"
     assert f"costs most: {amount}" in str(report.findings.conclusion)
     assert ("typically off by" in str(report.findings.trust[0])) != share
     drivers = model.drivers(texts=REVIEWS.texts, responses=fitted(kind)[1])
-    assert drivers.findings().to_fix[0] == said
+    assert drivers.findings().to_fix[0] == sentence
 
 
 @pytest.mark.parametrize("kind", CALLED)
@@ -206,8 +206,8 @@ def test_where_less_is_better_everything_is_turned_round(kind):
         assert (topic.raises, topic.lowers) == (other.raises, other.lowers)
         assert [group.quotes for group in topic.evidence] != [group.quotes for group in other.evidence]
     assert [topic.lift for topic in turned.topics] == sorted((topic.lift for topic in turned.topics), reverse=True)
-    assert all(" lower." in str(said) and " badly" in str(said) for said in turned.findings.to_fix)
-    assert all(" higher." in str(said) and " well" in str(said) for said in turned.findings.to_keep)
+    assert all(" lower." in str(sentence) and " badly" in str(sentence) for sentence in turned.findings.to_fix)
+    assert all(" higher." in str(sentence) and " well" in str(sentence) for sentence in turned.findings.to_keep)
     rows = chart_specs(turned)["drivers"]["data"]["values"]
     assert all(row["value"] >= 0 for row in rows if row["side"] == "costs")
     page = render(turned)

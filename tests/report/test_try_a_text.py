@@ -49,8 +49,8 @@ def opened(tabs, reports):
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive", "words", "joint"])
-def said(request, opened, models):
-    """What the page says of the texts, and the model in Python."""
+def tried(request, opened, models):
+    """Return the page's results for the texts, and the model in Python."""
     found = opened(request.param).evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
     return found, models[request.param]
 
@@ -60,8 +60,8 @@ def explained(model, text):
     return model.explain(text)
 
 
-def test_predictions_are_those_of_python(said):
-    page, model = said
+def test_predictions_are_those_of_python(tried):
+    page, model = tried
     python = model.predictions(TEXTS)
     assert len(page) == 200
     np.testing.assert_allclose([text["mean"] for text in page], python.mean, rtol=0, atol=1e-6)
@@ -74,8 +74,8 @@ def test_predictions_are_those_of_python(said):
     np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
 
 
-def test_contributions_are_those_of_python_and_add_up(said):
-    page, model = said
+def test_contributions_are_those_of_python_and_add_up(tried):
+    page, model = tried
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
         by_topic = explained(model, text).topics.set_index("topic")["contribution"].sort_index()
         np.testing.assert_allclose(found["contributions"], by_topic, rtol=0, atol=1e-6)
@@ -84,8 +84,8 @@ def test_contributions_are_those_of_python_and_add_up(said):
         np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
 
 
-def test_points_are_those_of_python_and_add_up_to_the_prediction(said):
-    page, model = said
+def test_points_are_those_of_python_and_add_up_to_the_prediction(tried):
+    page, model = tried
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
         expected = explained(model, text)
         assert found["slope"] == pytest.approx(expected.slope, abs=1e-6)
@@ -94,9 +94,9 @@ def test_points_are_those_of_python_and_add_up_to_the_prediction(said):
         assert found["baselineMean"] + points == pytest.approx(found["mean"], abs=1e-9)
 
 
-@pytest.mark.parametrize("said", ["themes"], indirect=True)
-def test_sentences_are_those_of_python(said):
-    page, model = said
+@pytest.mark.parametrize("tried", ["themes"], indirect=True)
+def test_sentences_are_those_of_python(tried):
+    page, model = tried
     for text, found in zip(TEXTS, page, strict=True):
         sentences = explained(model, text).sentences
         assert [sentence["topic"] for sentence in found["sentences"]] == sentences["topic"].tolist()
@@ -110,9 +110,9 @@ def test_sentences_are_those_of_python(said):
         np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("said", ["themes"], indirect=True)
-def test_words_under_a_negation_are_those_of_python(said):
-    page, model = said
+@pytest.mark.parametrize("tried", ["themes"], indirect=True)
+def test_words_under_a_negation_are_those_of_python(tried):
+    page, model = tried
     texts = model.read(TEXTS).sentences.texts
     here = [word for found in page for sentence in found["sentences"] for word in sentence["words"]]
     assert [word["name"] for word in here] == [texts.words[code] for code in texts.codes]
@@ -155,10 +155,10 @@ def test_soups_of_signs_are_read_as_in_python(opened, models):
     np.testing.assert_allclose(eta, models["themes"].predictions(soup).eta, rtol=0, atol=1e-6)
 
 
-# What speaking of a theme does is no word's.
-@pytest.mark.parametrize("said", ["predictive", "words", "joint"], indirect=True)
-def test_words_share_what_their_topics_contribute(said):
-    for found in said[0]:
+# The effect of mentioning a theme does not belong to a word.
+@pytest.mark.parametrize("tried", ["predictive", "words", "joint"], indirect=True)
+def test_words_share_what_their_topics_contribute(tried):
+    for found in tried[0]:
         if not found["unknown"]:
             by_topic = np.sum([term["byTopic"] for term in found["terms"]], axis=0)
             with_words = np.abs(by_topic) > 0

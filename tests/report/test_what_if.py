@@ -1,4 +1,4 @@
-"""What if a word were not there: words are clicked away, and all numbers are those of the text without them."""
+"""Words removed by a click: all numbers are those of the text without them."""
 
 import re
 from functools import cache

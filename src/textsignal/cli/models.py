@@ -69,7 +69,7 @@ def one_model(
 
 def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel:
     """The one model that was asked for; an error where there are several."""
-    from textsignal.report.values.others import NOUNS
+    from textsignal.report.values.comparisons import NOUNS
 
     if len(found) > 1:
         noun = noun_of(found)

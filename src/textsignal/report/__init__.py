@@ -1,4 +1,4 @@
-"""The page people open: numbers from `values`, one self-contained HTML file from `page`.
+"""Report: content from `values`, one self-contained HTML file from `page`.
 
-Nothing is imported here: charts are slow to import, and most commands need none.
+Nothing is imported here: charts are slow to import, and most commands do not need them.
 """

@@ -18,8 +18,8 @@ from textsignal.errors import InputError, RowsError
 from textsignal.families.auto import AUTO
 from textsignal.insight.naming import Naming
 from textsignal.insight.table import with_lists_as_text
+from textsignal.report.values.comparisons import page_names, responses_beside
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.others import page_names, responses_beside
 from textsignal.several import TextResponsesModel, stacked
 from textsignal.workflow.analyse import Analysis, analysis_of, without_nan
 from textsignal.workflow.used import range_of, response_in, use_rows

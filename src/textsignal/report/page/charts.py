@@ -1,50 +1,50 @@
-"""The charts of a report, as Altair makes them."""
+"""Charts of a report, by Altair, in the colours of the page, which follow light and dark."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import altair as alt
+import numpy as np
+import vl_convert
 
 from textsignal.insight.groups import FEW
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, is_clear, range_of
-from textsignal.report.page.chart_style import (
-    ACCENT,
-    DOWN,
-    INK,
-    LINE,
-    MUTED,
-    QUIET,
-    UP,
-    Layers,
-    Spec,
-    axis,
-    lines,
-    names_axis,
-    rule,
-    spec_of,
+from textsignal.report.values.bins import nice_step
+from textsignal.report.values.data import (
+    Agreement,
+    Bar,
+    Line,
+    Point,
+    Prediction,
+    ReportData,
+    Timeline,
+    TopicCard,
 )
-from textsignal.report.values.beside_data import Line, Point, Timeline
-from textsignal.report.values.data import Agreement, Bar, Prediction, ReportData, TopicCard
-from textsignal.report.values.formats import count, number, percent, signed_number
-from textsignal.report.values.numbers import scale_ticks
+from textsignal.report.values.wording import count, number, percent, signed_number, signed_points
 
-#: Pixels of a topic's row, with two lines of a name.
-ROW = 34
-#: Pixels of a number at the end of a bar.
-NUMBER_WIDTH = 48
-#: How strong bars are of what is not clear; pixels by which ranges are above and below the middle of their bars.
+Spec = dict[str, Any]
+#: Altair's type of layered charts.
+Layers: TypeAlias = alt.LayerChart | alt.FacetChart
+#: Colours that the style sheet defines.
+INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
+UP, DOWN = "var(--up)", "var(--down)"
+#: Height in pixels of a topic's row, with two lines of a name, and of a line over time.
+ROW, TIME = 34, 110
+#: Width in pixels of a number at the end of a bar; largest widths of labels and titles of an axis.
+NUMBER_WIDTH, LABEL_WIDTH, TITLE_WIDTH = 48, 210, 320
+#: Opacity of bars that are not clear; pixels by which ranges are above and below the middle of their bars.
 PALE, APART = 0.4, 3
-#: Pixels of a line over time.
-TIME = 110
-#: Bars in the order that the page gives them.
+#: Most ticks of an axis of the response.
+MOST_TICKS = 11
+#: Bars in the order of the page.
 _BY_PLACE = alt.EncodingSortField("place", op="min")
 
 
 def chart_specs(report: ReportData) -> dict[str, Spec]:
-    """Name -> Vega-Lite specification, the data inside."""
+    """Return name -> Vega-Lite specification with its data."""
     charts: dict[str, alt.Chart | Layers] = {
         "drivers": drivers_chart(report.topics, report.naming),
         "responses": bars_chart(report.documents.responses, report.naming.noted, "share of texts", "%"),
@@ -66,10 +66,10 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 
 
 def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
-    """What topics cost and what they bring, as they move the average; the numbers at the ends of the bars.
+    """Draw what topics cost and bring the average, with numbers at the ends of the bars.
 
-    What they cost is to the left, unless less is better. Where ranges are known, thin lines show them, and bars of what
-    is not clear are pale. The page sorts it by `place`.
+    Costs are to the left, unless less is better. Thin lines are ranges, and bars that are not clear are pale. The page
+    sorts the chart by `place`.
     """
     rows = [
         _about(topic) | {"place": place} | bar for place, topic in enumerate(topics) for bar in _drivers(topic, naming)
@@ -106,10 +106,8 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
 
 
 def _drivers(topic: TopicCard, naming: Naming) -> list[dict[str, Any]]:
-    """Two bars, what a topic costs and brings: with ranges, which are nothing where none is known.
-
-    end : where the number stands, beyond the bar and all that crosses 0 towards it.
-    """
+    """Bars of the cost and gain of a topic; without ranges, low and high are the value."""
+    # The number stands at `end`, beyond the bar and all that crosses 0 towards it.
     bars = []
     for measure, side in zip(MEASURES, ("costs", "brings"), strict=True):
         step = naming.better * naming.steps * (-1 if side == "costs" else 1)
@@ -135,7 +133,7 @@ def _drivers(topic: TopicCard, naming: Naming) -> list[dict[str, Any]]:
 
 
 def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.Chart:
-    """One bar per level."""
+    """Draw one bar per level."""
     rows = [
         {"label": bar.label, "value": bar.value, "words": percent(bar.value, 1), "place": place}
         for place, bar in enumerate(bars)
@@ -152,7 +150,7 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.C
 
 
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
-    """Histogram of text lengths."""
+    """Draw the histogram of text lengths."""
     rows = [_bar(bar) | {"words": count(bar.value)} for bar in bars]
     return (
         alt.Chart(_rows(rows), height=190)
@@ -169,7 +167,7 @@ def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
 
 
 def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
-    """Circles as large as there are documents, the line of perfect prediction, and means of tenths."""
+    """Draw circles sized by the number of documents, the line of perfect prediction, and means of tenths."""
     low, high = report.bins.low, report.bins.high
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
@@ -191,7 +189,7 @@ def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
 
 
 def reliability_chart(prediction: Prediction) -> Layers:
-    """Predicted probabilities against what happened, where that is known of more than a few cases."""
+    """Draw observed frequencies against predicted probabilities, of bins with enough cases."""
     rows = [
         {"probability": r.probability, "happened": r.happened}
         | {"said": percent(r.probability), "came": percent(r.happened), "cases": count(r.count)}
@@ -214,7 +212,7 @@ def reliability_chart(prediction: Prediction) -> Layers:
 
 
 def pit_chart(prediction: Prediction) -> Layers:
-    """Where responses fell in their predicted distributions."""
+    """Draw the histogram of the probability integral transform."""
     rows = [_bar(bar) | {"words": number(bar.value)} for bar in prediction.pit]
     bars = (
         alt.Chart(alt.Data(values=rows), height=230)
@@ -229,23 +227,17 @@ def pit_chart(prediction: Prediction) -> Layers:
     return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1)))
 
 
-def shown_labels(report: ReportData) -> list[str]:
-    """What the predicted distribution of a text is shown by: levels, or bins where there are none."""
-    if report.levels and len(report.levels) != len(report.bins.labels):
-        return [f"{level:g}" for level in report.levels]
-    return list(report.bins.labels)
-
-
 def levels_chart(report: ReportData) -> alt.Chart:
-    """Predicted distribution of one text; the page fills in the values."""
-    chart = bars_chart(
-        [Bar(label, 0, 0, 0.0) for label in shown_labels(report)], report.naming.noted, "probability", "%"
-    )
-    return chart.properties(height=160)
+    """Draw the predicted distribution of one text, over levels or bins; the page fills in the values."""
+    labels = report.bins.labels
+    if report.levels and len(report.levels) != len(labels):
+        labels = tuple(f"{level:g}" for level in report.levels)
+    bars = [Bar(label, 0, 0, 0.0) for label in labels]
+    return bars_chart(bars, report.naming.noted, "probability", "%").properties(height=160)
 
 
 def contributions_chart(naming: Naming, noun: str) -> Layers:
-    """Topics' contributions to one prediction; the page fills in the values."""
+    """Draw topics' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
         x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+~g", ticks=4)),
@@ -261,7 +253,7 @@ def contributions_chart(naming: Naming, noun: str) -> Layers:
 
 
 def _rows(rows: list[dict[str, Any]]) -> alt.Data:
-    """Data under the name by which the page changes them."""
+    """Data under the name by which the page updates them."""
     return alt.Data(values=rows, name="rows")
 
 
@@ -278,7 +270,7 @@ def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
 
 
 def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
-    """How one topic is spoken of over time, with its error; the scale is that of all topics."""
+    """Draw the tone of one topic over time with its error, on the scale of all topics."""
     when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
     low, high = (naming.steps * end for end in (timeline.low, timeline.high))
     digits = "+.1f" if high - low >= 0.3 else "+.2f"
@@ -305,13 +297,13 @@ def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
 
 
 def _at(point: Point, naming: Naming) -> dict[str, Any]:
-    """A point with as many digits as can be seen, and what its tooltip says."""
+    """Row of a point, rounded to visible digits, with its tooltip."""
     drawn = {name: getattr(point, name) for name in ("tone", "low", "high")}
     return {
         **{name: None if value is None else round(naming.steps * value, 4) for name, value in drawn.items()},
         "when": point.when,
         "few": point.few,
-        "said": "–" if point.tone is None else signed_number(naming.steps * point.tone, naming.digits),
+        "said": "–" if point.tone is None else signed_points(point.tone, naming),
         "share": percent(point.reach),
         "texts": count(point.spoken),
     }
@@ -341,3 +333,84 @@ def _counts() -> list[alt.Tooltip]:
         alt.Tooltip("seen:N", title="observed"),
         alt.Tooltip("texts:N", title="texts"),
     ]
+
+
+def scale_ticks(levels: Sequence[float], low: float, high: float) -> list[float]:
+    """Return the ticks of an axis of the response: its levels, or at most MOST_TICKS round numbers on its scale.
+
+    Examples
+    --------
+    >>> scale_ticks((1, 1.5, 2), 1, 2), scale_ticks((0, 1), 0, 1)[:3], scale_ticks((), 81.5, 99)
+    ([1, 1.5, 2], [0.0, 0.1, 0.2], [82.0, 84.0, 86.0, 88.0, 90.0, 92.0, 94.0, 96.0, 98.0])
+    """
+    if 2 < len(levels) <= MOST_TICKS:
+        return list(levels)
+    step = nice_step((high - low) / (MOST_TICKS - 1))
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return [round(float(i * step), 12) + 0.0 for i in np.arange(first, last + 1)]  # + 0.0 : no negative zero
+
+
+def rule(color: str, *, dashed: bool = False) -> alt.Chart:
+    """Draw one line across a chart, at an x or y to be set."""
+    return alt.Chart(alt.Data(values=[{}])).mark_rule(color=color, strokeDash=[4, 4] if dashed else [])
+
+
+def axis(
+    title: str, number: str = "", *, grid: bool = True, ticks: int | None = None, values: Sequence[float] = ()
+) -> dict[str, Any]:
+    """Describe an axis: the format of its numbers, and an approximate number of ticks or their values."""
+    options: dict[str, Any] = {"title": title or None, "grid": grid, "labelAngle": 0, "labelLimit": LABEL_WIDTH}
+    options |= {"format": number} if number else {}
+    options |= {"tickCount": ticks} if ticks else {}
+    return options | ({"values": list(values)} if values else {})
+
+
+def names_axis() -> dict[str, Any]:
+    """Describe an axis of names, broken into lines by `lines`; longer names end in an ellipsis."""
+    # Break at spaces, after at most `letters` characters.
+    broken = r"split(trim(replace(datum.label, regexp('(.{1,' + letters + '})(\\s+|$)', 'g'), '$1\n')), '\n')"
+    shown = f"length({broken}) > lines ? split(join(slice({broken}, 0, lines), '\\n') + '…', '\\n') : {broken}"
+    # Lines are set below the first, which moves up by half a line for each.
+    rise = [{"test": f"min(lines, length({broken})) == {n}", "value": -7 * (n - 1)} for n in (2, 3)]
+    return axis("", grid=False) | {"labelExpr": shown, "labelOffset": {"condition": rise, "value": 0}}
+
+
+def lines() -> tuple[alt.Parameter, ...]:
+    """Return the parameters of names: letters per line and lines. The page sets more and shorter lines on a phone."""
+    return alt.param("letters", value=30), alt.param("lines", value=2)
+
+
+def spec_of(chart: alt.Chart | Layers) -> Spec:
+    """Return a specification as wide as its container, in the page's colours and font."""
+    axes = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": LINE,
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "titleLimit": TITLE_WIDTH,
+    }
+    config = {
+        "background": None,
+        "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+        "view": {"stroke": None},
+        "aria": False,  # The container describes the chart in words.
+        "mark": {"invalid": None},
+        "axis": axes,
+        "axisY": {"labelColor": INK},
+        "text": {"fontSize": 12},
+    }
+    size = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    # Validation takes most of the time, and tests do it.
+    spec: Spec = chart.to_dict(validate=False)
+    # Drop Altair's defaults for notebooks.
+    return {key: value for key, value in spec.items() if key != "config"} | size | {"config": config}
+
+
+def drawable(spec: Spec) -> Spec:
+    """Compile a specification to Vega, so that the browser does not have to."""
+    return dict(vl_convert.vegalite_to_vega(spec))

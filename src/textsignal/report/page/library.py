@@ -1,4 +1,4 @@
-"""The scripts that draw a report's charts in the browser, kept on disk: putting them together takes a second."""
+"""Vega as one script for the page, cached on disk because bundling takes a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import vl_convert
 
-#: Parts of Vega that the page's charts need, in the versions that vl-convert 1.9 holds; maps and networks stay out.
+#: Parts of Vega that the page's charts need, in the versions of vl-convert 1.9; without maps and networks.
 PARTS = {
     "vega-util@2.1.0": "{extend}",
     "vega-dataflow@6.1.0": "{transforms}",
@@ -35,17 +35,17 @@ SNIPPET = "\n".join(
 
 @cache
 def library() -> str:
-    """What draws Vega's charts, in one script: half the size of Vega, Vega-Lite and Vega-Embed."""
+    """Return Vega in one script, half the size of Vega, Vega-Lite and Vega-Embed."""
     folder = _cache_folder()
     if folder is None:
         return _bundle()
-    made_of = hashlib.sha256(SNIPPET.encode()).hexdigest()[:8]
-    file = folder / f"vega-{version('vl-convert-python')}-{made_of}.js"
-    kept = _read(file)
-    if kept is None:
-        kept = _bundle()
-        _keep(file, kept)
-    return kept
+    snippet = hashlib.sha256(SNIPPET.encode()).hexdigest()[:8]
+    file = folder / f"vega-{version('vl-convert-python')}-{snippet}.js"
+    script = _read(file)
+    if script is None:
+        script = _bundle()
+        _write(file, script)
+    return script
 
 
 def _bundle() -> str:
@@ -53,16 +53,16 @@ def _bundle() -> str:
 
 
 def _cache_folder() -> Path | None:
-    """Where programs of this user keep what they can make again; None where there is no such place."""
+    """Cache folder of the user; None if there is no home folder."""
     usual = {"win32": "AppData/Local", "darwin": "Library/Caches"}.get(sys.platform, ".cache")
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / usual) / "textsignal"
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # no home folder
         return None
 
 
 def _read(file: Path) -> str | None:
-    """The script in a file, whose first line is the digest of the rest; None where there is none or it is damaged."""
+    """Script in a file, whose first line is the digest of the rest; None if absent or damaged."""
     try:
         digest, _, script = file.read_bytes().decode("utf-8").partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -70,8 +70,8 @@ def _read(file: Path) -> str | None:
     return script if digest == _digest(script) else None
 
 
-def _keep(file: Path, script: str) -> None:
-    """Write a script for the next time, whole or not at all; where nothing can be written, it is made again then."""
+def _write(file: Path, script: str) -> None:
+    """Cache a script, whole or not at all; a cache that cannot be written is ignored."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
@@ -79,7 +79,7 @@ def _keep(file: Path, script: str) -> None:
             new.write_bytes(f"{_digest(script)}\n{script}".encode())
             new.replace(file)
     except OSError:
-        pass  # The cache saves a second and nothing else: a report is the same without it.
+        pass  # The cache only saves a second; the report does not depend on it.
 
 
 def _digest(script: str) -> str:

@@ -1,4 +1,4 @@
-"""From a report's values to one HTML file that loads nothing."""
+"""From the content of a report to one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,11 @@ from textsignal.insight.groups import FEW
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, range_of
 from textsignal.reading.observed import Reading
-from textsignal.report.page.chart_style import drawable
-from textsignal.report.page.charts import chart_specs
+from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
-from textsignal.report.values.browse_data import Browse
 from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.formats import count, number, percent, signed_number
 from textsignal.report.values.prepare import prepare
+from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_number, signed_points
 from textsignal.text.sentences import sentence_spans
 from textsignal.uncertainty.effect_table import EffectTable
 
@@ -39,12 +37,12 @@ SCRIPTS = (
     *("reading.js", "families.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
     *("marks.js", "try.js", "documents.js", "charts.js", "page.js", "groups.js"),
 )
-#: What colours of words say, where more of the response is better and where less is.
+#: Legend of the colours of words if more of the response is better, and if less is.
 COLOURS = {
     1: "Blue words raise the prediction, orange dotted ones lower it",
     -1: "Orange dotted words raise the prediction, blue ones lower it",
 }
-#: Columns of the table of topics: what they are sorted by, their title, and what it means.
+#: Columns of the table of topics: field to sort by, title and explanation.
 COLUMNS = (
     ("reach", "spoken of", "share of texts that speak of it"),
     ("badly", "badly", "share of these in which it lowers the prediction"),
@@ -53,11 +51,11 @@ COLUMNS = (
     ("lift", "costs", "by how much the average would rise if all that is bad were said neutrally"),
     ("worth", "brings", "by how much the average would fall if all that is good were said neutrally"),
 )
-#: Bars on a card that have room for a label each.
+#: Most bars on a card with a label each.
 LABELLED = 11
-#: Groups, and topics, in the table of groups that is printed.
+#: Most groups, and topics, in the printed table of groups.
 ON_PAPER = 12
-#: Words in a row that give a document away, where none may be shown; fewest words of a whole one, and of a sentence.
+#: Words in a row that identify a document if no texts may be displayed; fewest words of a document, and of a sentence.
 RUN, SHORTEST, SENTENCE = 8, 4, 6
 
 
@@ -74,7 +72,7 @@ def write_report(
     effects: EffectTable | None = None,
     force: bool = False,
 ) -> None:
-    """Write a report to `path`, whole or not at all; `force` replaces a file that is there."""
+    """Write a report to `path`, whole or not at all; `force` replaces an existing file."""
     with whole_file(Path(path), force=force) as file:
         report = prepare(model, reading, responses, held_out, settings, groups=groups, times=times, effects=effects)
         page = render(report)
@@ -84,7 +82,7 @@ def write_report(
 
 
 def render(report: ReportData) -> str:
-    """Lay a report out as one HTML file that holds all it needs.
+    """Lay a report out as one self-contained HTML file.
 
     Examples
     --------
@@ -97,30 +95,33 @@ def render(report: ReportData) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    scripts, naming = [library(), *map(_asset, SCRIPTS)], report.naming
+    scripts, naming, skill = [library(), *map(_asset, SCRIPTS)], report.naming, report.prediction
+    browse = report.browse
     return _template().render(
         report=report,
-        ours=_ours(report.prediction),
-        columns=_columns(report.naming),
+        ours=None if skill is None else skill.rows[0].held_out if skill.held_out else skill.rows[0].training,
+        columns=_columns(naming),
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
         model_data=Markup(_json(report.browser.model)),
-        documents_data=Markup(_json(_documents_data(report.browse))),
+        documents_data=Markup(
+            _json({} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns})
+        ),
         spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
         few=FEW,
         on_paper=ON_PAPER,
         groups_title=_groups_title(report),
         times_words=_times_words(report),
         response_words=_bars_words(report.documents.responses, "of texts"),
-        points=lambda value, more=0: number(naming.steps * value, naming.digits + more),
+        points=lambda value, more=0: points(value, naming, more),
         span=range_of,
-        written=lambda found, more=0: found.written(naming, more),
-        signed_points=lambda value: signed_number(naming.steps * value, naming.digits),
-        mean=lambda value, digits=2: naming.mean(value, digits).replace("-", "−"),
+        written=lambda span, more=0: span.written(naming, more),
+        signed_points=partial(signed_points, naming=naming),
+        mean=lambda value, digits=2: mean_response(value, naming, digits),
         colours=COLOURS[naming.better],
-        **_prediction_words(report.prediction),
+        **_prediction_words(skill),
     )
 
 
@@ -149,7 +150,7 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
 
 
 def _telling(text: str) -> Iterator[tuple[str, ...]]:
-    """Runs of words that give a text away."""
+    """Runs of words that identify a text."""
     words = _words(text)
     if _n_words(words) >= SHORTEST:
         yield from (tuple(words[start : start + RUN]) for start in range(0, max(len(words) - RUN, 0) + 1, RUN))
@@ -160,7 +161,7 @@ def _telling(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
-    """Words, and the commas between them."""
+    """Words and the commas between them."""
     return re.findall(r"\w+|,(?=\s)", text.lower())
 
 
@@ -169,7 +170,7 @@ def _n_words(words: Sequence[str]) -> int:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Nothing from outside, and no script but ours."""
+    """Content security policy: nothing from outside, and no scripts but these."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
@@ -179,7 +180,7 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def _columns(naming: Naming) -> list[tuple[str, str, str]]:
-    """Columns of the table of topics, in words that suit the response."""
+    """Columns of the table of topics, with titles that suit the response."""
     titles = dict(zip(("badly", "well"), naming.short_ways, strict=True))
     if naming.is_class:
         titles |= {"lift": "lowers", "worth": "raises"}
@@ -213,13 +214,8 @@ def _page_data(report: ReportData) -> dict[str, Any]:
     return data | {"id": hashlib.sha256(whole.encode()).hexdigest()[:16]}
 
 
-def _documents_data(browse: Browse | None) -> dict[str, Any]:
-    """What is read only when documents are looked through."""
-    return {} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns}
-
-
 def _json(value: Any) -> str:
-    """JSON that can stand inside a script element: no `<`, so that no tag begins or ends there."""
+    """JSON for a script element: without `<`, so that no tag begins or ends there."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -247,14 +243,8 @@ def _template() -> Any:
     return environment.get_template("page.html.j2")
 
 
-def _ours(prediction: Prediction | None) -> Any:
-    if prediction is None:
-        return None
-    return prediction.rows[0].held_out if prediction.held_out else prediction.rows[0].training
-
-
 def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]]:
-    """Bars of two histograms, one before the other: heights against the highest, and what is written there."""
+    """Bars of two histograms, one before the other: labels, and heights relative to the highest."""
     highest = max((bar.value for bar in (*here, *elsewhere)), default=0) or 1.0
     labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
     return [
@@ -269,28 +259,24 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
 
 
 def _groups_title(report: ReportData) -> str:
-    """What the section of groups and time is called."""
-    parts = [f"by {report.groups.name}"] if report.groups else []
-    title = " and ".join(parts + (["over time"] if report.timeline else []))
+    """Title of the section of groups and time."""
+    groups = [f"by {report.groups.name}"] if report.groups else []
+    title = " and ".join(groups + (["over time"] if report.timeline else []))
     return title[:1].upper() + title[1:]
 
 
 def _times_words(report: ReportData) -> dict[int, str]:
-    """Lines over time for those who cannot see them."""
+    """Lines over time, described for screen readers."""
     lines, naming = () if report.timeline is None else report.timeline.lines, report.naming
     return {
         line.number: "Over time. "
-        + " ".join(
-            f"{at.when}: {signed_number(naming.steps * at.tone, naming.digits)}."
-            for at in line.points
-            if at.tone is not None
-        )
+        + " ".join(f"{at.when}: {signed_points(at.tone, naming)}." for at in line.points if at.tone is not None)
         for line in lines
     }
 
 
 def _passing(report: ReportData) -> float | None:
-    """Of ordered levels, the first on the better side of the scale's middle; None where there are two, or none."""
+    """First level on the better side of the scale's middle; None with fewer than three levels."""
     if len(report.levels) < 3:
         return None
     middle, better = (report.levels[0] + report.levels[-1]) / 2, report.naming.better
@@ -302,14 +288,16 @@ def _bars_words(bars: Iterable[Bar], what: str) -> str:
 
 
 def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
-    """Charts of skill for those who cannot see them."""
+    """Charts of skill, described for screen readers."""
     if prediction is None:
         return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
     means = ". ".join(
         f"{number(mean.predicted)} predicted: {number(mean.observed)} observed" for mean in prediction.means
     )
-    points = prediction.reliability
-    odds = ". ".join(f"{percent(point.probability)} predicted: {percent(point.happened)} happened" for point in points)
+    odds = ". ".join(
+        f"{percent(point.probability)} predicted: {percent(point.happened)} happened"
+        for point in prediction.reliability
+    )
     places = ". ".join(f"{bar.label}: {number(bar.value)}" for bar in prediction.pit)
     return {
         "agreement_words": f"{means}.",

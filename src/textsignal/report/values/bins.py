@@ -1,4 +1,4 @@
-"""Stretches of the response that a report counts in: a level each, or equal ones."""
+"""Bins of the response: one for each level, or equal ones with round edges."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from textsignal.families import Family, level_probabilities
 from textsignal.report.values.data import Bar, Floats
-from textsignal.report.values.numbers import nice_step
 
-#: More levels than this are shown in this many bins; about so many bins of responses without levels.
+#: Most bins of responses with levels, and approximate number of bins of responses without.
 MOST_BARS, BARS = 21, 12
-#: Share of the largest, and of the smallest, responses that the last and first bins take without being wider.
+#: Share of the largest, and of the smallest, responses that go into the outer bins without widening them.
 OUTERMOST = 0.005
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Stretches of the response.
+    """Bins of the response.
 
-    labels : (bins,); edges : (bins + 1,) where each begins, and the last ends; what lies beyond is in the outer ones.
-    levels : (levels,) of the response, empty where it has none; whole : whether responses are whole numbers.
+    labels : (bins,); edges : (bins + 1,), where the outer bins also hold all that is beyond them.
+    levels : (levels,) of the response, empty if it has none; whole : True if responses are whole numbers.
     """
 
     labels: tuple[str, ...]
@@ -34,30 +33,27 @@ class Bins:
 
     @property
     def low(self) -> float:
-        """Where the scale begins."""
+        """Lower end of the scale."""
         return float(self.levels[0] if self.levels.size else self.edges[0])
 
     @property
     def high(self) -> float:
-        """Where the scale ends."""
+        """Upper end of the scale."""
         return float(self.levels[-1] if self.levels.size else self.edges[-1])
 
     def places(self, responses: Floats) -> NDArray[np.int64]:
-        """(documents,) the bin of each response, from 0."""
-        found = np.searchsorted(self.edges, responses, side="right") - 1
-        return np.clip(found, 0, len(self.labels) - 1)
+        """Return (documents,) the bin of each response, from 0; -1 if missing."""
+        places = np.clip(np.searchsorted(self.edges, responses, side="right") - 1, 0, len(self.labels) - 1)
+        return np.where(np.isnan(responses), -1, places)
 
     def bars(self, responses: Floats) -> tuple[Bar, ...]:
-        """Shares of responses in each bin; missing ones are left out."""
+        """Return the shares of responses in each bin, without missing ones."""
         known = responses[~np.isnan(responses)]
         shares = np.bincount(self.places(known), minlength=len(self.labels)) / max(known.size, 1)
-        return tuple(
-            Bar(label, float(low), float(high), float(share))
-            for label, low, high, share in zip(self.labels, self.edges[:-1], self.edges[1:], shares, strict=True)
-        )
+        return bars_of(self.labels, self.edges, shares)
 
     def chances(self, family: Family, eta: Floats) -> Floats:
-        """(documents, levels) probability of every level; (documents, bins) of every bin where there are none."""
+        """Return (documents, levels) probabilities of levels, or (documents, bins) of bins if there are no levels."""
         if self.levels.size:
             return level_probabilities(family, eta)
         inner = self.edges[1:-1] - (1 if self.whole else 0)
@@ -66,14 +62,14 @@ class Bins:
         return np.diff(np.concatenate([ends[0], below, ends[1]], axis=1), axis=1)
 
     def happened(self, responses: Floats) -> Floats:
-        """1 where `chances` are of what happened, else 0: the same shape."""
+        """Return 1 for the observed level or bin, else 0, in the shape of `chances`."""
         if self.levels.size:
             return (np.abs(responses[:, None] - self.levels) < 1e-9).astype(float)
         return (self.places(responses)[:, None] == np.arange(len(self.labels))).astype(float)
 
 
 def bins_of(family: Family, responses: Floats) -> Bins:
-    """A bin for each level; equal ones where there are many levels, or none: these have round edges.
+    """Make a bin for each level, or equal ones with round edges if there are many levels or none.
 
     Examples
     --------
@@ -94,7 +90,7 @@ def bins_of(family: Family, responses: Floats) -> Bins:
 
 
 def bins_of_levels(levels: Floats, names: Sequence[str] | None = None) -> Bins:
-    """Bins of responses with levels, in order; names : of levels that are text, for which numbers stand."""
+    """Make bins of a response with levels, in order; names : of levels that are text."""
     if levels.size <= MOST_BARS:
         middles = (levels[1:] + levels[:-1]) / 2
         outer = levels[0] - (middles[0] - levels[0]), levels[-1] + (levels[-1] - middles[-1])
@@ -105,7 +101,7 @@ def bins_of_levels(levels: Floats, names: Sequence[str] | None = None) -> Bins:
 
 
 def _of_counts(known: Floats) -> Bins:
-    """The last bin takes all larger counts too."""
+    """Bins of counts; the last holds all larger counts too."""
     longest = max(float(np.quantile(known, 1 - 2 * OUTERMOST, method="higher")), 1.0)
     width = max(1, round(nice_step(longest / BARS))) if longest > MOST_BARS else 1
     starts = np.arange(0, longest + 1, width, dtype=float)
@@ -124,3 +120,23 @@ def _of_numbers(known: Floats) -> Bins:
     labels = [f"{start:g} to {stop:g}" for start, stop in pairwise(edges)]
     labels[0], labels[-1] = f"below {edges[1]:g}", f"{edges[-2]:g} or more"
     return Bins(tuple(labels), edges, np.empty(0))
+
+
+def bars_of(labels: Sequence[str], edges: Floats, values: Floats) -> tuple[Bar, ...]:
+    """Make the bars of a histogram; labels, values : (bins,); edges : (bins + 1,)."""
+    return tuple(
+        Bar(label, float(low), float(high), float(value))
+        for label, low, high, value in zip(labels, edges[:-1], edges[1:], values, strict=True)
+    )
+
+
+def nice_step(rough: float) -> float:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least `rough`.
+
+    Examples
+    --------
+    >>> nice_step(3), nice_step(0.07), nice_step(20)
+    (5.0, 0.1, 20.0)
+    """
+    size = 10.0 ** np.floor(np.log10(rough))
+    return float(next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * (1 - 1e-9)))

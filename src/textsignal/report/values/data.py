@@ -1,11 +1,13 @@
-"""What a report says, as values: every number and sentence of the page, and nothing of how it looks."""
+"""Content of a report as frozen values: every number and sentence of the page, and nothing of its looks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.data.covariates.design import Design
@@ -16,18 +18,14 @@ from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
-    from textsignal.report.values.beside_data import GroupTable, Timeline
     from textsignal.report.values.bins import Bins
-    from textsignal.report.values.browse_data import Browse, Browser
-    from textsignal.report.values.others import OtherResponses, Others
-    from textsignal.report.values.ranges import Ranges
     from textsignal.uncertainty.checks import Finding
 
 Floats = NDArray[np.float64]
 
 
 class ReportedModel(Protocol):
-    """What a report asks of a fitted `TextResponseModel`."""
+    """Attributes of a fitted `TextResponseModel` that a report reads."""
 
     reader_: Reader
     labels_: Labels
@@ -39,22 +37,21 @@ class ReportedModel(Protocol):
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """What a report cannot learn from model and data.
+    """Settings of a report: names, and what to include.
 
     title : of the page; "" for "What moves" and the response.
-    response_name : what the response is called, such as "Rating".
-    unit : what one step of it is called, such as "stars"; event, lower_is_better, is_class : as in `Naming`, from
-        the model.
-    with_texts : whether documents are shown.
-    mask : whether e-mail addresses and phone numbers in them are masked.
-    n_documents : how many of the documents are put into the page, to be looked through.
-    group_name, time_name : what groups and times are called, where there are some.
-    source : where the documents come from, such as a file's name; "" where nobody knows.
-    dropped : what was left out before fitting, and why.
-    basis : a sentence on which rows the documents are a sample of; "" where they are all.
-    command : how to make the report again; "" where nobody knows.
-    responses : other responses to the same texts, and their pages; None where there are none.
-    within : what texts that depend on each other have in common, such as "hotel"; "" where none do.
+    response_name : name of the response, such as "Rating".
+    unit : name of one step of it, such as "stars"; event, lower_is_better, is_class : as in `Naming`, from the model.
+    with_texts : include documents.
+    mask : mask e-mail addresses and phone numbers in them.
+    n_documents : most documents to look through.
+    group_name, time_name : names of groups and times.
+    source : origin of the documents, such as a file name; "" if unknown.
+    dropped : a sentence on rows that were excluded before fitting, and why.
+    basis : a sentence on the rows that the documents are a sample of; "" if they are all rows.
+    command : command that reproduces the report; "" if unknown.
+    responses : other responses to the same texts, and their pages; None if absent.
+    within : name of the groups within which texts depend on each other, such as "hotel"; "" if they are independent.
     """
 
     title: str = ""
@@ -77,13 +74,13 @@ class ReportSettings:
 
     @property
     def naming(self) -> Naming:
-        """What sentences call the response."""
+        """Names of the response in sentences."""
         return Naming(self.response_name, self.unit, "", self.event, self.lower_is_better, self.is_class)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar of a histogram: its label, where it starts and ends, and how many or what share it holds."""
+    """One bar of a histogram: label, edges, and count or share."""
 
     label: str
     low: float
@@ -93,10 +90,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a text, and how it is marked.
+    """A piece of a text and its mark.
 
-    mark : "" for plain; "topic" where it speaks for a topic, "strong" where it does so strongly; "up" and "down" where
-        it raises and lowers the prediction; "here" for the sentence that is meant.
+    mark : "" for plain; "topic" for evidence of a topic, "strong" for strong evidence; "up" and "down" for words that
+        improve and worsen the prediction; "here" for the sentence that is quoted.
     """
 
     text: str
@@ -105,7 +102,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A stretch of a text in pieces, and whether something was cut off before and after it."""
+    """A stretch of a text in pieces; cut_before, cut_after : True if the text goes on there."""
 
     segments: tuple[Segment, ...]
     cut_before: bool = False
@@ -114,11 +111,11 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Quote:
-    """A document, or a sentence of one, that is shown.
+    """A quoted document, or a sentence of one.
 
-    row : of the document, from 1; response, prediction : the document's, None where there is no response.
+    row : of the document, from 1; response, prediction : of the document; response is None if missing.
     share : of the document that is about the topic; None for a sentence.
-    around : the document around a sentence; None where the sentence is all of it, and for a document.
+    around : the document around a sentence; None if the sentence is all of it, and for a document.
     """
 
     row: int
@@ -132,7 +129,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class QuoteGroup:
-    """Quotes of one kind under their title; `sign` is 1 for what speaks well of a topic, -1 for badly, else 0."""
+    """Quotes of one kind under their title; sign : 1 for praise, -1 for complaints, else 0."""
 
     title: str
     sign: int
@@ -141,22 +138,21 @@ class QuoteGroup:
 
 @dataclass(frozen=True)
 class TopicCard:
-    """What a report says of one topic, or theme.
+    """Numbers and quotes of one topic, or theme.
 
     number : its column of `transform`; terms : most relevant first.
-    reach : share of documents that speak of it; share : of all text; spoken : how many documents speak of it.
-    mean_response, mean_elsewhere : mean response where it is spoken of, and in the others; None without one.
-    well, badly : shares of the documents that speak of it in which it raises and lowers the prediction.
-    raises, lowers : words that do so most; empty where the model has no tone.
-    lift, worth : by how much the mean response would rise if nothing bad were said of it, and fall if nothing good
-        were: what-ifs on the fitted model.
-    effect, prevalence : of topics on a matrix, its coefficient and share of weight; None for themes.
-    spoken_responses, elsewhere_responses : how responses are distributed, in shares.
-    stability : share of refits to halves of the training texts in which it comes back; None where that is not known.
-    evidence : quotes that show it; None where no text may be shown.
-    trend, worst, best : how it changes, and the groups that it costs and brings most; empty where nothing is known.
-    lift_low, lift_high, lift_clear : range of the lift, and whether it can be told from nothing, all topics judged
-        together; the same of worth. None where nobody asked.
+    reach : share of documents that mention it; share : of all text; spoken : number of documents that mention it.
+    mean_response, mean_elsewhere : mean response of documents that mention it, and of the others; None if unknown.
+    well, badly : shares of the documents that mention it in which it raises and lowers the prediction.
+    raises, lowers : words that do so most; empty if the model has no tone.
+    lift, worth : rise of the mean response without complaints about it, and fall without praise, by the fitted model.
+    effect, prevalence : coefficient and share of weight of a topic on a matrix; None for themes.
+    spoken_responses, elsewhere_responses : distribution of responses, in shares.
+    stability : share of refits to halves of the training texts that reproduce it; None if unknown.
+    evidence : quotes; None if no text may be displayed.
+    trend, worst, best : change over time, and the groups that it costs and brings most; empty if unknown.
+    lift_low, lift_high, lift_clear : range of the lift, and True if it is significant with all topics judged
+        together; likewise for worth. None without ranges.
     """
 
     number: int
@@ -192,23 +188,23 @@ class TopicCard:
 
     @property
     def topic(self) -> int:
-        """Its number, as findings name it."""
+        """Number of the topic, under the name that `insight.findings` reads."""
         return self.number
 
     @property
     def unstable(self) -> bool:
-        """Whether other samples of the texts cut it differently more often than not."""
+        """True if most refits to other samples of the texts do not reproduce it."""
         return self.stability is not None and self.stability < STABLE
 
     @property
     def comes_back(self) -> str:
-        """How often it comes back, in words: so few refits have no percentages."""
+        """Number of refits that reproduce it, in words: too few for a percentage."""
         return "" if self.stability is None else f"{round(self.stability * QUICK_REFITS)} of {QUICK_REFITS}"
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How well responses are predicted: R2, root mean squared error, mean deviance of a document."""
+    """Skill of predictions: R2, root mean squared error, mean deviance per document."""
 
     documents: int
     r2: float
@@ -218,7 +214,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class SkillRow:
-    """One way to predict; None where there are no such documents or the way was not fitted."""
+    """Scores of one predictor; None without such documents, or if it was not fitted."""
 
     name: str
     note: str
@@ -227,13 +223,13 @@ class SkillRow:
 
     @property
     def gap(self) -> float | None:
-        """By how much training's R2 is above held-out's."""
+        """R2 on training documents minus R2 on held-out documents."""
         return None if self.training is None or self.held_out is None else self.training.r2 - self.held_out.r2
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Levels given a probability near `probability` happened in a share `happened` of `count` cases."""
+    """Of `count` levels with a probability near `probability`, the share `happened` was observed."""
 
     probability: float
     happened: float
@@ -242,7 +238,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Documents with a prediction around `predicted` and the response `observed`."""
+    """Number of documents with a prediction near `predicted` and the response `observed`."""
 
     predicted: float
     observed: float
@@ -251,11 +247,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well the model predicts, on held-out documents where there are some (`held_out`).
+    """Skill and calibration, on held-out documents if there are any (`held_out`).
 
     means : predicted against mean observed response, in bins of predictions.
-    interval_meant, interval_held : probability of the 80% intervals, which levels make larger, and share inside.
-    log_score, log_score_without : mean of a document, by the model and without its text; the smaller the better.
+    interval_meant, interval_held : probability of the 80% intervals, larger for discrete responses, and share inside.
+    log_score, log_score_without : mean per document, with the text and without it; the smaller the better.
     """
 
     held_out: bool
@@ -272,7 +268,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class CloudWord:
-    """A term of the word cloud: documents it is in, its topic's number, and its size from 1 to 6."""
+    """A term of the word cloud: number of documents that contain it, its main topic, and its size from 1 to 6."""
 
     term: str
     documents: int
@@ -282,9 +278,9 @@ class CloudWord:
 
 @dataclass(frozen=True)
 class DocumentsSummary:
-    """The documents of a report in some numbers; `mean_response` is None where none has a response.
+    """Counts and distributions of the documents of a report; mean_response : None without responses.
 
-    copies : documents whose text an earlier one has; leaked : held-out documents whose text training has seen.
+    copies : documents that repeat the text of an earlier one; leaked : held-out documents with a text of training.
     """
 
     documents: int
@@ -305,7 +301,7 @@ class DocumentsSummary:
 
 @dataclass(frozen=True)
 class Named:
-    """A topic in a sentence: its number, and the label that the page may put another name in place of."""
+    """A topic in a sentence: its number, and its label, which a reader of the page may rename."""
 
     number: int
     label: str
@@ -316,12 +312,12 @@ class Named:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence in its parts, some of which name a topic.
+    """A sentence in parts, some of which name a topic.
 
     Examples
     --------
-    >>> str(Sentence(("Most is said of ", Named(3, "staff, desk"), ".")))
-    'Most is said of “staff, desk”.'
+    >>> str(Sentence(("Most texts mention ", Named(3, "staff, desk"), ".")))
+    'Most texts mention “staff, desk”.'
     """
 
     parts: tuple[str | Named, ...]
@@ -332,11 +328,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Findings:
-    """The report in a few sentences.
+    """Main results of a report in sentences.
 
-    lead : what was read; titles : above what to fix and to keep; to_fix, to_keep : a topic each.
-    conclusion : what the chart of drivers shows.
-    trust : how far all this can be believed; warnings : what speaks against it.
+    lead : the data; titles : of what to fix and what to keep; to_fix, to_keep : one topic per sentence.
+    conclusion : of the chart of drivers.
+    trust : skill and sample size; warnings : reasons for doubt.
     """
 
     lead: Sentence
@@ -350,22 +346,22 @@ class Findings:
 
 @dataclass(frozen=True)
 class ReportData:
-    """All that a report says, in the order of the page.
+    """Content of a report, in the order of the page.
 
-    naming : what the response is called, which way of it is better, and how its numbers are written.
-    noun : what a topic is called: "topic" or "theme".
-    levels : of the response, empty where it has none; bins : stretches of it that are counted in.
-    source, made, version : where the documents come from, the day it was made, and what made it.
-    findings : the report in some sentences.
+    naming : names of the response, its better direction, and the format of its numbers.
+    noun : "topic" or "theme".
+    levels : of the response, empty if it has none; bins : of the response.
+    source, made, version : origin of the documents, day of the report, and version of this package.
+    findings : main results in sentences.
     topics : the largest lift first.
-    groups, timeline : topics by group and over time; None where documents have no groups, no dates.
-    others : topics by response, where texts have several; None where they have one.
-    given : what effects are given, in a sentence; "" for nothing.
+    groups, timeline : topics by group and over time; None without groups, without dates.
+    others : topics by response; None if texts have only one.
+    given : a sentence on the covariates that effects are conditional on; "" without covariates.
     examples : texts to try.
-    browse : documents to look through; None where none are shown.
-    checks : what looks wrong, beyond warnings.
-    ranges : what is said of ranges; None where none were asked for.
-    settings : name and value of what makes the model; versions : of what computed it.
+    browse : documents to look through; None if no texts are displayed.
+    checks : problems beyond the warnings.
+    ranges : explanation of ranges; None without ranges.
+    settings : names and values of the model's settings; versions : of libraries.
     """
 
     title: str
@@ -394,3 +390,249 @@ class ReportData:
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     command: str
+
+
+@dataclass(frozen=True)
+class CellMeasure:
+    """One number of a group and a topic, shrunk towards that of all documents.
+
+    shade : colour, from -1 (bad) to 1 (good); for shares from 0 to 1.
+    clear : 1 and -1 if clearly above and below that of all documents, else 0.
+    """
+
+    value: float
+    shade: float
+    clear: int
+
+
+@dataclass(frozen=True)
+class GroupCell:
+    """A topic in a group.
+
+    tone : contribution to the prediction of a text that mentions it; reach : share of texts that mention it; lift : its
+    cost to the group's average. few : True if few texts mention it; facts : the numbers behind these in words.
+    """
+
+    topic: int
+    tone: CellMeasure
+    reach: CellMeasure
+    lift: CellMeasure
+    few: bool
+    facts: str
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group, its number of documents, and a cell for each topic in the order of the report.
+
+    name : as displayed, cut if long; full_name : name by which its documents are found.
+    """
+
+    name: str
+    full_name: str
+    documents: int
+    cells: tuple[GroupCell, ...]
+
+
+@dataclass(frozen=True)
+class TopicGroups:
+    """Groups that a topic clearly costs and brings most, in words."""
+
+    topic: int
+    worst: tuple[str, ...]
+    best: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """Groups against topics.
+
+    name : name of the grouping; conclusion : the largest difference; findings : the next ones.
+    overall : all documents that have a group; rows : the largest groups first.
+    n_groups : of all documents; other_documents : of groups beyond `rows`; without : documents without group.
+    full_tone, full_lift : difference from all documents in full colour.
+    topics : one for each topic, in the order of the report.
+    """
+
+    name: str
+    conclusion: Sentence
+    findings: tuple[Sentence, ...]
+    overall: GroupRow
+    rows: tuple[GroupRow, ...]
+    n_groups: int
+    other_documents: int
+    without: int
+    full_tone: float
+    full_lift: float
+    topics: tuple[TopicGroups, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A topic in a period; tone, low, high : mean and two standard errors around it, None without mentions."""
+
+    when: str
+    documents: int
+    spoken: int
+    reach: float
+    tone: float | None
+    low: float | None
+    high: float | None
+    few: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A topic over time.
+
+    trend, reached : first and last tone, and first and last share of mentions, in words; "" if all dates are equal.
+    change : in points of the response; clear : 1 for clearly better, -1 for clearly worse, else 0.
+    """
+
+    number: int
+    label: str
+    trend: str
+    reached: str
+    change: float
+    clear: int
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Topics over time.
+
+    name : name of the dates; noun : of periods, such as "years".
+    conclusion : all changes; findings : the clearest ones; caution : a change in the length of texts, "" if none.
+    thirds : end of the first third of the documents and start of the last; "" if all dates are equal.
+    lines : in the order of the report's topics, all between low and high; without : documents without date.
+    """
+
+    name: str
+    noun: str
+    conclusion: Sentence
+    findings: tuple[Sentence, ...]
+    caution: str
+    thirds: str
+    lines: tuple[Line, ...]
+    low: float
+    high: float
+    without: int
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Model as JSON, for predictions in the browser; None, with a reason, if the page cannot predict."""
+
+    model: dict[str, Any] | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Browse:
+    """Documents to look through.
+
+    shown, documents : number of documents in the page, and of all.
+    longest : most characters of each; n_cut : number of documents that are longer.
+    scale : length of the response's scale, for the shades of sentences.
+    responses : labels of the bins of responses; no_response : True if a document has none.
+    groups : names of groups, empty without groups; no_group : True if a document has none.
+    group_name : name of the grouping.
+    columns : name -> packed values of all documents.
+    """
+
+    shown: int
+    documents: int
+    longest: int
+    n_cut: int
+    scale: float
+    responses: tuple[str, ...]
+    no_response: bool
+    groups: tuple[str, ...]
+    no_group: bool
+    group_name: str
+    columns: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class OtherResponses:
+    """Responses to the same texts.
+
+    table : from `compared`; pages : file of each response's page; own : the page's response.
+    namings : of each response; noun : "response", or "class" for classes of one response.
+    """
+
+    table: pd.DataFrame
+    pages: Mapping[str, str]
+    own: str
+    namings: Mapping[str, Naming]
+    noun: str = "response"
+
+
+@dataclass(frozen=True)
+class ResponseColumn:
+    """Name of a response and its page, "" for the current one."""
+
+    name: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Cost or gain of a topic for a response, in its unit.
+
+    shade : from 0 to 1, by standard deviations; most : True if no topic has more for this response.
+    """
+
+    shown: str
+    shade: float
+    most: bool
+
+
+@dataclass(frozen=True)
+class ResponseCell:
+    """Cost and gain of a topic for a response; facts : in words."""
+
+    lift: Amount
+    worth: Amount
+    facts: str
+
+
+@dataclass(frozen=True)
+class ResponseRow:
+    """A topic, and a cell for each response."""
+
+    number: int
+    label: str
+    cells: tuple[ResponseCell, ...]
+
+
+@dataclass(frozen=True)
+class Others:
+    """Topics against responses, in the order of the report's topics.
+
+    full_lift, full_worth : standard deviations in full colour.
+    noun : "response" or "class"; nouns : its plural.
+    """
+
+    columns: tuple[ResponseColumn, ...]
+    rows: tuple[ResponseRow, ...]
+    full_lift: float
+    full_worth: float
+    noun: str
+    nouns: str
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Explanation of ranges.
+
+    level : such as .95; sentences : meaning, definition of "clear", and assumptions.
+    note : on numbers that are not the centre of their range; "" if all are.
+    method : of estimation, for statisticians.
+    """
+
+    level: float
+    sentences: tuple[str, ...]
+    note: str
+    method: str

@@ -1,4 +1,4 @@
-"""From a fitted model and its documents to everything a report says."""
+"""From a fitted model and its documents to the content of a report."""
 
 from __future__ import annotations
 
@@ -16,22 +16,14 @@ from textsignal.errors import InputError
 from textsignal.insight.beside import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
-from textsignal.report.values.browse import check_n_documents, documents_to_browse
-from textsignal.report.values.browser import browser_model
-from textsignal.report.values.cards import cards_beside, topic_cards
-from textsignal.report.values.checks import to_look_at
+from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse
+from textsignal.report.values.cards import TEXT_CAP, cards_with_ranges, ranges_of, topic_cards, with_comparisons
+from textsignal.report.values.comparisons import group_table, other_responses, timeline
 from textsignal.report.values.data import Floats, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.documents import describe_documents
-from textsignal.report.values.evidence import TEXT_CAP
-from textsignal.report.values.findings import findings
-from textsignal.report.values.formats import short_numbers
-from textsignal.report.values.groups import group_table
-from textsignal.report.values.others import other_responses
-from textsignal.report.values.ranges import cards_with_ranges, ranges_of
+from textsignal.report.values.documents import describe_documents, examples_of, summary_of
+from textsignal.report.values.findings import findings, to_look_at
 from textsignal.report.values.skill import prediction_of
-from textsignal.report.values.summary import examples_of, summary_of
-from textsignal.report.values.times import timeline
-from textsignal.report.values.wording import one_line, visible
+from textsignal.report.values.wording import one_line, short_numbers, visible
 from textsignal.uncertainty.effect_table import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
@@ -48,17 +40,21 @@ def prepare(
     times: ArrayLike | pd.Series | None = None,
     effects: EffectTable | None = None,
 ) -> ReportData:
-    """Compute all that a report says.
+    """Compute the content of a report.
 
     Parameters
     ----------
     model : a fitted TextResponseModel.
     reading : the documents as the model reads them, those of training and others.
-    responses : (documents,) NaN where there is no response.
-    held_out : (documents,) which of them training has not seen; None where it has seen all.
-    settings : title, names and what to leave out.
+    responses : (documents,) NaN if missing.
+    held_out : (documents,) True if not used in training; None if all were.
+    settings : title, names and what to include.
     groups, times : (documents,) the group and the date of each.
-    effects : of the model on these documents, for ranges; None for none.
+    effects : of the model on these documents, for ranges; None for a report without ranges.
+
+    Returns
+    -------
+    The content of the page, without its looks.
 
     Examples
     --------
@@ -84,7 +80,7 @@ def prepare(
     documents = replace(documents, mask=settings.mask)
     cards = cards_with_ranges(topic_cards(model, documents, settings), effects)
     by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
-    topics = cards_beside(cards, by_group, over_time)
+    topics = with_comparisons(cards, by_group, over_time)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
     noun = "topic" if reading.sentences is None else "theme"
@@ -111,7 +107,7 @@ def prepare(
         browser=browser_model(model.reader_, 0.0 if model.design_ is None else model.design_.offset or 0.0),
         given=one_line(model.naming_.condition),
         examples=examples_of(documents) if settings.with_texts else (),
-        browse=documents_to_browse(model.reader_, documents, settings, summary.responses),
+        browse=documents_to_browse(model.reader_, documents, settings),
         documents=summary,
         checks=to_look_at(model, documents, topics, settings),
         ranges=ranges,
@@ -122,14 +118,14 @@ def prepare(
 
 
 def _today() -> str:
-    """The day in Greenwich, or the one that whoever builds reproducibly asks for: https://reproducible-builds.org."""
-    asked = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(asked), UTC) if asked.isdecimal() else datetime.now(UTC)
+    """Current day in UTC, or that of SOURCE_DATE_EPOCH: https://reproducible-builds.org."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
     return f"{moment:%Y-%m-%d}"
 
 
 def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
-    """The settings with what the model knows of the response, and nothing in them that cannot be shown."""
+    """Settings with the model's naming of the response, and without control characters."""
     return replace(
         settings,
         title=one_line(settings.title),

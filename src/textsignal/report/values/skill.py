@@ -1,19 +1,19 @@
-"""How well the model predicts, beside simpler ways, and whether its probabilities can be believed."""
+"""Skill of the model compared with baselines, and calibration of its probabilities."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
-from textsignal.report.values.bins import Bins
+from textsignal.report.values.bins import Bins, bars_of
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
 from textsignal.report.values.documents import ReportTexts
 
-#: Documents that calibration is measured on at most; bins of probabilities, of predictions and of the PIT.
+#: Most documents to measure calibration on; bins of probabilities, of predictions and of the PIT.
 MOST_MEASURED, BINS = 20_000, 10
 #: Probability of the intervals whose coverage is measured.
 INTERVAL = 0.8
@@ -24,12 +24,12 @@ NOTES = {
     "linear": "every term its own coefficient, not penalised",
     "mean": "the mean response of training, whatever the text says",
 }
-#: The same of themes.
+#: Note on a model of themes.
 OUT_OF_FOLD = "themes and tone; training texts by tone of fits that left them out"
 
 
 def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
-    """Skill and calibration, on held-out documents where there are some; None where no document has a response."""
+    """Measure skill and calibration, on held-out documents if there are any; None if no document has a response."""
     answered = ~np.isnan(documents.responses)
     if not answered.any():
         return None
@@ -70,7 +70,7 @@ def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
 
 
 def scores(responses: Floats, mean: Floats, eta: Floats, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
-    """Skill on those of some rows that have a prediction; deviance is the mean of one document."""
+    """Return skill on those of `rows` that have a prediction, None if there are none; deviance is per document."""
     rows = rows & ~np.isnan(mean)
     if not rows.any():
         return None
@@ -81,9 +81,9 @@ def scores(responses: Floats, mean: Floats, eta: Floats, family: Family, rows: N
 
 
 def reliability(probabilities: Floats, happened: Floats) -> tuple[Reliability, ...]:
-    """Probabilities in equal bins from 0 to 1, beside how often what they were given to happened.
+    """Compare probabilities, in equal bins from 0 to 1, with observed frequencies.
 
-    probabilities : (documents, levels) of every level; happened : the same shape, 1 at the level that happened, else 0.
+    probabilities : (documents, levels); happened : (documents, levels) 1 for the observed level, else 0.
 
     Examples
     --------
@@ -91,37 +91,35 @@ def reliability(probabilities: Floats, happened: Floats) -> tuple[Reliability, .
     (Reliability(probability=0.1, happened=0.5, count=2), Reliability(probability=0.9, happened=0.5, count=2))
     """
     bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
-    found = [bins == b for b in range(BINS)]
+    inside = (bins == b for b in range(BINS))
     return tuple(
         Reliability(round(float(probabilities[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
-        for at in found
+        for at in inside
         if at.any()
     )
 
 
 def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
-    """Histogram of the probability integral transform, 1 in every bin under perfect calibration.
+    """Return the histogram of the probability integral transform: 1 in every bin under perfect calibration.
 
-    A level takes up the stretch from P(below it) to P(up to it), spread evenly (Czado, Gneiting and Held, 2009).
+    A level is spread evenly from P(below it) to P(up to it) (Czado, Gneiting and Held, 2009).
     """
     edges = np.linspace(0, 1, BINS + 1)
-    below = evaluate.pit_shares(family, responses, eta, BINS)
-    return tuple(
-        Bar(f"{start:.0%} to {stop:.0%}", float(start), float(stop), float(share * BINS))
-        for start, stop, share in zip(edges[:-1], edges[1:], np.diff(below), strict=True)
-    )
+    labels = [f"{start:.0%} to {stop:.0%}" for start, stop in pairwise(edges)]
+    return bars_of(labels, edges, np.diff(evaluate.pit_shares(family, responses, eta, BINS)) * BINS)
 
 
 def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, float]:
-    """Mean probability of the central intervals, which whole levels make larger than INTERVAL; share inside them."""
+    """Return the mean probability of central intervals, above INTERVAL for discrete responses, and the share inside."""
     distribution = distribution_of_numbers(family, eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
-    meant = distribution.cdf(high) - distribution.cdf(low) + _of_itself(distribution, low)
+    at_low = np.asarray(distribution.pmf(low)) if hasattr(distribution, "pmf") else np.zeros(np.shape(low))
+    meant = distribution.cdf(high) - distribution.cdf(low) + at_low
     return float(np.mean(meant)), float(np.mean((responses >= low) & (responses <= high)))
 
 
 def without_text(family: Family, training: Floats, responses: Floats) -> float:
-    """Mean log score of predictions that are alike for all: how often levels were given, or the best constant."""
+    """Return the mean log score without text: of the frequencies of levels, or of the best constant."""
     known = training if training.size else responses
     if known.min() == known.max():
         return float("nan")
@@ -135,23 +133,18 @@ def without_text(family: Family, training: Floats, responses: Floats) -> float:
     return float(np.mean(log_scores(alone, responses, np.full(responses.size, constant[0]))))
 
 
-def _of_itself(distribution: Any, values: Floats) -> Floats:
-    """Probability of exactly these values, which a continuous response never has."""
-    return np.asarray(distribution.pmf(values)) if hasattr(distribution, "pmf") else np.zeros(np.shape(values))
-
-
 def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, ...]:
-    """How many documents have a prediction in each of equal parts of the scale, and each response, or part of it."""
-    low, high, n_parts = bins.low, bins.high, 4 * BINS
+    """Count documents by prediction, in equal steps of the scale, and by level, or step, of the response."""
+    low, high, n_steps = bins.low, bins.high, 4 * BINS
 
-    def part(values: Floats) -> NDArray[np.int64]:
-        return np.clip(((values - low) / (high - low) * n_parts).astype(np.int64), 0, n_parts - 1)
+    def step(values: Floats) -> NDArray[np.int64]:
+        return np.clip(((values - low) / (high - low) * n_steps).astype(np.int64), 0, n_steps - 1)
 
-    def middle(parts: Floats) -> Floats:
-        return low + (parts + 0.5) / n_parts * (high - low)
+    def middle(steps: Floats) -> Floats:
+        return low + (steps + 0.5) / n_steps * (high - low)
 
-    observed = responses if bins.levels.size else middle(part(responses).astype(float))
-    cells, counts = np.unique(np.column_stack([part(mean), observed]), axis=0, return_counts=True)
+    observed = responses if bins.levels.size else middle(step(responses).astype(float))
+    cells, counts = np.unique(np.column_stack([step(mean), observed]), axis=0, return_counts=True)
     return tuple(
         Agreement(float(x), float(y), int(count))
         for x, y, count in zip(middle(cells[:, 0]), cells[:, 1], counts, strict=True)
@@ -159,6 +152,6 @@ def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, .
 
 
 def mean_agreement(responses: Floats, mean: Floats) -> tuple[Agreement, ...]:
-    """Mean prediction and mean response of tenths of the documents, by prediction."""
+    """Return the mean prediction and mean response of tenths of the documents, by prediction."""
     tenths = evaluate.calibration_table(responses, mean, BINS).itertuples()
     return tuple(Agreement(tenth.predicted, tenth.observed, tenth.documents) for tenth in tenths)

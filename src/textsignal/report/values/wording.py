@@ -1,12 +1,15 @@
-"""How a report writes names, texts and changes."""
+"""Numbers, names and texts as a report writes them, in charts, tooltips and prose alike."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+from textsignal.insight.naming import Naming
 
 
 def one_line(text: str) -> str:
-    r"""A text that can stand in a chart, which control characters would bring down.
+    r"""Put a text on one line without control characters, which break charts.
 
     Examples
     --------
@@ -17,7 +20,7 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""A text with control characters as their pictures and half surrogates as the replacement character.
+    r"""Replace control characters by their pictures, and unpaired surrogates by the replacement character.
 
     Examples
     --------
@@ -37,7 +40,7 @@ def _sign(character: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """A text of so many characters at most.
+    """Cut a text to at most `length` characters.
 
     Examples
     --------
@@ -48,9 +51,9 @@ def cut(text: str, length: int) -> str:
 
 
 def without_place(argument: str) -> str:
-    """An argument of a command without the way to a file: nobody else's machine has it, and it may say who made it.
+    """Shorten absolute paths in an argument of a command: they do not exist elsewhere and may name the user.
 
-    What lies below the current folder is named from there, anything else by its own name.
+    A path below the current folder becomes relative to it, any other only its last component.
 
     Examples
     --------
@@ -62,3 +65,74 @@ def without_place(argument: str) -> str:
     if not path.is_absolute():
         return argument
     return f"{name}{equals}{path.relative_to(here) if path.is_relative_to(here) else path.name}"
+
+
+def count(value: float) -> str:
+    """Write a count with thousands separators.
+
+    Examples
+    --------
+    >>> count(12345)
+    '12,345'
+    """
+    return f"{value:,.0f}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share of one as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.125), percent(0.3456, 1)
+    ('12%', '34.6%')
+    """
+    return f"{share:.{digits}%}"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Write a number with a typographic minus; NaN is a dash.
+
+    Examples
+    --------
+    >>> number(-1.234), number(-0.001), number(float("nan"))
+    ('−1.23', '0.00', '–')
+    """
+    return "–" if value != value else f"{value:z.{digits}f}".replace("-", "−")
+
+
+def signed_number(value: float, digits: int = 2) -> str:
+    """Write a number with its sign; what rounds to zero has none.
+
+    Examples
+    --------
+    >>> signed_number(0.421), signed_number(-0.421), signed_number(-0.001)
+    ('+0.42', '−0.42', '0.00')
+    """
+    written = number(value, digits)
+    return f"+{written}" if value > 0 and set(written) & set("123456789") else written
+
+
+def points(value: float, naming: Naming, more: int = 0) -> str:
+    """Write a difference of means in steps of the response, with `more` digits than usual."""
+    return number(naming.steps * value, naming.digits + more)
+
+
+def signed_points(value: float, naming: Naming) -> str:
+    """Write a difference of means in steps of the response, with its sign."""
+    return signed_number(naming.steps * value, naming.digits)
+
+
+def mean_response(value: float, naming: Naming, digits: int = 2) -> str:
+    """Write a mean response with a typographic minus."""
+    return naming.mean(value, digits).replace("-", "−")
+
+
+def short_numbers(text: str) -> str:
+    """Round numbers in a text to three significant digits if they have more than three decimals.
+
+    Examples
+    --------
+    >>> short_numbers("Gaussian(deviation=2.224782041965393)")
+    'Gaussian(deviation=2.22)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", text)

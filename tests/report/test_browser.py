@@ -1,6 +1,7 @@
-"""Documents to look through, as values: checked against the model and the documents themselves."""
+"""Data for the page's scripts, checked against the model, the documents and Python's `re`."""
 
 import base64
+import re
 import zlib
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
 from textsignal.errors import InputError
 from textsignal.insight.explanation import slope_of
-from textsignal.report.values import browse
+from textsignal.report.values import browser
 from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.prepare import prepare
 
@@ -33,8 +34,8 @@ def numbers(report, name, dtype):
 
 def texts_of(report):
     """The texts, each in its sentences and what is behind the last of them."""
-    texts = unpacked(report.browse.columns["texts"]).decode().split(browse.NEXT_DOCUMENT)
-    return [text.split(browse.SENTENCE_END) for text in texts]
+    texts = unpacked(report.browse.columns["texts"]).decode().split(browser.NEXT_DOCUMENT)
+    return [text.split(browser.SENTENCE_END) for text in texts]
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
@@ -56,11 +57,11 @@ def test_how_documents_speak_of_topics_is_what_the_cards_count(report):
     how = numbers(report, "stances", np.uint8).reshape(N, -1)
     for topic in report.topics:
         here = how[:, topic.number]
-        spoken = here != browse.NOT_AT_ALL
+        spoken = here != browser.NOT_AT_ALL
         assert spoken.sum() == topic.spoken
         assert spoken.mean() == pytest.approx(topic.reach)
-        assert (here == browse.BADLY).sum() == pytest.approx(topic.badly * topic.spoken)
-        assert (here == browse.WELL).sum() == pytest.approx(topic.well * topic.spoken)
+        assert (here == browser.BADLY).sum() == pytest.approx(topic.badly * topic.spoken)
+        assert (here == browser.WELL).sum() == pytest.approx(topic.well * topic.spoken)
 
 
 def test_every_text_is_there_with_its_facts(report, reading):
@@ -83,8 +84,7 @@ def test_responses_are_found_by_the_bars_of_the_histogram(report):
 
 def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
     responses = np.array([0.0, 50, 100, np.nan, 5, 4.9])
-    bars = bins_of_levels(np.arange(101.0)).bars(responses)
-    assert browse.bar_of(responses, bars).tolist() == [1, 11, 20, 0, 2, 1]
+    assert (bins_of_levels(np.arange(101.0)).places(responses) + 1).tolist() == [1, 11, 20, 0, 2, 1]
 
 
 def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(models):
@@ -143,7 +143,7 @@ def test_long_texts_are_cut_between_words_or_sentences(models):
     left = numbers(report, "left", "<u4")
     cleaned = model.read(texts).texts
     for text, part, rest in list(zip(cleaned, shown, left, strict=True))[:2]:
-        assert len(part) <= browse.LONGEST
+        assert len(part) <= browser.LONGEST
         assert text.startswith(part)
         assert len(part) + rest == len(text)
     assert shown[0].endswith(("bed", "was", "dirty.", "The"))
@@ -157,3 +157,19 @@ def test_topics_on_a_matrix_leave_texts_in_one_piece(models):
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
     assert all(len(pieces) == 1 for pieces in texts_of(report))
     assert len(numbers(report, "topics", "<u2")) == 0
+
+
+def test_space_is_what_python_takes_for_space():
+    spaces = re.compile(f"[{browser.SPACE}]")
+    assert all(bool(spaces.match(chr(code))) == chr(code).isspace() for code in range(0x11000))
+
+
+def test_what_both_languages_write_alike_is_left_alone():
+    for pattern in (r"a[.,;!?\])]+(?:b|c){2,}", r"(?<=[.!])(?<!x{2})\.", r"(?=•)[^<>]*"):
+        assert browser.javascript(pattern) == pattern
+
+
+def test_classes_groups_and_possessive_quantifiers_are_rewritten():
+    assert browser.javascript(r"(?P<a>[\w'])*+") == r"(?<a>[\p{L}\p{N}_'])*"
+    assert browser.javascript(r"\w++\d") == r"[\p{L}\p{N}_]+[\p{Nd}]"
+    assert browser.javascript(r"[^\W\d_]") == r"[\p{L}\p{Nl}\p{No}]"
