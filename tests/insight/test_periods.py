@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken_documents import documents, with_problem
 
-from textsignal.insight.periods import FEWEST, MOST, compare_periods, periods_of, trends_of
+from textsignal.insight.groups import FEWEST, MOST, compare_periods, periods_of, trends_of
 
 
 def days(first, last, n, seed=0):

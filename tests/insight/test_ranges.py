@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from textsignal.insight.findings import Drivers, cost_of, finding_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import Range, is_clear, range_of, with_clear
+from textsignal.insight.naming import Naming, Range, is_clear, range_of, with_clear
 
 STARS = Naming("rating", "stars")
 SHARE = Naming("bought", "percentage points", event="yes")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsignal.insight.table import LABEL_CHOICE, LABEL_TERMS, topic_table
+from textsignal.insight.drivers import LABEL_CHOICE, LABEL_TERMS, topic_table
 from textsignal.reading.labels import relevance
 from textsignal.training.effects import centred_effects, word_shares
 

@@ -14,7 +14,7 @@ from textsignal.data.read import groups_of, read_table
 from textsignal.data.rows import check_rows, parse_response
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_times
+from textsignal.insight.inputs import as_times
 from textsignal.streaming import SourceColumns
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.analyse_source import analyse_source

@@ -37,7 +37,7 @@ from textsignal.cli.screen import (
     what_if,
 )
 from textsignal.data.write import whole_table
-from textsignal.insight.ranges import MEASURES, Range, percent
+from textsignal.insight.naming import MEASURES, Range, percent
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,9 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
-from textsignal.insight.table import with_lists_as_text
+from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.text.content import JUDGING
 from textsignal.text.features import NOT
 
@@ -212,3 +210,8 @@ class Found(NamedTuple):
 
     to_fix: tuple[str, ...]
     to_keep: tuple[str, ...]
+
+
+def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose lists of words are written with commas."""
+    return table.map(lambda value: ", ".join(value) if isinstance(value, list) else value)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.families import Family
-from textsignal.insight.beside import Times
+from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
 from textsignal.reading.spoken import Spoken

@@ -10,8 +10,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, told_from_nothing
+from textsignal.insight.naming import MEASURES, Naming, told_from_nothing
 
 #: What follows a quantity's name where it is a group's difference to all others.
 DIFFERENCE = "_difference"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_groups
+from textsignal.insight.inputs import as_groups
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit
 
 

@@ -16,7 +16,7 @@ from textsignal.data.read import groups_of
 from textsignal.data.roles import Beside
 from textsignal.data.rows import BadRows, ParsedResponse
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_groups, as_times
+from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
 from textsignal.workflow.analyse import Analysis, analysis_of, check_ranges, clusters_of, with_ranges

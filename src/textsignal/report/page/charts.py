@@ -8,8 +8,7 @@ from typing import Any
 import altair as alt
 
 from textsignal.insight.groups import FEW
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
+from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.report.page.chart_style import (
     ACCENT,
     DOWN,

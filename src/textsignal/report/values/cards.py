@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.insight.drivers import driver_table
+from textsignal.insight.drivers import driver_table, topics_of, with_words
 from textsignal.insight.naming import Naming
-from textsignal.insight.table import topics_of, with_words
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textsignal.evaluation import metrics as evaluate
 from textsignal.insight.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
+from textsignal.insight.naming import MEASURES, is_clear, range_of
 from textsignal.report.values.data import (
     DocumentsSummary,
     Findings,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, percent, with_clear
+from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
 from textsignal.report.values.data import ReportSettings, TopicCard
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from textsignal.insight.examples import find_sentences
 from textsignal.insight.naming import Naming
-from textsignal.insight.theme_sentences import find_sentences
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Segment
 from textsignal.report.values.documents import ReportTexts

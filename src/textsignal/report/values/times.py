@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textsignal.insight.groups import GroupComparison
+from textsignal.insight.groups import GroupComparison, Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.insight.naming import Naming
-from textsignal.insight.periods import Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.report.values.beside_data import Line, Point, Timeline
 from textsignal.report.values.data import Named, ReportSettings, Sentence, TopicCard
 from textsignal.report.values.documents import ReportTexts
