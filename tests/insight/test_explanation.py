@@ -34,7 +34,7 @@ def model(request):
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def one(request):
-    """How it is shown is the same for themes and for topics."""
+    """Themes and topics are shown in one way."""
     model = TextResponseModel(8) if request.param == "themes" else TextResponseModel(estimator=ESTIMATORS["predictive"])
     return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
@@ -46,15 +46,15 @@ def terminal(explanation, **options):
 
 
 def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model):
-    said = model.predictions(REVIEWS.texts)
+    predictions = model.predictions(REVIEWS.texts)
     worst = 0.0
     # Words beyond topics are all that sets one model's sums apart: others are looked at in every fifth document.
     step = 1 if getattr(model.estimator_, "word_residual", False) else 5
-    for text, eta in list(zip(REVIEWS.texts, said.eta, strict=True))[::step]:
+    for text, eta in list(zip(REVIEWS.texts, predictions.eta, strict=True))[::step]:
         explanation = model.explain(text)
         total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
         worst = max(worst, abs(total - eta), abs(explanation.linear_predictor - eta))
-    assert len(said.eta) == 1000
+    assert len(predictions.eta) == 1000
     assert worst < 1e-10
 
 

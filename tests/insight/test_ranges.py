@@ -1,4 +1,4 @@
-"""Ranges beside what topics cost and bring: what is clear comes first, and what is not says so."""
+"""Ranges of cost and gain: clear ones come first, and sentences state which are not clear."""
 
 from dataclasses import dataclass
 

@@ -158,7 +158,7 @@ class TestErrors:
     def test_a_cell_that_is_no_date_is_named_by_its_row(self, table, small_batches):
         wrong = table.copy()
         wrong.loc[333, "date"] = "soon"
-        with pytest.raises(InputError, match=r"column 'date': 'soon' in row 334 is no date"):
+        with pytest.raises(InputError, match=r"column 'date': 'soon' in row 334 is not a date"):
             of_source(wrong, over="date")
 
     @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""What topics bring and cost: reach, mean response, lift and worth, over all documents or by group.
+"""Tables of topics: terms, labels, reach, mean response, lift and worth; over all documents, by group or by response.
 
-Lift and worth are what-ifs on the fitted model, not causal claims.
+Lift and worth are counterfactuals of the fitted model, not causal claims.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
+from textsignal.insight.naming import MEASURES
 from textsignal.reading.classes import ClassReader, by_class
 from textsignal.reading.labels import relevance
 from textsignal.reading.matrix import MatrixReader
@@ -24,17 +25,19 @@ from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import ranked_terms
 
-#: Terms of a topic that are listed beside its numbers.
+#: Terms of a topic listed in a table of drivers.
 DRIVER_TERMS = 10
+#: Terms in a default label, and the most relevant terms that they are chosen from.
+LABEL_TERMS, LABEL_CHOICE = 3, 10
 
 
 def driver_table(spoken: Spoken) -> pd.DataFrame:
-    """One row per topic, in the order of their numbers.
+    """Return one row per topic, in the order of their numbers.
 
-    Columns: topic; reach (share of documents that speak of it), share (of all text), mean_response (where it is spoken
-    of), mean_elsewhere (in the other documents), well and badly (shares of the documents that speak of it in which it
-    moves the linear predictor for the better and for the worse), lift and worth (by how much the mean response would
-    be better if nothing bad were said of it, and worse if nothing good were).
+    Columns: topic; reach (share of documents that mention it), share (of all text), mean_response (of documents that
+    mention it), mean_elsewhere (of the others), well and badly (shares of its mentions that move the linear predictor
+    for the better and for the worse), lift and worth (gain in the mean response without the bad mentions, and loss
+    without the good ones).
 
     Examples
     --------
@@ -69,16 +72,16 @@ def _ratio(part: Vector, whole: Vector) -> Vector:
 
 
 def _change(spoken: Spoken, parts: Vector) -> Vector:
-    """(topics,) by how much the mean response changes when a part (documents, topics) of eta is taken away."""
+    """(topics,) change of the mean response when parts (documents, topics) are subtracted from eta."""
     before = spoken.family.mean(spoken.eta)
     changes = [np.average(spoken.family.mean(spoken.eta - part) - before, weights=spoken.weight) for part in parts.T]
     return np.array(changes, dtype=float)
 
 
 def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.DataFrame:
-    """`driver_table`, the largest lift first; with `by` for each of its groups, with columns group and documents.
+    """Return `driver_table` by decreasing lift; with `by` for each group, with columns group and documents.
 
-    by : (documents,) the group of each; documents without one are left out.
+    by : (documents,) the group of each; documents without a group are excluded.
     """
     if by is None:
         return _by_lift(driver_table(spoken))
@@ -101,10 +104,6 @@ def _by_lift(table: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
 
 
-#: Terms in a default label, and the most relevant terms that they are chosen from.
-LABEL_TERMS, LABEL_CHOICE = 3, 10
-
-
 def topic_table(
     *,
     topics: Array,
@@ -115,10 +114,10 @@ def topic_table(
     labels: Sequence[str | None] | None = None,
     n_terms: int = 10,
 ) -> pd.DataFrame:
-    """One row per topic, strongest positive effect first.
+    """Return one row per topic, strongest positive effect first.
 
-    Columns: topic (its number, the column of `transform`), label (the given one, or else its most relevant terms,
-    first those that no other topic uses more), effect, prevalence, coherence, terms (the most relevant ones, a list).
+    Columns: topic (its number, the column of `transform`), label (the user's, or else its most relevant terms, first
+    those that no other topic uses more), effect, prevalence, coherence, terms (list of the most relevant ones).
 
     Examples
     --------
@@ -137,7 +136,6 @@ def topic_table(
     """
     ranked = np.argsort(-relevance(topics, prevalence), axis=1, kind="stable")
     used = [[j for j in row if topics[k, j] > 0] for k, row in enumerate(ranked[:, : max(n_terms, LABEL_CHOICE)])]
-    given = [None] * len(used) if labels is None else labels
     most = topics.argmax(axis=0)
     distinguishing = [sorted(row[:LABEL_CHOICE], key=lambda j: most[j] != k) for k, row in enumerate(used)]
     table = pd.DataFrame(
@@ -145,7 +143,7 @@ def topic_table(
             "topic": np.arange(len(topics)),
             "label": [
                 label or ", ".join(terms[j] for j in row[:LABEL_TERMS])
-                for label, row in zip(given, distinguishing, strict=True)
+                for label, row in zip(labels or [None] * len(used), distinguishing, strict=True)
             ],
             "effect": effects,
             "prevalence": prevalence,
@@ -170,7 +168,6 @@ def with_words(reader: Reader, table: pd.DataFrame, labels: Sequence[str | None]
 
 @topics_of.register(ThemeReader)
 def _topics_of_theme(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-    """One row per theme, the largest lift first."""
     table = driver_table(reader.trained.judged(better))
     shown = with_words(reader, table, labels, n_terms)
     shown.insert(len(shown.columns) - 1, "coherence", reader.coherence)
@@ -181,15 +178,13 @@ def _topics_of_theme(reader: ThemeReader, labels: Sequence[str | None], n_terms:
 def _with_words_of_theme(
     reader: ThemeReader, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int
 ) -> pd.DataFrame:
-    """A table of drivers with labels, words and terms."""
     numbers = table["topic"].to_numpy()
     named = [own or made for own, made in zip(labels, reader.words.labels, strict=True)]
     ranked = ranked_terms(reader.fitted)[:, :n_terms]
-    place = table.columns.get_loc("topic") + 1
-    table.insert(place, "label", [named[k] for k in numbers])
-    place = table.columns.get_loc("badly") + 1
-    table.insert(place, "raises", [reader.words.raises[k] for k in numbers])
-    table.insert(place + 1, "lowers", [reader.words.lowers[k] for k in numbers])
+    table.insert(table.columns.get_loc("topic") + 1, "label", [named[k] for k in numbers])
+    badly = table.columns.get_loc("badly")
+    table.insert(badly + 1, "raises", [reader.words.raises[k] for k in numbers])
+    table.insert(badly + 2, "lowers", [reader.words.lowers[k] for k in numbers])
     return table.assign(terms=[[reader.terms[j] for j in ranked[k]] for k in numbers])
 
 
@@ -197,10 +192,7 @@ def _with_words_of_theme(
 def _topics_of_matrix(
     reader: MatrixReader, labels: Sequence[str | None], n_terms: int, better: int = 1
 ) -> pd.DataFrame:
-    """One row per topic, strongest positive effect first; where classes have no order, for each of them.
-
-    Effects of a class are on the logarithm of its probability, against the average class.
-    """
+    """Effects of unordered classes are on the logarithm of the probability, against the average class."""
     centred = reader.estimator.centred_effects
 
     def table(effects: Vector) -> pd.DataFrame:
@@ -227,7 +219,6 @@ def _topics_of_matrix(
 def _with_words_of_matrix(
     reader: MatrixReader, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int
 ) -> pd.DataFrame:
-    """A table of drivers with labels and terms."""
     shown = topics_of(reader, labels, n_terms).set_index("topic")
     table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
     return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
@@ -235,7 +226,6 @@ def _with_words_of_matrix(
 
 @topics_of.register(ClassReader)
 def _topics_of_class(reader: ClassReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-    """One row per class and theme."""
     return by_class({name: topics_of(reader.of_class(name), labels, n_terms, better) for name in reader.classes})
 
 
@@ -243,16 +233,11 @@ def _topics_of_class(reader: ClassReader, labels: Sequence[str | None], n_terms:
 def _with_words_of_class(
     reader: ClassReader, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int
 ) -> pd.DataFrame:
-    """Drivers, which each class has its own of."""
     raise reader.of_one_class("drivers and reports")
 
 
-#: What is compared, in points of each response; with `_sd` behind it, in its standard deviations.
-MEASURES = ("lift", "worth")
-
-
 def response_columns(responses: Any) -> dict[str, pd.Series]:
-    """Responses by name, one column each; raises where they are not a table, or have no names of their own.
+    """Return the columns of a table of responses by name; raise InputError unless names are unique.
 
     Examples
     --------
@@ -265,14 +250,14 @@ def response_columns(responses: Any) -> dict[str, pd.Series]:
     if not len(responses.columns):
         raise InputError("responses have no column; give one for each response")
     names = [str(name) for name in responses.columns]
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    twice = [name for number, name in enumerate(names) if name in names[:number]]
     if twice:
         raise InputError(f"two responses are called {twice[0]!r}; give each column a name of its own")
-    return {name: responses.iloc[:, place].rename(name) for place, name in enumerate(names)}
+    return {name: responses.iloc[:, number].rename(name) for number, name in enumerate(names)}
 
 
 def deviation(responses: Vector, weight: Vector) -> float:
-    """Standard deviation of the responses that there are; NaN where there is none, or all are the same.
+    """Return the standard deviation of the known responses; NaN if none is known or all are equal.
 
     Examples
     --------
@@ -287,19 +272,16 @@ def deviation(responses: Vector, weight: Vector) -> float:
 
 
 def compared(spoken: Mapping[str, Spoken], labels: Sequence[str]) -> pd.DataFrame:
-    """Themes against responses; the theme first whose cost in standard deviations is largest anywhere.
+    """Compare lift and worth of themes across responses, in points and (`_sd`) in standard deviations of each.
 
-    spoken : what the same documents say about the same themes, for each response; labels : (themes,).
+    Themes are sorted by their largest lift_sd. spoken : the same documents and themes for each response.
     """
-    columns: dict[tuple[str, str], pd.Series] = {}
-    for name, said in spoken.items():
-        table = driver_table(said)
-        for measure in MEASURES:
-            columns[measure, name] = table[measure]
-            columns[f"{measure}_sd", name] = table[measure] / deviation(said.responses, said.weight)
-    measures = [*MEASURES, *(f"{measure}_sd" for measure in MEASURES)]
-    found = pd.DataFrame({(measure, name): columns[measure, name] for measure in measures for name in spoken})
-    found.columns.names = ["measure", "response"]
-    found.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["topic", "label"])
-    order = np.argsort(-found["lift_sd"].max(axis=1).to_numpy(), kind="stable")
-    return found.iloc[order]
+    tables = {name: driver_table(documents) for name, documents in spoken.items()}
+    columns = {(measure, name): table[measure] for measure in MEASURES for name, table in tables.items()}
+    for measure in MEASURES:
+        for name, documents in spoken.items():
+            sd = deviation(documents.responses, documents.weight)
+            columns[f"{measure}_sd", name] = tables[name][measure] / sd
+    table = pd.DataFrame(columns).rename_axis(columns=["measure", "response"])
+    table.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["topic", "label"])
+    return table.iloc[np.argsort(-table["lift_sd"].max(axis=1).to_numpy(), kind="stable")]

@@ -13,20 +13,18 @@ from textsignal.errors import InputError
 from textsignal.training.contributions import ThemeEffects
 from textsignal.training.theme_reading import ThemeReading
 
-#: A sentence is shown for a theme that takes up this share of it at least, with so many words.
+#: Least share of a theme in its example sentences; fewest and most words of these.
 LEAST_SHARE, LEAST_WORDS, MOST_WORDS = 0.5, 4, 40
-
-
-#: A sentence of so few content terms counts half as typical as one of many.
+#: A sentence with this many content terms counts half as typical as a long one.
 FEW_TERMS = 2
-
-
-#: Tone beyond this quantile of a theme's sentences counts no more: what is extreme is not typical.
+#: Tone is capped at this quantile of a theme's sentences, as extremes are not typical.
 EXTREME = 0.9
+#: Documents with a high or low response are chosen from this many times `n` of the most typical ones.
+TYPICAL = 5
 
 
 def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tuple[Vector, Vector]:
-    """(sentences,) what each adds to the linear predictor by its tone, and by what it speaks of.
+    """Return (sentences,) contributions to the linear predictor of the tone and of the themes of each sentence.
 
     sum_k p_k gamma_k * its tone,        sum_k p_k beta_k * its share of its document's words
     """
@@ -36,10 +34,10 @@ def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tupl
 
 
 def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[str]) -> pd.DataFrame:
-    """One row per sentence of all texts.
+    """Return one row per sentence of all texts.
 
-    Columns: document, sentence, start, end (its place in the text), topic and theme (its main one), share (of that),
-    tone and speaking (what it adds by how it speaks, and by what it speaks of), contribution (both).
+    Columns: document, sentence, start, end (position in the text), topic and theme (the main one), share (of that),
+    tone and speaking (contributions of its tone and of its themes), contribution (both).
     """
     texts, main = reading.texts, reading.places.argmax(axis=1)
     tone, speaking = sentence_contributions(reading, effects)
@@ -62,16 +60,16 @@ def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[st
 def find_sentences(
     reading: ThemeReading, effects: ThemeEffects, topic: int, n: int, raising: bool | None, responses: Vector
 ) -> pd.DataFrame:
-    """Sentences that show what a theme is, one of a document, none twice.
+    """Return example sentences of a theme, at most one per document, without repeats.
 
-    raising : True for those whose tone raises the response, False for lowers, None for the most typical ones.
+    raising : True for sentences whose tone raises the response, False for lowers, None for the most typical ones.
     responses : (documents,). Columns: row, sentence, response, share (of the theme), contribution.
     """
     about = _typical(reading, topic)
     tone, speaking = sentence_contributions(reading, effects)
     score = about
     if raising is not None:
-        # As if each sentence stood alone: in a long text it adds less, though it says the same.
+        # Rescaled as if each sentence were the whole text: in a long text the same sentence contributes less.
         words = np.maximum(np.diff(reading.texts.indptr), 1)
         strength = tone * np.sqrt(reading.texts.n_words[reading.texts.documents] / words) * (1 if raising else -1)
         speaks = (about > 0) & (strength > 0)
@@ -91,7 +89,7 @@ def find_sentences(
 
 
 def _typical(reading: ThemeReading, topic: int) -> Vector:
-    """(sentences,) how well each shows a theme; 0 where it does not."""
+    """(sentences,) score of each as an example of a theme; 0 if unsuitable."""
     n_terms = np.diff(reading.units.indptr)
     words = np.diff(reading.texts.indptr)
     fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.places[:, topic] >= LEAST_SHARE) & (n_terms > 0)
@@ -104,11 +102,11 @@ def _sentences(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
         texts.texts[i][start:end]
         for i, (start, end) in zip(texts.documents[rows].tolist(), texts.spans[rows].tolist(), strict=True)
     ]
-    return pd.Series(found, dtype=object)  # a text may hold what pandas' own strings cannot
+    return pd.Series(found, dtype=object)  # may hold lone surrogates
 
 
 def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """The first n of these sentences that are of different documents and say different things."""
+    """First n of these sentences with different documents and different words."""
     chosen: list[int] = []
     used: set[object] = set()
     for row in ordered.tolist():
@@ -122,10 +120,6 @@ def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDA
     return np.array(chosen, dtype=np.int64)
 
 
-#: Documents with a high or low response are chosen among the most typical ones: this many times as many as asked for.
-TYPICAL = 5
-
-
 def find_documents(
     *,
     topic: int,
@@ -137,12 +131,12 @@ def find_documents(
     shares: NDArray[np.floating],
     metadata: pd.DataFrame | None,
 ) -> pd.DataFrame:
-    """Documents in which a topic leads.
+    """Return documents in which a topic leads.
 
     high : True for the highest responses among the most typical documents, False for the lowest, None for the most
         typical ones whatever their response.
-    responses : (documents,) NaN where there is none; predictions : (documents,).
-    shares : (documents, topics) of a document's weight; a document is the more typical the larger the topic's share.
+    responses : (documents,) NaN if unknown; predictions : (documents,).
+    shares : (documents, topics) of a document's weight; typical documents have a large share of the topic.
 
     Examples
     --------
@@ -175,7 +169,7 @@ def find_documents(
     found = pd.DataFrame(
         {
             "row": rows,
-            "text": pd.Series([texts[i] for i in rows], dtype=object),  # it may hold what pandas' own strings cannot
+            "text": pd.Series([texts[i] for i in rows], dtype=object),  # may hold lone surrogates
             "response": responses[rows],
             "prediction": predictions[rows],
             "share": share[rows],
@@ -189,5 +183,5 @@ def _with_metadata(found: pd.DataFrame, metadata: pd.DataFrame, n_documents: int
         raise InputError(f"{n_documents} texts, but {len(metadata)} rows of metadata; give one for each text")
     taken = [str(name) for name in metadata.columns if name in found.columns]
     if taken:
-        raise InputError(f"metadata has columns of the same name as ours: {', '.join(taken)}; rename or leave them out")
+        raise InputError(f"metadata has columns with reserved names: {', '.join(taken)}; rename or remove them")
     return pd.concat([found, metadata.iloc[found["row"]].reset_index(drop=True)], axis=1)

@@ -1,4 +1,4 @@
-"""What topics and words add to one prediction."""
+"""Explanation of one prediction: contributions of topics and words, as text, as HTML and on a terminal."""
 
 from __future__ import annotations
 
@@ -33,17 +33,27 @@ from textsignal.text.spans import LocatedText, Token, located_words
 from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
 
-#: Words that are listed for a topic: so many, with at least this part of the largest share.
+#: Most words listed for a topic, and the smallest share of one relative to the largest.
 TOPIC_WORDS, LEAST_PART = 5, 0.25
-#: Linear predictors that are closer than this are one.
+#: Linear predictors that are closer than this count as equal.
 SAME = 1e-6
-#: The same as a share of large ones, which hold no smaller difference.
+#: Relative tolerance for large linear predictors, limited by rounding.
 ROUNDED = 1e-12
+#: Topics, words and unknown words that are shown.
+SHOWN = 8
+#: Characters of a text that are shown.
+TEXT_CAP = 20_000
+#: Contributions below this share of the largest are not marked in the text.
+FAINT = 0.05
+#: Themes that add fewer points are shown together; characters of a sentence that are shown.
+FAINT_POINTS, SENTENCE_CAP = 0.005, 120
+#: Scales of more levels are not shown as bars; how long a bar is for a probability of 1.
+MOST_BARS, BAR_LENGTH = 11, 40
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A part of the text, `text[start:end]`, and what it adds to the linear predictor."""
+    """A span of the text, `text[start:end]`, and its contribution to the linear predictor."""
 
     start: int
     end: int
@@ -52,32 +62,32 @@ class Mark:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why the model expects this response of this text.
+    """Explanation of the response that the model expects of one text.
 
         linear predictor = baseline + sum of the topics' contributions + beyond
         a topic's contribution = sum of what it adds by way of each word
 
     Attributes
     ----------
-    text : what is explained, without HTML.
+    text : the explained text, without HTML.
     baseline : linear predictor of a text of this size that mixes topics as the average text does, with its covariates.
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
-    linear_predictor : that of this text.
-    baseline_prediction, prediction : the expected responses at these two.
-    probabilities : Series, probability of every level; empty where responses have no levels.
-    unknown : whether the text has no known term; then the mean weights were used, and no word has a contribution.
+    linear_predictor : linear predictor of this text.
+    baseline_prediction, prediction : expected responses at the baseline and at the linear predictor.
+    probabilities : Series, probability of every level; empty if responses have no levels.
+    unknown : True if the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
     topics : DataFrame, largest contribution of either sign first. Columns: topic, label, contribution, points, words
         (those of this text that carry it most); for topics weight and effect (per unit of weight, against the average
-        text); for themes share (of the text), tone and speaking (by how, and by that it is spoken of).
+        text); for themes share (of the text), tone (of the words about it) and speaking (effect of its share).
     words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
         contribution, points, topic (the one that uses it most in this text, or its sentence's main theme).
-    marks : places in the text with what they add; a term of several words is spread evenly over them.
-    neutral : what the baseline is the prediction of.
+    marks : spans of the text with their contributions; a term of several words is spread evenly over them.
+    neutral : description of the text that the baseline stands for.
     slope : points of the response per unit of the linear predictor, along the line from the baseline to this text. A
         column `points` is contribution * slope, so points and the baseline's prediction add up to this prediction.
     sentences : DataFrame, in their order, for a model of themes; else None. Columns: sentence, start, end, topic,
-        theme, share, tone (the sum over its words), speaking (what speaking of its themes does), contribution (both),
+        theme, share, tone (the sum over its words), speaking (the effect of its themes), contribution (both),
         points.
 
     Examples
@@ -153,7 +163,7 @@ def _explanation(
 
 
 def slope_of(family: Family, baseline: float, eta: float) -> float:
-    """Response per unit of the linear predictor along the line from the baseline to eta; where both are one, there.
+    """Return the slope of the mean response between baseline and eta, or its derivative if both are equal.
 
     Examples
     --------
@@ -169,13 +179,13 @@ def slope_of(family: Family, baseline: float, eta: float) -> float:
 
 
 def _leading(shares: Vector) -> NDArray[np.int64]:
-    """Places of the largest shares, largest first."""
+    """Positions of the largest shares, largest first."""
     places = np.argsort(-shares, kind="stable")[:TOPIC_WORDS]
     return places[shares[places] > LEAST_PART * shares.max(initial=0)]
 
 
 def _largest_first(columns: dict[str, Any], slope: float) -> pd.DataFrame:
-    """A table in the order of contributions of either sign, with these in points of the response too."""
+    """Table by absolute contribution, with points of the response next to contributions."""
     table = pd.DataFrame(columns)
     table.insert(table.columns.get_loc("contribution") + 1, "points", table["contribution"] * slope)
     return table.sort_values("contribution", key=lambda c: -c.abs(), kind="stable", ignore_index=True)
@@ -190,10 +200,10 @@ def _marks(located: LocatedText, by_term: dict[int, float], counts: NDArray[np.i
 
 
 def _joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
-    """A mark for every token and what it adds; several words in one character are one."""
+    """One mark per token; words that share a character are joined."""
     marks: list[Mark] = []
     for token, contribution in zip(tokens, added.tolist(), strict=True):
-        if marks and token.start < marks[-1].end:  # several words in one character
+        if marks and token.start < marks[-1].end:
             before = marks.pop()
             marks.append(Mark(before.start, token.end, before.contribution + contribution))
         else:
@@ -207,7 +217,7 @@ def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
 
 
 def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, Any]:
-    """Every word of the text, as itself or negated: how often, what it adds, and its first sentence's theme."""
+    """Columns of the table of words, where a negated word is separate: the theme is that of its first sentence."""
     columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "topic": places.argmax(axis=1)}
     grouped = pd.DataFrame(columns).groupby("word", sort=False)
     return {
@@ -219,7 +229,7 @@ def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, 
 
 
 def _tokens(reading: ThemeReading) -> list[Token]:
-    """Every word of the text and where it stands, in the order of the reading's codes."""
+    """Words of the text with their positions, in the order of the reading's codes."""
     text = reading.texts.texts[0]
     return [
         Token(token.word, start + token.start, start + token.end)
@@ -229,7 +239,7 @@ def _tokens(reading: ThemeReading) -> list[Token]:
 
 
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Words and negated words that are in nothing the model knows, each once."""
+    """Words and negated words that no feature of the model contains, each once."""
     texts = reading.texts
     known = set(reading.occurrences.words.tolist())
     names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
@@ -238,8 +248,8 @@ def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 @singledispatch
 def explain(reader: Reader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for average."""
-    raise TypeError(f"a {type(reader).__name__} explains nothing")
+    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for averages."""
+    raise TypeError(f"a {type(reader).__name__} has no explanations")
 
 
 @explain.register(ThemeReader)
@@ -317,28 +327,8 @@ def _explain_class(reader: ClassReader, text: str, labels: Sequence[str], given:
     raise reader.of_one_class("explanations")
 
 
-#: Topics, words and unknown words that are shown.
-SHOWN = 8
-
-
-#: Characters of a text that are shown.
-TEXT_CAP = 20_000
-
-
-#: Contributions below this share of the largest are not marked in the text.
-FAINT = 0.05
-
-
-#: Themes that add less than so many points are shown together; characters of a sentence that are shown.
-FAINT_POINTS, SENTENCE_CAP = 0.005, 120
-
-
-#: Scales of more levels are not shown as bars; how long a bar is for a probability of 1.
-MOST_BARS, BAR_LENGTH = 11, 40
-
-
 def as_text(explanation: Explanation) -> str:
-    """Lines that add up: baseline, topics, linear predictor; then the words that count most."""
+    """Return lines that add up: baseline, topics, linear predictor; then the words with the largest contributions."""
     rows = [f"  {number:+8.3f}  {label}" for label, number, _ in _rows(explanation)]
     words = [f"{_visible(row.word)} {row.contribution:+.3f}" for row in explanation.words[:SHOWN].itertuples()]
     return "\n".join(
@@ -353,7 +343,7 @@ def as_text(explanation: Explanation) -> str:
 
 
 def as_html(explanation: Explanation) -> str:
-    """A fragment for notebooks, with signs beside colours; whatever the text holds is shown as text."""
+    """Return an escaped HTML fragment for notebooks, with signs as well as colours."""
     rows = "".join(
         f'<tr><td style="text-align:left">{html.escape(label)}</td>'
         f'<td style="text-align:right;padding:0 1em">{number:+.3f}</td>'
@@ -374,7 +364,7 @@ def as_html(explanation: Explanation) -> str:
 
 
 def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[RenderableType]:
-    """Parts for a terminal: the text with its signed words, the prediction, levels, topics and notes."""
+    """Yield what a terminal shows: the text with signed words, the prediction, levels, topics and notes."""
     text = Text(overflow="fold")
     for part, contribution, strength in _parts(explanation):
         sign = {1: "+", -1: "-"}[1 if contribution > 0 else -1] if strength else ""
@@ -405,7 +395,7 @@ def _headline(explanation: Explanation) -> str:
 
 
 def _notes(explanation: Explanation) -> list[str]:
-    """What a reader must know beside the numbers."""
+    """Remarks on words that the model does not know."""
     notes = []
     if explanation.unknown:
         notes.append("No word of this text is known to the model, so it is taken as an average text.")
@@ -417,7 +407,7 @@ def _notes(explanation: Explanation) -> list[str]:
 
 
 def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
-    """Label, number and words of all that adds up: points to the prediction, or parts of the linear predictor."""
+    """Label, number and words of each addend: points of the prediction, or terms of the linear predictor."""
     in_points = explanation.sentences is not None
     yield "baseline", explanation.baseline_prediction if in_points else explanation.baseline, []
     topics = explanation.topics
@@ -442,7 +432,7 @@ def _total_name(explanation: Explanation) -> str:
 
 
 def _sentence_rows(sentences: pd.DataFrame) -> Table:
-    """Every sentence with its theme and what it adds, in points of the response."""
+    """Sentences with their theme and contribution in points of the response."""
     table = Table("sentence", "theme", box=box.SIMPLE_HEAD)
     table.columns[0].overflow = table.columns[1].overflow = "fold"
     table.add_column("adds", justify="right")
@@ -457,7 +447,7 @@ def _sentence_rows(sentences: pd.DataFrame) -> Table:
 
 
 def _parts(explanation: Explanation) -> Iterator[tuple[str, float, float]]:
-    """The text cut into parts: each with its contribution, and that relative to the largest, 0 where it is faint."""
+    """Spans of the text with contribution and its size relative to the largest, 0 if faint."""
     text = _visible(explanation.text[:TEXT_CAP])
     largest = max((abs(mark.contribution) for mark in explanation.marks), default=0.0)
     done = 0
@@ -496,14 +486,14 @@ def _level_bars(explanation: Explanation, block: str) -> Table:
 
 
 def _style(contribution: float, strength: float) -> str:
-    """Green raises, red lowers; what counts most is bold."""
+    """Green raises, red lowers; strong contributions are bold."""
     if contribution == 0:
         return ""
     return ("bold " if strength > 0.5 else "") + ("green" if contribution > 0 else "red")
 
 
 def _visible(text: str) -> str:
-    """The same length of text without what would steer a terminal or cannot be encoded."""
+    """Replace control characters and lone surrogates, one for one, so that positions stay."""
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cs"} and c not in "\n\t" else c for c in text
     )

@@ -1,4 +1,7 @@
-"""Topics by group: how often and how each group speaks of them, small groups drawn towards all documents."""
+"""Topics by group and over time: reach and tone in each group or period, and changes from first to last.
+
+Means of small groups are shrunk towards the mean of all documents.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +19,36 @@ from textsignal.errors import InputError
 from textsignal.insight.inputs import Times
 from textsignal.reading.spoken import Spoken
 
-#: A mean of fewer documents than this rests on few.
+#: Means of fewer documents than this are marked as uncertain.
 FEW = 10
 #: A group differs clearly from all documents if its mean is this many standard deviations away; means that differ by
 #: less than the second number differ by rounding alone.
 CLEAR, ROUNDING = 2.0, 1e-9
+#: Most periods; fewest, if the dates allow it; documents that a period should have.
+MOST, FEWEST, ENOUGH = 24, 3, 30
+#: Share of documents at either end that do not influence the length of periods, as dates may be wrong.
+STRAY = 0.01
+#: Probability that any topic is marked as changed if none is.
+FALSE_ALARM = 0.05
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: The Monday before the first of January 1970, in days from it.
+MONDAY = -3
 
 
 @dataclass(frozen=True, eq=False)
 class GroupMeans:
-    """Means by group, and what they say of the groups by empirical Bayes (method of moments).
+    """Means by group, and their empirical Bayes estimates (method of moments).
 
     With n_g documents of mean m_g in group g, n documents of mean m in all of G groups::
 
         within   s2 = sum_g sum_i (v_i - m_g)^2 / (n - G)
         between  t2 = max(0, [sum_g n_g (m_g - m)^2 - (G - 1) s2] / [n - sum_g n_g^2 / n])
         shrunk      = m + B_g (m_g - m),    B_g = t2 / (t2 + s2 / n_g)
-        sd          = sqrt((1 - B_g) t2)    of what is shrunk, given the documents
+        sd          = sqrt((1 - B_g) t2)    of the shrunk mean, given the documents
         error       = sqrt(s2 / n_g)        of the mean itself
 
-    s2 is pooled, so that a group of two documents that happen to agree is not believed. The model is taken as given:
-    only which documents there are is uncertain. Documents count as often as their weight says.
+    s2 is pooled, so that a group of two documents that happen to agree does not look certain. The model is fixed: the
+    only uncertainty is the sampling of documents. Weights are frequencies.
 
     count : (groups, topics) n_g; mean : NaN where n_g is 0; shrunk, sd, error : like it; overall : (topics,) m.
     """
@@ -57,14 +69,14 @@ class GroupMeans:
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
-    """What groups say about topics.
+    """Reach, tone, lift and worth of topics by group.
 
-    names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) of those that speak of it.
-    well, badly : (groups, topics) shares of these in which it moves the linear predictor for the better and worse.
+    names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) weight of mentions.
+    well, badly : (groups, topics) shares of mentions that move the linear predictor for the better and the worse.
     reach : share of documents that speak of it.
     tone : what its tone adds to the predicted response of a document that speaks of it,
         mean(eta) - mean(eta - tone), in points of the response.
-    lift, worth : by how much the mean response would be better if nothing bad were said of it, worse if nothing good.
+    lift, worth : gain in the mean response without the bad mentions of a topic, and loss without the good ones.
     """
 
     names: tuple[Any, ...]
@@ -79,12 +91,12 @@ class GroupComparison:
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """(groups, topics) whether few documents of a group speak of a topic."""
+        """(groups, topics) True if few documents of a group mention a topic."""
         return self.spoken < FEW
 
 
 def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
-    """Compare groups, the largest first; groups : (documents,) the group of each, missing for what is left out.
+    """Compare groups, the largest first; groups : (documents,) the group of each, missing to exclude a document.
 
     Examples
     --------
@@ -106,7 +118,7 @@ def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
 
 
 def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
-    """Compare documents by codes : (documents,) the number of the group of each, -1 for those to be left out."""
+    """Compare documents by codes : (documents,) the number of the group of each, -1 to exclude a document."""
     rows = np.flatnonzero(codes >= 0)
     part, codes, n = spoken.at(rows), codes[rows], len(names)
     mean, before = part.family.mean, part.family.mean(part.eta)
@@ -137,7 +149,7 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> G
 
 
 def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_groups: int) -> GroupMeans:
-    """Means of values (documents,) by group, each (groups,); `GroupMeans` has the formulas.
+    """Return means of values (documents,) by group, each (groups,); `GroupMeans` has the formulas.
 
     Examples
     --------
@@ -156,7 +168,7 @@ def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_grou
     if freedom > 0 and groups_less_one > 0:
         within = spread / freedom
         between = max(0.0, (apart - groups_less_one * within) / (total - count @ count / total))
-    else:  # One group, or as many as documents: what groups differ by cannot be told from what documents differ by.
+    else:  # one group, or one document in each: differences between and within groups are confounded
         within, between = (spread + apart) / max(total - 1, 1), 0.0
     scale = between * count + within
     kept = np.divide(between * count, scale, out=np.zeros(n_groups), where=scale > 0)
@@ -180,41 +192,22 @@ def _side_by_side(parts: Sequence[GroupMeans]) -> GroupMeans:
     )
 
 
-#: Periods there are at most, and at least where days allow it; documents that a period should have.
-MOST, FEWEST, ENOUGH = 24, 3, 30
-
-
-#: Share of documents on either side that do not decide how long periods are: a wrong year must not.
-STRAY = 0.01
-
-
-#: Chance that any topic is said to change though none does.
-FALSE_ALARM = 0.05
-
-
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
-#: The Monday before the first of January 1970, in days from it.
-MONDAY = -3
-
-
 @dataclass(frozen=True)
 class PeriodUnit:
-    """How long a period is: so many days, or else so many months; noun : what several are called."""
+    """Length of a period, in days or in months; noun : its plural."""
 
     noun: str
     days: int = 0
     months: int = 0
 
     def index(self, times: Times) -> NDArray[np.int64]:
-        """The number of the period that each day is in."""
+        """Return the number of the period of each day."""
         if self.days:
             return (times.astype("datetime64[D]").astype(np.int64) - MONDAY * (self.days > 1)) // self.days
         return (times.astype("datetime64[M]").astype(np.int64) + 1970 * 12) // self.months
 
     def label(self, index: int) -> str:
-        """What a period is called: a week by its Monday."""
+        """Return the name of a period; a week is named by its Monday."""
         if self.days:
             day = np.datetime64(index * self.days + MONDAY * (self.days > 1), "D")
             return day_name(day)
@@ -239,8 +232,8 @@ UNITS = (
 class Periods:
     """Periods in the order of time, without a gap.
 
-    noun : what they are, such as "years"; names : of each; those at the ends may hold all that is before or after.
-    codes : (documents,) the period of each, -1 for a document without date.
+    noun : such as "years"; names : of each; the first and last may include everything before or after.
+    codes : (documents,) the period of each, -1 for documents without date.
     """
 
     noun: str
@@ -250,9 +243,10 @@ class Periods:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What changes from the first third of the documents to the last: (topics,) before, after, and clear.
+    """Change from the first third of the documents to the last.
 
-    error : standard error of after - before; clear : 1 and -1 where it rises and falls clearly, else 0.
+    before, after : (topics,); error : standard error of after - before; clear : 1 for a significant rise, -1 for a
+    significant fall, else 0.
     """
 
     before: Vector
@@ -263,7 +257,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """How topics change. until, since : last day of the first third, first day of the last."""
+    """Changes of topics; until, since : last day of the first third, first day of the last."""
 
     until: np.datetime64
     since: np.datetime64
@@ -272,11 +266,10 @@ class Trends:
 
 
 def periods_of(times: Times) -> Periods:
-    """Periods that are long enough to hold many documents and short enough to show what changes.
+    """Choose periods that are long enough to hold many documents and short enough to show changes.
 
-    The shortest of `UNITS` that gives MOST periods at most, with ENOUGH documents each on average. Where there are too
-    few documents for that, the longest that gives FEWEST. Ends with few documents are put together with their
-    neighbours.
+    The shortest of `UNITS` that gives at most MOST periods with ENOUGH documents each on average. With too few
+    documents for that, the longest that gives FEWEST. Ends with few documents are merged with their neighbours.
 
     Examples
     --------
@@ -310,7 +303,7 @@ def periods_of(times: Times) -> Periods:
 
 
 def _unit(times: Times) -> PeriodUnit:
-    """How long periods of these days, which are in order, should be."""
+    """Length of periods for these days, which are sorted."""
     n_periods = {unit: int(np.ptp(unit.index(times[[0, -1]]))) + 1 for unit in UNITS}
     fitting = [unit for unit in UNITS if n_periods[unit] <= MOST]
     several = [unit for unit in fitting if n_periods[unit] >= FEWEST]
@@ -319,20 +312,20 @@ def _unit(times: Times) -> PeriodUnit:
 
 
 def compare_periods(spoken: Spoken, periods: Periods) -> GroupComparison:
-    """What documents of each period say about topics."""
+    """Compare documents by period."""
     return compare(spoken, periods.codes, periods.names)
 
 
 def trends_of(spoken: Spoken, times: Times) -> Trends | None:
-    """What changes from the first third of the documents to the last, by their dates; None where all have one date.
+    """Compare the first third of the documents, by date, with the last; None if all have one date.
 
-    Documents of one day stay together. A change is clear if it is so many standard errors large that, with no change
-    in any topic, one would be called clear with a chance of FALSE_ALARM.
+    Documents of one day stay together. The threshold for a clear change keeps the probability that any topic without
+    a change is marked at FALSE_ALARM.
     """
     known = ~np.isnat(times)
     dated = np.sort(times[known])
     until, since = dated[(dated.size - 1) // 3], dated[-1 - (dated.size - 1) // 3]
-    if until == since:  # One day has so many that it is the middle of all: what is before it or after it stands apart.
+    if until == since:  # one day holds the middle third: compare it with the days before, or else after
         other = dated[dated < until] if until > dated[0] else dated[dated > until]
         if not other.size:
             return None
@@ -353,7 +346,7 @@ def trends_of(spoken: Spoken, times: Times) -> Trends | None:
 
 
 def day_name(day: np.datetime64) -> str:
-    """A day as it is read out.
+    """Return a date as text.
 
     Examples
     --------

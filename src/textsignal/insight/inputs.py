@@ -18,18 +18,16 @@ from textsignal.errors import InputError, RowsError
 from textsignal.reading.observed import Observed, Tokens
 
 Times = NDArray[np.datetime64]
-
-
-#: Ways to read a column of dates, the first that reads all of it: one format for all, the day before the month, any.
+#: Ways to read a column of dates; the first that reads most is used: one format for all, day first, mixed formats.
 READINGS: tuple[dict[str, Any], ...] = ({}, {"dayfirst": True}, {"format": "mixed"})
-
-
-#: Whole numbers from and to here are years.
+#: Whole numbers in this range are years.
 YEARS = (1000, 2999)
+#: Treatments of training documents with missing covariates.
+MISSING = ("error", "drop")
 
 
 def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
-    """(documents,) the group of each, missing where it has none.
+    """Return (documents,) the group of each, missing if it has none.
 
     Examples
     --------
@@ -44,9 +42,9 @@ def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
 
 
 def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None = None) -> Times:
-    """(documents,) the day of each, NaT where it has none.
+    """Return (documents,) the day of each, NaT if it has none.
 
-    rows : (documents,) their numbers from 0, as errors name them; None where they follow each other.
+    rows : (documents,) row numbers from 0 for error messages; None if consecutive.
 
     Examples
     --------
@@ -55,7 +53,7 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
     >>> as_times(["soon"], 1)
     Traceback (most recent call last):
         ...
-    textsignal.errors.InputError: over: 'soon' in row 1 is no date; give dates such as 2015-08-24, or years
+    textsignal.errors.InputError: over: 'soon' in row 1 is not a date; give dates such as 2015-08-24, or years
     """
     cells = _column(over, n, "over", "date")
     cells = cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
@@ -67,7 +65,7 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
         more = f", and {bad.size - 1:,} more" if bad.size > 1 else ""
         name, row = getattr(over, "name", None), bad[0] if rows is None else rows[bad[0]]
         raise InputError(
-            f"{'over' if name is None else f'column {name!r}'}: {cells.iloc[bad[0]]!r} in row {row + 1:,} is no date"
+            f"{'over' if name is None else f'column {name!r}'}: {cells.iloc[bad[0]]!r} in row {row + 1:,} is not a date"
             f"{more}; give dates such as 2015-08-24, or years"
         )
     return times.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
@@ -79,7 +77,7 @@ def index_of(texts: Any) -> pd.Index | None:
 
 
 def name_of(column: object, otherwise: str) -> str:
-    """The name of a pandas column; `otherwise` for what has none.
+    """Return the name of a pandas column; `otherwise` if it has none.
 
     Examples
     --------
@@ -91,15 +89,15 @@ def name_of(column: object, otherwise: str) -> str:
 
 
 def _column(values: ArrayLike | pd.Series, n: int, name: str, noun: str) -> pd.Series:
-    given = values.to_numpy() if isinstance(values, pd.Series) else np.atleast_1d(np.asarray(values, dtype=object))
-    if given.shape != (n,):
-        found = f"{len(given)} {noun}s" if given.ndim == 1 else f"the shape {given.shape}"
-        raise InputError(f"{n} texts, but {name} has {found}; give one {noun} for each text")
-    return pd.Series(given, dtype=given.dtype)
+    cells = values.to_numpy() if isinstance(values, pd.Series) else np.atleast_1d(np.asarray(values, dtype=object))
+    if cells.shape != (n,):
+        size = f"{len(cells)} {noun}s" if cells.ndim == 1 else f"the shape {cells.shape}"
+        raise InputError(f"{n} texts, but {name} has {size}; give one {noun} for each text")
+    return pd.Series(cells, dtype=cells.dtype)
 
 
 def _years_as_text(cells: pd.Series) -> pd.Series:
-    """Years in numbers as dates are written; to pandas they would be nanoseconds."""
+    """Years as text, as pandas would take numbers for nanoseconds."""
     numbers = pd.to_numeric(cells, errors="coerce")
     if not (numbers.isna() == cells.isna()).all() or not numbers.dropna().between(*YEARS).all():
         return cells
@@ -110,7 +108,7 @@ def _read(cells: pd.Series) -> pd.Series:
     best: pd.Series | None = None
     for options in READINGS:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pandas', on formats that it cannot infer
+            warnings.simplefilter("ignore")  # about formats that pandas cannot infer
             try:
                 times = pd.to_datetime(cells, errors="coerce", utc=True, **options)
             except (ValueError, TypeError, OverflowError):
@@ -120,12 +118,8 @@ def _read(cells: pd.Series) -> pd.Series:
     return pd.Series(pd.NaT, index=cells.index, dtype="datetime64[ns, UTC]") if best is None else best
 
 
-#: What to do with training documents whose covariates are missing.
-MISSING = ("error", "drop")
-
-
 def texts_and_covariates(texts: Any, covariates: Any) -> tuple[Iterable[str] | Tokens, Any]:
-    """Texts and covariates, where a DataFrame may hold both: texts in its first column, covariates in the others.
+    """Split a DataFrame into texts, its first column, and covariates, the others; return other inputs unchanged.
 
     Examples
     --------
@@ -151,9 +145,9 @@ def observe_given(
     formula: str | None,
     missing: str,
 ) -> tuple[Observed, Design | None]:
-    """Documents of training with what is given beside their text, and how that became numbers.
+    """Add covariates, offset and groups to training documents; return these and the design of the covariates.
 
-    missing : "error", or "drop" to leave out documents of which a covariate, or the offset, is missing.
+    missing : "error", or "drop" to exclude documents with a missing covariate or offset.
     """
     check_choice("missing", missing, MISSING)
     if formula is not None and covariates is None:
@@ -177,7 +171,7 @@ def observe_given(
 
 
 def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str | None, n_documents: int) -> Any:
-    """Rows of which nothing is missing."""
+    """Rows without missing values."""
     complete = np.ones(n_documents, dtype=bool)
     if table is not None:
         names = list(table.columns) if formula is None else parse_formula(formula).columns

@@ -1,4 +1,4 @@
-"""What the response is called, which way of it is better, and how its means and their changes are written."""
+"""Names and units of a response, which direction is better, and how means, changes and ranges are written."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import pandas as pd
 from textsignal.errors import InputError
 from textsignal.families import Family
 
-#: What a step of the response is called where nobody says, and where its mean is a share.
+#: Default unit of a response, and the unit if its mean is a share.
 POINTS, PERCENTAGE_POINTS = "points", "percentage points"
-#: Responses that are called by what they are measured in.
+#: Names of responses that are also their unit.
 NAMED_BY_UNIT = ("stars", "points")
-#: Linear predictors beyond which every mean is at its end.
+#: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
+#: Columns that can have ranges.
+MEASURES = ("lift", "worth")
 
 
 @dataclass(frozen=True)
 class Naming:
-    """What the response, and one step of it, are called.
+    """Names of the response and of one step of it.
 
-    given : covariates that effects are given, "" for none.
+    given : covariates that effects are conditional on, "" if none.
     event : of a response with two values, the one whose share the mean is; "" for others.
-    lower_is_better : whether less of the response is better, as of severity.
-    is_class : whether the event is one of several classes, against all others.
+    lower_is_better : True if less of the response is better, as of severity.
+    is_class : True if the event is one of several classes, against all others.
 
     Examples
     --------
@@ -47,7 +49,7 @@ class Naming:
     def of(
         cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool = False
     ) -> Naming:
-        """Names for a response of a family; unit : None for percentage points, what is counted, or points.
+        """Return names for a response of a family; unit : None for the default of the family.
 
         Examples
         --------
@@ -65,7 +67,7 @@ class Naming:
 
     @property
     def condition(self) -> str:
-        """What effects are given, as a sentence; "" where that is nothing.
+        """Sentence that names the covariates; "" if there are none.
 
         Examples
         --------
@@ -106,29 +108,29 @@ class Naming:
 
     @property
     def share(self) -> str:
-        """What the mean is the share of; "" where it is none."""
+        """Name of the mean if it is a share, else ""."""
         return f"the share with {self.name} {self.event}" if self.event else ""
 
     @property
     def noted(self) -> str:
-        """The response's name beside a value of it, as words."""
+        """Name of the response for axes and columns of its values."""
         return f"{self.name} {self.event}" if self.is_class else self.name
 
     @property
     def titles(self) -> tuple[str, str]:
-        """Above what costs most and above what brings most: no class is better than another."""
+        """Headings of the largest costs and gains; no class is better than another."""
         if self.is_class:
             return f"What speaks against {self.event}", f"What speaks for {self.event}"
         return "What to fix first", "What to keep"
 
     @property
     def stances(self) -> tuple[str, str]:
-        """What may be said of a topic: "nothing bad" or "nothing against Dresses"."""
+        """Completions of "nothing ..." for costs and gains: "bad" or "against Dresses", "good" or "for Dresses"."""
         return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
 
     @property
     def ways(self) -> tuple[str, str]:
-        """How a topic may be spoken of.
+        """Adverbs for texts that lower and raise the response.
 
         Examples
         --------
@@ -141,27 +143,27 @@ class Naming:
 
     @property
     def short_ways(self) -> tuple[str, str]:
-        """The same where there is little room."""
+        """`ways` for narrow columns."""
         return ("against", "for") if self.is_class else self.ways
 
     @property
     def better(self) -> int:
-        """1 where more is better, -1 where less is."""
+        """1 if more is better, -1 if less is."""
         return -1 if self.lower_is_better else 1
 
     @property
     def rise(self) -> tuple[str, str]:
-        """What a mean response would be for the better, and for the worse: "higher" and "lower", or these reversed."""
+        """Direction of a change for the better and for the worse: "higher" and "lower", or the reverse."""
         return ("lower", "higher") if self.lower_is_better else ("higher", "lower")
 
     @property
     def steps(self) -> float:
-        """How many of what is written a difference of 1 is."""
+        """Factor from the response to its unit: 100 for shares, else 1."""
         return 100.0 if self.event else 1.0
 
     @property
     def digits(self) -> int:
-        """Digits of a difference behind the point."""
+        """Decimals of a difference."""
         return 1 if self.event else 2
 
     def points(self, difference: float) -> str:
@@ -194,19 +196,15 @@ def _event(family: Family) -> str:
 
 
 def _counts(family: Family) -> bool:
-    """Whether responses are whole numbers from 0 on without end."""
+    """True if responses are counts: whole numbers from 0 without upper limit."""
     return not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
-
-
-#: What has ranges.
-MEASURES = ("lift", "worth")
 
 
 @dataclass(frozen=True)
 class Range:
-    """A range of what a topic costs or brings.
+    """Interval of the cost or gain of a topic.
 
-    clear : whether it can be told from nothing, all topics judged together.
+    clear : True if it is significant, with all topics tested together.
 
     Examples
     --------
@@ -222,7 +220,7 @@ class Range:
     clear: bool
 
     def written(self, naming: Naming, more: int = 0, sign: str = "") -> str:
-        """Both ends, with a digit more where one of what is clear would be rounded to 0; sign : "+" to write it too."""
+        """Return both ends, with one more decimal if an end of a clear range rounds to 0; sign : "+" to show it."""
         ends = [naming.steps * end for end in (self.low, self.high)]
         digits = naming.digits + more
         digits += self.clear and any(not round(end, digits) for end in ends)
@@ -230,7 +228,7 @@ class Range:
 
     @property
     def doubt(self) -> str:
-        """What is said behind it where it is not clear."""
+        """Sentence to append if the range is not clear, else ""."""
         if self.clear:
             return ""
         if self.low <= 0 <= self.high:
@@ -239,7 +237,7 @@ class Range:
 
 
 def percent(level: float) -> str:
-    """A level as people say it.
+    """Return a level as a percentage.
 
     Examples
     --------
@@ -250,7 +248,7 @@ def percent(level: float) -> str:
 
 
 def range_of(topic: Any, measure: str) -> Range | None:
-    """The range of a topic's lift or worth, where it has one: a row of a table of drivers, or what has its names."""
+    """Return the range of a topic's lift or worth, None if it has none; topic : a row of a table of drivers."""
     low, high = (getattr(topic, f"{measure}_{end}", None) for end in ("low", "high"))
     if low is None or high is None or np.isnan(low) or np.isnan(high):
         return None
@@ -258,19 +256,19 @@ def range_of(topic: Any, measure: str) -> Range | None:
 
 
 def is_clear(topic: Any, measure: str) -> bool:
-    """Whether a topic's lift or worth can be told from nothing; where nobody has looked, it is taken to be."""
+    """Return True if a topic's lift or worth is significant, or was not tested."""
     return bool(getattr(topic, f"{measure}_clear", None) in (None, True))
 
 
 def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
-    """Whether each lift or worth is there, all topics judged together; rows : of an `EffectTable`."""
+    """Return which lifts or worths are significant, with all topics tested together; rows : of an `EffectTable`."""
     return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
 
 
 def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
-    """A table of drivers that has ranges, with lift_clear and worth_clear behind these.
+    """Insert lift_clear and worth_clear into a table of drivers that has ranges.
 
-    effects : of an `EffectTable`; Holm's p values are of all topics, and groups, together.
+    effects : of an `EffectTable`; Holm's p values cover all topics and groups together.
     """
     keys = [name for name in ("group", "topic") if name in drivers]
     order = pd.MultiIndex.from_frame(drivers[keys])
@@ -283,7 +281,7 @@ def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd
 
 
 def check_interval(interval: float | None) -> None:
-    """Raise where a level of ranges is none.
+    """Raise InputError unless the level of ranges is None or between 0 and 1.
 
     Examples
     --------
