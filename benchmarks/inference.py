@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.families import Binomial
 from textsignal.studies.cells import keep_line, kept_lines
 from textsignal.uncertainty.bootstrap import Resampling, bootstrap_themes

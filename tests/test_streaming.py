@@ -14,7 +14,7 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
-from textsignal.data.batches import read_batches
+from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.streaming import SourceColumns, memory_of, read_to_fit
@@ -289,7 +289,7 @@ class TestFolder:
 KILLING = """
 import os, random, signal, sys, time
 from textsignal import TextResponseModel, streaming
-from textsignal.data.batches import read_batches
+from textsignal.data.source import read_batches
 
 streaming.read_batches = lambda source, columns: read_batches(source, columns, batch_rows=40)
 

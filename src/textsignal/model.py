@@ -20,8 +20,7 @@ from textsignal.arrays import Array
 from textsignal.checks import check_choice, check_number
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.design import Design, as_offset, as_table
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.data.batches import read_batches
 from textsignal.data.read import read_table
 from textsignal.data.sample import SampledRows, sample_rows
+from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 
 N = 600

@@ -8,10 +8,9 @@ import pytest
 
 from textsignal import TextResponseModel, streaming
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.data.batches import read_batches
-from textsignal.data.cells import bad_together
 from textsignal.data.read import groups_of, read_table
-from textsignal.data.rows import check_rows, parse_response
+from textsignal.data.rows import bad_together, check_rows, parse_response
+from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times

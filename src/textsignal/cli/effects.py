@@ -87,7 +87,7 @@ def effects(
     force: ForceOption = False,
 ) -> None:
     """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
     from textsignal.reading.matrix import MatrixReader
     from textsignal.workflow.apply import columns_of, effects_table
 

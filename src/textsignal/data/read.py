@@ -1,8 +1,12 @@
 """From a file to a table, whatever the format."""
 
+import bz2
+import codecs
 import csv
+import gzip
 import io
 import json
+import lzma
 import warnings
 import zipfile
 import zlib
@@ -13,7 +17,7 @@ from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -21,12 +25,45 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from textsignal.checks import check_names
-from textsignal.data.files import PACKED, check_file, encoding_of, misfit, one_line, unpacked
-from textsignal.data.separator import CANDIDATES, check_separator, find_separator
 from textsignal.errors import InputError
 
 #: What reading a damaged file raises.
 UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+_BLOCK = 2**20
+#: Bytes that tell what a file is.
+_START = 2**10
+#: Endings of packed files.
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+#: The first that a file begins with; UTF-32's begins with UTF-16's.
+_BYTE_ORDER_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+#: Encodings of wide characters, and the bytes of each four that are zero in plain letters.
+_WIDE = {
+    "utf-32-le": (False, True, True, True),
+    "utf-32-be": (True, True, True, False),
+    "utf-16-le": (False, True, False, True),
+    "utf-16-be": (True, False, True, False),
+}
+_BEGINNINGS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook (.zip, .xlsx)",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel (.xls); save it as .xlsx",
+    b"PAR1\x15": "a Parquet file (.parquet)",
+    b"\x1f\x8b": "packed by gzip (.gz)",
+    b"BZh9": "packed by bzip2 (.bz2)",
+    b"\xfd7zXZ": "packed by xz (.xz)",
+    b"%PDF-": "a PDF file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}
+#: What may part cells where nobody says, the likeliest first.
+CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,10 +382,132 @@ class _Format:
     options: tuple[str, ...] = ()
 
 
-_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
 _TEXT_FORMATS = {
     ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
     ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
     **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
 }
 _FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}
+
+
+def check_file(path: Path) -> None:
+    """Raise unless there is a file that holds something."""
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; give one file")
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty")
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that is plain, packed by gzip, bzip2 or xz, or alone in a zip archive."""
+    openers: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    ending = path.suffix.lower()
+    if ending in openers:
+        try:
+            with openers[ending](path) as stream:
+                yield stream
+        except lzma.LZMAError as error:  # the others raise OSError
+            raise OSError(str(error)) from error
+    elif ending == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name[:9] != "__MACOSX/" and name[-1] != "/"]
+            if len(names) != 1:
+                raise InputError(f"{path} must hold one file, but holds {len(names)}: {', '.join(names)}")
+            with archive.open(names[0]) as stream:
+                yield stream
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def encoding_of(path: Path, given: str | None) -> str:
+    """The encoding that was given, or that of a byte order mark, or UTF-8; raise if the file is not text at all."""
+    with unpacked(path) as stream:
+        start = stream.read(_START)
+    kind = next((kind for beginning, kind in _BEGINNINGS.items() if start.startswith(beginning)), None)
+    if kind is not None:
+        raise InputError(f"{path} is not text, whatever its name says: it looks like {kind}")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    needs_mark = given is None or given.lower().replace("_", "-") in ("utf-16", "utf-32", "utf16", "utf32")
+    if needs_mark and marked is None and (wide := _wide_encoding(start)) is not None:
+        raise InputError(f'{path} looks like {wide} without a byte order mark; give encoding="{wide}"')
+    if given is None:
+        return marked or "utf-8"
+    try:
+        io.TextIOWrapper(io.BytesIO(), given)
+    except (LookupError, ValueError) as error:
+        raise InputError(f"encoding={given!r} is not known; give utf-8, cp1252, latin-1 or the like") from error
+    return given
+
+
+def _wide_encoding(start: bytes) -> str | None:
+    """The encoding of wide characters that the zero bytes of a file's start are of; None if absent."""
+    quads = [start[place : place + 4] for place in range(0, len(start) - 3, 4)]
+    for encoding, zeros in _WIDE.items():
+        fits = sum(tuple(byte == 0 for byte in quad) == zeros for quad in quads)
+        if quads and fits > len(quads) / 2:
+            return encoding
+    return None
+
+
+def misfit(path: Path, encoding: str) -> str:
+    """Say where a file is not in an encoding."""
+    where, has_zero = _misfit(path, encoding)
+    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
+    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
+
+
+def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
+    """The first place that is not in an encoding, and True if the file holds a zero byte; read block by block."""
+    decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
+    with unpacked(path) as stream:
+        while not (where and has_zero):
+            block = stream.read(_BLOCK)
+            has_zero |= b"\0" in block
+            try:
+                line += 0 if where else decoder.decode(block, final=not block).count("\n")
+            except UnicodeDecodeError as fault:
+                line += fault.object[: fault.start].decode(fault.encoding, "replace").count("\n")
+                where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
+            except UnicodeError:  # no byte order mark where there must be one
+                where = f"line {line:,}: byte 0x{block[0]:02x}" if block else "its end"
+            if not block:
+                break
+    return where or "a byte", has_zero
+
+
+def one_line(error: Exception) -> str:
+    """Put the message of an error on one line; its type where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def find_separator(path: Path, encoding: str) -> str:
+    """The likeliest separator that parts the header and every row after it into the same number of cells.
+
+    At least two cells, in the first 65,536 characters. A comma where none does, and where several do.
+    """
+    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
+        sample = text.read(_SAMPLE)
+    return next((separator for separator in CANDIDATES if _parts_evenly(sample, separator)), ",")
+
+
+def check_separator(separator: str) -> str:
+    """A separator that was given: one character, or the name of the tab; raise unless it can be one."""
+    found = {"tab": "\t", r"\t": "\t"}.get(separator, separator)
+    if len(found) != 1 or found in '"\r\n' or ord(found) > 127:
+        raise InputError(f'sep={separator!r} cannot part cells; give one character such as ";" or "|", or "tab"')
+    return found
+
+
+def _parts_evenly(sample: str, separator: str) -> bool:
+    try:
+        records = [record for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if record]
+    except csv.Error:  # a cell longer than the reader takes: the quotation marks are not of this separator
+        return False
+    if len(sample) == _SAMPLE:
+        records = records[:-1]  # cut off in the middle
+    return bool(records) and len(records[0]) > 1 and len({len(record) for record in records}) == 1

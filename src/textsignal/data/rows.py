@@ -1,15 +1,25 @@
 """Which rows of a table can be used: responses parsed, bad rows counted and named."""
 
+from __future__ import annotations
+
 import re
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
+
+if TYPE_CHECKING:
+    from textsignal.data.source import Batch
 
 _Cells: TypeAlias = pd.Series | Sequence[Any] | np.ndarray
 #: Where a row, counted from 0, stands, in words.
@@ -20,6 +30,10 @@ _OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\
 _PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positive"))
 #: Share of bad rows up to which leaving them out is worth a thought.
 _FEW = 0.2
+#: So many texts of an Arrow array are made strings at a time.
+_AT_ONCE = 1024
+#: Cells that are kept of rows that are bad for one reason.
+NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,3 +398,225 @@ def _number(cell: Any) -> float:
 
 def _shown(cell: Any) -> str:
     return reprlib.repr(cell) if isinstance(cell, str) else reprlib.repr(str(cell)).strip("'")
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTexts(Sequence[str]):
+    """Texts that lie in an Arrow array of large strings; each is a string of Python only when it is asked for.
+
+    Examples
+    --------
+    >>> texts = ArrowTexts(pa.array(["Clean room.", "Noisy", "Fine"], pa.large_string()))
+    >>> len(texts), texts[0], texts[-2:], list(texts)
+    (3, 'Clean room.', ['Noisy', 'Fine'], ['Clean room.', 'Noisy', 'Fine'])
+    """
+
+    array: Any
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        return str(self.array[int(place)].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self.array.slice(start, _AT_ONCE).to_pylist()
+
+
+def checked_texts(texts: Iterable[str]) -> Sequence[str]:
+    """Give the texts as a list, or as what they are if they lie in Arrow; raise where one is no string, naming it."""
+    if isinstance(texts, ArrowTexts):
+        return texts
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        return _of_arrow(texts)
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
+    if isinstance(texts, Mapping | Set) and not isinstance(texts, KeysView):
+        raise InputError(
+            f"a list of texts is needed, not a {type(texts).__name__}: its order may be another; give a list"
+        )
+    if getattr(texts, "ndim", 1) != 1:
+        raise InputError("a list of texts is needed, not a table; give one column of it")
+    documents = list(texts)
+    for position, text in enumerate(documents):
+        if not isinstance(text, str):
+            raise _no_string(position, text)
+    return documents
+
+
+def _no_string(position: int, text: object) -> InputError:
+    return InputError(
+        f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
+        'every text must be a string, "" where there is none'
+    )
+
+
+def _of_arrow(texts: Any) -> ArrowTexts:
+    kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
+    if not any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
+        raise InputError(f"texts must be strings, but the Arrow array is of type {texts.type}")
+    if texts.null_count:
+        raise _no_string(pc.index(texts.is_null(), True).as_py(), None)
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"the texts of the Arrow array are damaged: {error}") from error
+    whole = texts.cast(pa.large_string())
+    return ArrowTexts(whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole)
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """Leave rows out that have no text, or a response or weight that cannot be used.
+
+    levels : lowest and highest response, between which all are whole numbers; None for any.
+    """
+
+    levels: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class UsableRows:
+    """Rows of a batch that can be used.
+
+    rows : (documents,) their places in the batch; bad : the others.
+    """
+
+    rows: NDArray[np.int64]
+    texts: Sequence[str]
+    responses: Vector
+    weight: Vector
+    bad: BadRows
+
+    @property
+    def counted(self) -> Vector:
+        """(rows of the batch,) responses that count, NaN where there is none."""
+        counted = np.full(self.bad.n_rows, np.nan)
+        counted[self.rows] = np.where(self.weight > 0, self.responses, np.nan)
+        return counted
+
+
+def usable_rows(
+    batch: Batch, text: str, response: str, weight: str | None, dropping: Dropping | None = None
+) -> UsableRows:
+    """Texts, responses and weights of a batch, by the names of their columns.
+
+    dropping : None where a row that cannot be used is an error; a text may then be "".
+    """
+    bad = BadRows(len(batch), ()) if dropping is None else _bad_rows(batch, text, response, weight, dropping.levels)
+    rows = np.flatnonzero(~bad.mask)
+    kept = batch if len(rows) == len(batch) else replace(batch, table=batch.table.iloc[rows].reset_index(drop=True))
+    return UsableRows(rows, texts_in(kept, text), numbers_in(kept, response), weight_in(kept, weight), bad)
+
+
+def _bad_rows(batch: Batch, text: str, response: str, weight: str | None, levels: tuple[int, int] | None) -> BadRows:
+    bad = check_rows(batch.table[text], _parsed(batch.table[response]), levels=levels)
+    if weight is None:
+        return bad
+    parsed = _parsed(batch.table[weight])
+    wrong = ~(parsed.values >= 0)
+    words = ("weight that cannot be used", "weights that cannot be used")
+    problems = (*bad.problems, Problem(*words, np.flatnonzero(wrong), parsed.cells[wrong]))
+    return replace(bad, problems=tuple(problem for problem in problems if len(problem.rows)))
+
+
+def bad_together(parts: Sequence[BadRows]) -> BadRows:
+    """Bad rows of parts that follow each other, with no more of their cells than are named.
+
+    Examples
+    --------
+    >>> parts = [check_rows(["Fine.", ""]), check_rows([" ", "Dull."])]
+    >>> bad_together(parts).describe()
+    '2 bad rows: 2 empty texts (rows 2, 3)'
+    """
+    firsts = [*accumulate((bad.n_rows for bad in parts), initial=0)]
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for first, bad in zip(firsts, parts, strict=False):
+        for problem in bad.problems:
+            moved = replace(problem, rows=problem.rows + first)
+            found.setdefault((problem.one, problem.many), []).append(moved)
+    return BadRows(firsts[-1], tuple(_as_one(problems) for problems in found.values()))
+
+
+def _as_one(problems: Sequence[Problem]) -> Problem:
+    cells = [problem.cells for problem in problems if problem.cells is not None]
+    return replace(
+        problems[0],
+        rows=np.concatenate([problem.rows for problem in problems]),
+        cells=np.concatenate(cells)[:NAMED] if cells else None,
+    )
+
+
+def beside_in(batch: Batch, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.object_]:
+    """(rows, names) cells of other columns, as they were read."""
+    return batch.table[list(names)].to_numpy(dtype=object)[rows]
+
+
+def texts_in(batch: Batch, name: str) -> Sequence[str]:
+    """The texts, in Arrow's memory where they are there."""
+    column = batch.table[name]
+    arrow = getattr(column.array, "_pa_array", None)
+    missing = column.isna().to_numpy(dtype=bool)
+    wrong = missing if arrow is not None else np.array([not isinstance(cell, str) for cell in column], dtype=bool)
+    if wrong.any():
+        row = _first(wrong)
+        found = "no text" if missing[row] else f"a {type(column.iloc[row]).__name__} ({column.iloc[row]!r})"
+        raise InputError(
+            f'{_place(batch, row)}: column {name!r} holds {found}; every text must be a string, "" where there is none'
+        )
+    return checked_texts(column.tolist() if arrow is None else arrow)
+
+
+def numbers_in(batch: Batch, name: str) -> Vector:
+    """Numbers, NaN where there is none."""
+    column = batch.table[name]
+    parsed = _parsed(column)
+    if parsed.unparsable.any():
+        row = _first(parsed.unparsable)
+        raise InputError(
+            f"{_place(batch, row)}: {column.iloc[row]!r} in column {name!r} is not a number; "
+            "a source needs numbers, and an empty cell where there is none"
+        )
+    return parsed.values
+
+
+def _parsed(column: pd.Series) -> ParsedResponse:
+    """Numbers of a column, NaN where there is none."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        wrong = np.isinf(values)
+        return ParsedResponse(np.where(wrong, np.nan, values), wrong, column.to_numpy(dtype=object))
+    parsed = parse_response(column)
+    if not parsed.reading:
+        return parsed
+    # How "4/5" or "yes" is read depends on all rows, which a batch does not know.
+    nothing = np.full(len(column), np.nan)
+    return ParsedResponse(nothing, ~np.isnan(parsed.values), parsed.cells)
+
+
+def weight_in(batch: Batch, name: str | None) -> Vector:
+    """How often each row counts: once where no column says so."""
+    if name is None:
+        return np.ones(len(batch))
+    values = numbers_in(batch, name)
+    wrong = ~(values >= 0)
+    if wrong.any():
+        row = _first(wrong)
+        found = "there is no weight" if np.isnan(values[row]) else f"the weight {values[row]:g}"
+        raise InputError(f"{_place(batch, row)}: {found} in column {name!r}; it must be a number of at least 0")
+    return values
+
+
+def _first(wrong: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(wrong)[0])
+
+
+def _place(batch: Batch, row: int) -> str:
+    return f"{batch.file}, row {batch.row + 1 + row:,}"

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from textsignal.checks import check_number
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.data.batch_files import Notice
-from textsignal.data.batches import Batch, Given, Source, read_batches
+from textsignal.data.source import Batch, Given, Notice, Source, read_batches
 from textsignal.errors import InputError
 
 #: Rows and text that are held before some of it is let go, beside what is wanted.

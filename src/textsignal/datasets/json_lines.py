@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textsignal.data.files import check_file, one_line, unpacked
+from textsignal.data.read import check_file, one_line, unpacked
 from textsignal.datasets.sample import LeftOut
 from textsignal.errors import InputError
 

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.arrays import Vector
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.estimators import Predictions
 from textsignal.families import Family, check_trainable
 from textsignal.insight.examples import sentence_table

@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.checks import check_choice, check_covariate_sizes, check_groups, check_names
-from textsignal.data.covariates.design import Design, as_offset, as_table, missing_cells
+from textsignal.data.covariates.design import Design, Given, as_offset, as_table, missing_cells
 from textsignal.data.covariates.formula import parse_formula
-from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError, RowsError
 from textsignal.reading.observed import Observed, Tokens
 

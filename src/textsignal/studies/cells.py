@@ -11,7 +11,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import StudyError
 from textsignal.studies.study import Cell, Row
 

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
 from textsignal.training.contributions import spoken_of

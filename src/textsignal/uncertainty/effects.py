@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader

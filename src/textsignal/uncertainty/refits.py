@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
 from textsignal.uncertainty.search_cells import SearchTask, Setting, Values
 

@@ -8,7 +8,7 @@ model's constant is for average covariates, and a column that is constant is 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.arrays import Vector
 from textsignal.data.covariates.columns import MOST, NAMED, State, check_learnt, formula_columns
 from textsignal.data.covariates.formula import Formula, formula_from, parse_formula
-from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError, RowsError
+from textsignal.families import linear_predictor
 from textsignal.stored_json import shown
 
 #: Names that an error lists.
@@ -338,3 +338,36 @@ def _finite(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
         raise ValueError("a mean of the covariates or the offset is not a number, or too large")
     return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Covariates and offset of documents; effects of their text are given these.
+
+    columns : (documents, columns) covariates, each around its mean in training; of no columns where there are none.
+    offset : (documents,) what is added to the linear predictor, such as the logarithm of an exposure.
+    groups : (documents,) numbers of groups within which documents depend on each other, or None.
+    """
+
+    columns: Vector
+    offset: Vector
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def nothing(cls, n_documents: int) -> Self:
+        """No covariates, and an offset of 0."""
+        return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of covariates' columns."""
+        return int(self.columns.shape[1])
+
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
+        """The same for some of the documents."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, columns=self.columns[rows], offset=self.offset[rows], groups=groups)
+
+    def linear_predictor(self, effects: Vector) -> Vector:
+        """(documents,) offset + columns . effects."""
+        return linear_predictor(self.columns, effects, 0.0) + self.offset
