@@ -151,7 +151,7 @@ class _Kept:
 
     def __init__(self, most_rows: int, most_text: int | None, seed: int) -> None:
         self.most_rows, self.most_text, self.seed = most_rows, np.inf if most_text is None else most_text, seed
-        self.bound = np.uint64(2**64 - 1)
+        self.bound: np.uint64 | None = None  # the least random number that was excluded
         self.tables: list[pd.DataFrame] = []
         self.rows = np.zeros(0, dtype=np.int64)
         self.sizes = np.zeros(0, dtype=np.int64)
@@ -159,7 +159,7 @@ class _Kept:
     def offer(self, batch: Batch) -> None:
         """Take some of these rows, which come after all others."""
         rows = batch.first + np.arange(len(batch))
-        taken = np.flatnonzero(self._draws(rows) <= self.bound)
+        taken = np.arange(len(rows)) if self.bound is None else np.flatnonzero(self._draws(rows) < self.bound)
         self.tables.append(_at(batch.table, taken))
         self.rows = np.append(self.rows, rows[taken])
         self.sizes = np.append(self.sizes, _text_sizes(self.tables[-1]))
@@ -169,11 +169,11 @@ class _Kept:
     def let_go(self) -> pd.DataFrame:
         """Hold no more than is wanted, in one table."""
         draws = self._draws(self.rows)
-        order = np.argsort(draws, kind="stable")[: self.most_rows]
-        order = order[: max(1, int(np.sum(self.sizes[order].cumsum() <= self.most_text)))]
-        if len(order) < len(draws):
-            self.bound = draws[order[-1]]
-        kept = np.sort(order)
+        order = np.argsort(draws, kind="stable")
+        n = min(self.most_rows, max(1, int(np.sum(self.sizes[order].cumsum() <= self.most_text))))
+        if n < len(order):
+            self.bound = draws[order[n]]
+        kept = np.sort(order[:n])
         filled = [table for table in self.tables if len(table)]
         self.tables = [_at(pd.concat(filled, ignore_index=True), kept)]
         self.rows, self.sizes = self.rows[kept], self.sizes[kept]
