@@ -354,7 +354,7 @@ CELLS = {
     "infinite": ("rating", np.inf, "inf in column 'rating' is not a number"),
     "label": ("rating", "good", "'good' in column 'rating' is not a number"),
     "negative weight": ("votes", -1.0, "the weight -1 in column 'votes'; it must be a number of at least 0"),
-    "no weight": ("votes", np.nan, "there is no weight in column 'votes'"),
+    "no weight": ("votes", np.nan, "a missing weight in column 'votes'"),
     "number for a text": ("review", 5, "column 'review' holds a int (5)"),
 }
 

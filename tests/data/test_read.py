@@ -1,4 +1,4 @@
-"""Tables from files: every format gives back what was written, every error says what is wrong and where."""
+"""Tables from files: every format gives back what was written, every error names what is wrong and where."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""Batches: together they are the rows of `read_table`, and every error says where."""
+"""Batches: together they are the rows of `read_table`, and every error names file and row."""
 
 import gzip
 import os
@@ -133,7 +133,7 @@ def test_long_rows_make_small_batches(tmp_path, monkeypatch):
 
 
 def sources(folder):
-    """The same rows from everything that can be a source."""
+    """Every kind of source gives equal rows."""
     parts = [TABLE[:4], TABLE[4:]]
     for place, part in enumerate(parts):
         (folder / "parts").mkdir(exist_ok=True)
@@ -192,7 +192,7 @@ def test_batches_say_where_they_stand(tmp_path):
         ("gone.csv", "there is no file gone.csv"),
         ("gone/*.csv", "no file matches gone/*.csv"),
         ("t.docx", "of no known format"),
-        (7, "int is no source of rows"),
+        (7, "int is not a source of rows"),
         ([TABLE, "x"], "item 2 of the source is a str"),
         ([], "the source has no rows"),
         (TABLE[:0], "the source has no rows"),
@@ -215,9 +215,9 @@ def test_options_that_do_not_fit_are_named(tmp_path):
 
 def test_choices_are_told(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n1;2\n")
-    told = []
-    whole(tmp_path / "t.csv", notice=lambda file, choice: told.append((Path(file).name, choice)))
-    assert told == [("t.csv", "separated by semicolons")]
+    notices = []
+    whole(tmp_path / "t.csv", notice=lambda file, choice: notices.append((Path(file).name, choice)))
+    assert notices == [("t.csv", "separated by semicolons")]
 
 
 # what goes wrong

@@ -35,18 +35,18 @@ from textsignal.data.read import (
 )
 from textsignal.errors import InputError
 
-#: Rows of a batch: enough to pay for what is done once a batch, few enough for any memory.
+#: Rows of a batch: enough to amortise work per batch, few enough for any memory.
 BATCH_ROWS = 2**15
 #: A file, a pattern such as "reviews/*.parquet", a folder of Parquet files, several of these; a pandas or Arrow table,
 #: an Arrow dataset or reader; or an iterable of tables.
 Given: TypeAlias = Any
-#: Bytes that a part holds at most, about; rows of a delimited file after which their size is known.
+#: Approximate limit of the bytes of a part; rows of a delimited file from which the size of rows is estimated.
 MOST_BYTES, FIRST_ROWS = 2**26, 1024
-#: What Parquet reads at once of each column.
+#: Bytes that Parquet reads at once of each column.
 _BUFFER = 2**20
-#: What is told of a file that left a choice: the file, and what was chosen.
+#: Called with the name of a file that left a choice, and the choice that was made.
 Notice = Callable[[str, str], None]
-#: Inode, size and time of change: a file of which one differs is another.
+#: Inode, size and time of change, which identify the content of a file.
 Stamp = tuple[int, int, int]
 
 
@@ -54,9 +54,9 @@ Stamp = tuple[int, int, int]
 class Batch:
     """Some rows of a source, in their order.
 
-    table : the wanted columns, rows numbered from 0; texts are held by Arrow.
-    file : the file or table they are of, for errors.
-    first : number of its first row over all files, from 0; row : the same within its file.
+    table : the requested columns, index from 0; texts are held by Arrow.
+    file : name of the file or table, for errors.
+    first : number of its first row over all files, from 0; row : number within its file.
     number : of the file or table, from 0.
     """
 
@@ -71,13 +71,13 @@ class Batch:
 
     @property
     def place(self) -> str:
-        """Its file and rows, for errors; rows are counted from 1 over the file."""
+        """File and rows, for errors; rows are counted from 1 within the file."""
         return f"{self.file}, rows {self.row + 1:,} to {self.row + len(self):,}"
 
 
 @dataclass(frozen=True)
 class FilePart:
-    """Rows of a file that somebody else may read: the batches of a `Source`, but that `first` is 0 for its own first.
+    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from its first row.
 
     file, number : the file, and its number in the source; row : number of the first row; groups : row groups of a
     Parquet file, None for all of any file; others as in `Source`.
@@ -95,7 +95,7 @@ class FilePart:
     def __iter__(self) -> Iterator[Batch]:
         check_file(self.file)
         stamp = stamp_of(self.file)
-        # On another machine a file may have another inode.
+        # The inode of a file may differ between machines.
         if stamp[1:] != self.stamp[1:]:
             raise InputError(f"{self.file} has changed since the first look at it; read it again when it is complete")
         first, ignore = 0, lambda file, choice: None
@@ -107,7 +107,7 @@ class FilePart:
 
 
 class Source:
-    """Rows that can be read batch after batch, every `for` from the first one on.
+    """Rows that are read in batches; every loop starts at the first row.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Source:
 
     Attributes
     ----------
-    files : the files that are read, in this order; none where the source is not of files.
+    files : the files in the order of reading; empty for other sources.
     """
 
     def __init__(
@@ -146,12 +146,12 @@ class Source:
 
     @property
     def is_one_shot(self) -> bool:
-        """Whether it can be read once only."""
+        """True if the source can be read only once."""
         return isinstance(self._tables, Iterator | pa.RecordBatchReader)
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are, where that is known without reading them."""
+        """Number of rows if known without reading them, else None."""
         if isinstance(self._tables, pd.DataFrame | pa.Table):
             return len(self._tables)
         counts = [rows_in(file) for file in self.files]
@@ -159,7 +159,7 @@ class Source:
         return sum(known) if known and len(known) == len(counts) else None
 
     def parts(self) -> list[FilePart]:
-        """What can be read apart, in order; together they give the batches that this source gives."""
+        """Return parts that can be read separately, in order; together they give the batches of this source."""
         if not self.files:
             raise InputError("only files can be read by several workers; give a file, a pattern such as '*.parquet'")
         found = []
@@ -174,7 +174,7 @@ class Source:
         return found
 
     def has_column(self, name: str) -> bool:
-        """Whether the first file has a column of this name, by its first rows."""
+        """Return True if the first file has a column of this name in its first rows."""
         if not self.files:
             return False
         check_file(self.files[0])
@@ -183,7 +183,7 @@ class Source:
         return any(name in part.columns for part in islice(parts, 1))
 
     def __iter__(self) -> Iterator[Batch]:
-        """Read from the first row on; InputError where that has been done and cannot be again."""
+        """Read from the first row; raise InputError if an iterator was read already."""
         if self.is_one_shot and self._is_read:
             raise InputError(
                 "this source is an iterator and was read already; give files or a table to read them twice"
@@ -194,7 +194,7 @@ class Source:
     def _batches(self) -> Iterator[Batch]:
         first, row, last, number = 0, 0, "", -1
         for name, parts in self._files() if self.files else self._memory():
-            # A file may stand in the source twice; rows of other sources come in parts of the same name.
+            # A file may occur twice in a source; parts of other sources share a name.
             if self.files or name != last:
                 row, last, number = 0, name, number + 1
             for part in parts:
@@ -207,7 +207,7 @@ class Source:
     def _files(self) -> Iterator[tuple[str, Iterator[pd.DataFrame]]]:
         for file in self.files:
             check_file(file)
-            # What one pass has read is what every later one must find.
+            # Every later pass must find what the first one has read.
             stamp = self._stamps.setdefault(file, stamp_of(file))
             yield str(file), file_parts(file, self.columns, self.batch_rows, self.notice, stamp, options=self.options)
 
@@ -231,8 +231,8 @@ def read_batches(
 ) -> Source:
     r"""Read a table of any length in batches of rows, in bounded memory.
 
-    Together the batches hold the rows that `read_table` gives, cell by cell. Files are read in parts, whatever their
-    packing, of Parquet about a row group at a time; only Excel and JSON arrays are read whole.
+    Together the batches hold the rows of `read_table`, cell by cell. Files are read in parts, packed or not, Parquet
+    about a row group at a time; only Excel and JSON arrays are read whole.
 
     Parameters
     ----------
@@ -241,23 +241,23 @@ def read_batches(
         of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
         `pyarrow.RecordBatchReader`; an iterable of tables. A reader or an iterator can be read once.
     columns : list of str, or mapping from str to str
-        Columns to read; with what each is for, which errors name. By default all.
+        Columns to read; as a mapping, with the role of each for error messages. By default all.
     batch_rows : int
         Most rows of a batch; fewer where texts are long.
     encoding, sheet, sep : str, optional
         Of the files, as in `read_table`.
     notice : function, optional
-        Called with the name of every file that left a choice, and what was chosen, such as "separated by semicolons".
+        Called with the name of every file that left a choice, and the choice, such as "separated by semicolons".
 
     Returns
     -------
     Source
-        Gives a `Batch` at a time, every loop over it from the first row on.
+        Yields batches; every loop over it starts at the first row.
 
     Raises
     ------
     InputError
-        In the loop, where a file is missing, damaged, lacks a column, or changes while it is read.
+        In the loop, if a file is missing, damaged, lacks a column, or changes while it is read.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def read_batches(
 
 
 def _files_of(source: Given) -> tuple[Path, ...]:
-    """The files of a source; none where it is not of files."""
+    """Files of a source; empty for other sources."""
     if isinstance(source, str | PathLike):
         return _matching(Path(source))
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | PathLike) for one in source):
@@ -281,7 +281,7 @@ def _files_of(source: Given) -> tuple[Path, ...]:
 
 
 def _matching(path: Path) -> tuple[Path, ...]:
-    """A file, the files of a pattern, or the Parquet files of a folder; in the order of their names."""
+    """A file, the files of a pattern, or the Parquet files of a folder; sorted by name."""
     if path.is_dir():
         found = [Path(name) for name in glob(f"{escape(str(path))}/**/*.parquet", recursive=True)]  # noqa: PTH207
         if not (files := sorted(file for file in found if not file.name.startswith("_"))):
@@ -289,7 +289,7 @@ def _matching(path: Path) -> tuple[Path, ...]:
         return tuple(files)
     if path.exists() or not has_magic(str(path)):
         return (path,)
-    # Of pathlib's, none takes a pattern from the root on.
+    # pathlib takes no absolute patterns.
     found = [Path(name) for name in glob(str(path), recursive=True)]  # noqa: PTH207
     files = sorted(file for file in found if file.is_file())
     if not files:
@@ -298,7 +298,7 @@ def _matching(path: Path) -> tuple[Path, ...]:
 
 
 def _tables_of(source: Given, options: Mapping[str, str | None]) -> Any:
-    """What a source that is not of files holds."""
+    """Tables of a source that is not of files."""
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(f"{given[0]} is of files, but the source is not of files; leave it out")
     if isinstance(source, pd.DataFrame | pa.Table | ds.Dataset | pa.RecordBatchReader):
@@ -307,11 +307,11 @@ def _tables_of(source: Given, options: Mapping[str, str | None]) -> Any:
         return pa.table(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
         return source
-    raise InputError(f"{type(source).__name__} is no source of rows; give a file, a pattern, a table, or tables")
+    raise InputError(f"{type(source).__name__} is not a source of rows; give a file, a pattern, a table, or tables")
 
 
 def _named_tables(tables: Any, columns: Columns, rows: int) -> Iterator[tuple[str, Any]]:
-    """Tables of a source, none much longer than `rows` where it is not in memory anyway."""
+    """Tables of a source with their names; those not in memory yet are hardly longer than `rows`."""
     if isinstance(tables, pd.DataFrame | pa.Table):
         yield "the table", tables
     elif isinstance(tables, ds.Dataset):
@@ -326,7 +326,7 @@ def _named_tables(tables: Any, columns: Columns, rows: int) -> Iterator[tuple[st
 
 
 def _scanned(dataset: ds.Dataset, taken: list[str], rows: int) -> Iterator[tuple[str, Any]]:
-    """Batches of a dataset in their order, hardly more than one of them in memory."""
+    """Batches of a dataset in order, with hardly more than one in memory."""
     try:
         for fragment in dataset.get_fragments():
             found = fragment.to_batches(
@@ -348,17 +348,17 @@ def _as_table(number: int, table: Any) -> Any:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are wanted.
+    """Requested columns.
 
-    roles : what each is for, by its name; None for all columns.
-    of_all_rows : whether a column that only later rows have counts, as JSON lines may have it.
+    roles : purpose of each by its name; None for all columns.
+    of_all_rows : True to include columns that only later rows have, as in JSON lines.
     """
 
     roles: Mapping[str, str] | None = None
     of_all_rows: bool = True
 
     def of(self, file: str, names: Sequence[str]) -> list[str]:
-        """The columns to take of a file that has these; raise where one is not there, or twice."""
+        """Return the columns to take of a file with these names; raise InputError if one is missing or repeated."""
         table = pd.DataFrame(columns=pd.Index(names, dtype=object))
         try:
             for name, role in (self.roles or dict.fromkeys(names, "output")).items():
@@ -370,10 +370,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class FileParts:
-    """How a file is cut.
+    """Options for reading a file in parts.
 
-    rows : most of a part; notice : what was chosen is told to it; options : of `read_table`.
-    groups : row groups of a Parquet file that are wanted, None for all.
+    rows : most of a part; notice : called with a choice that was made; options : of `read_table`.
+    groups : row groups to read of a Parquet file, None for all.
     """
 
     columns: Columns
@@ -383,22 +383,18 @@ class FileParts:
     groups: Sequence[int] | None = None
 
     def tell(self, path: Path, choice: str) -> None:
-        """Tell what was chosen, where something was."""
+        """Pass a choice on to `notice`."""
         if choice:
             self.notice(str(path), choice)
 
-    def rows_of(self, n_bytes: float) -> int:
-        """Most rows of a part where each takes so many bytes."""
-        return rows_within(n_bytes, self.rows)
-
 
 def rows_within(n_bytes: float, most: int) -> int:
-    """Rows that a part holds, at most `most`, where each takes so many bytes."""
+    """Return the rows of a part, at most `most`; n_bytes : of a row."""
     return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
 def stamp_of(path: Path) -> Stamp:
-    """By which a file is known not to have changed."""
+    """Return the stamp of a file."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -413,7 +409,7 @@ def file_parts(
     *,
     options: Mapping[str, str | None] | None = None,
 ) -> Iterator[pd.DataFrame]:
-    r"""The rows of a file, in parts of at most so many; raise where it is damaged, or is not what `stamp` says.
+    r"""Yield a file in parts of at most `rows`; raise InputError if it is damaged or does not match `stamp`.
 
     Examples
     --------
@@ -444,21 +440,21 @@ def file_parts(
 
 
 def rows_in(path: Path) -> int | None:
-    """How many rows a file has, where it says so without being read."""
+    """Return the number of rows of a file if its metadata has it, else None."""
     try:
         return int(pq.read_metadata(path).num_rows) if ending_of(path) == ".parquet" else None
-    except (OSError, pa.ArrowException):  # damaged: reading it says how
+    except (OSError, pa.ArrowException):  # damaged: the error is raised when it is read
         return None
 
 
 def row_groups(path: Path, columns: Columns, rows: int) -> list[tuple[int, list[int] | None]]:
-    """What can be read apart of a file: number of the first row, and row groups; all of it where it has none.
+    """Return the parts of a file that can be read separately: number of the first row, and row groups or None for all.
 
-    Row groups of a Parquet file are taken together up to what a part holds.
+    Small row groups of a Parquet file are read together.
     """
     try:
         metadata = pq.read_metadata(path) if ending_of(path) == ".parquet" else None
-    except (OSError, pa.ArrowException):  # damaged: reading it says how
+    except (OSError, pa.ArrowException):  # damaged: the error is raised when it is read
         metadata = None
     if metadata is None:
         return [(0, None)]
@@ -467,14 +463,14 @@ def row_groups(path: Path, columns: Columns, rows: int) -> list[tuple[int, list[
 
 
 def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
-    """Bytes of these columns in a row, as far as the file says."""
+    """Bytes of these columns in a row, by the metadata."""
     n_bytes, _ = _column_sizes(metadata)
     used = sum(size for name, size in n_bytes.items() if name.partition(".")[0] in taken or name in taken)
     return used / max(metadata.num_rows, 1)
 
 
 def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int] | None]]:
-    """Row groups that are read together, with the number of their first row."""
+    """Row groups to read together, with the number of their first row."""
     first, n_rows, groups = 0, 0, list[int]()
     for group in range(metadata.num_row_groups):
         size = metadata.row_group(group).num_rows
@@ -486,7 +482,7 @@ def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int] | None]
 
 
 def in_slices(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
-    """A table in parts of at most so many rows; itself where it has none."""
+    """Return a table in parts of at most `rows`; an empty table is one part."""
     return (table.iloc[start : start + rows] for start in range(0, max(len(table), 1), rows))
 
 
@@ -508,7 +504,7 @@ def _delimited_parts(path: Path, parts: FileParts, *, default: str | None) -> It
             taken = parts.columns.of(str(path), names)
             rows = min(parts.rows, FIRST_ROWS)
             while (cells := _next_rows(reader, rows)) is not None:
-                rows = parts.rows_of(cells.memory_usage(index=False, deep=True).sum() / len(cells))
+                rows = rows_within(cells.memory_usage(index=False, deep=True).sum() / len(cells), parts.rows)
                 yield cells.set_axis(names, axis=1)[taken]
 
 
@@ -529,12 +525,12 @@ def _json_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
                 return
             if taken is None:
                 taken = _json_columns(path, parts.columns, encoding, records)
-            # Of objects, as in `read_table`; a key that no record here has is missing.
+            # dtype object as in `read_table`; keys of other records are missing
             yield pd.DataFrame(records, dtype=object).reindex(columns=taken)
 
 
 def _record_lists(path: Path, encoding: str, rows: int) -> Iterator[list[dict[str, Any]] | None]:
-    """Records of JSON lines, so many at a time; None alone where the file is one array."""
+    """Records of JSON lines, `rows` at a time; only None if the file is one array."""
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
         records: list[dict[str, Any]] = []
         n_characters, is_first = 0, True
@@ -554,7 +550,7 @@ def _record_lists(path: Path, encoding: str, rows: int) -> Iterator[list[dict[st
 
 
 def _json_columns(path: Path, columns: Columns, encoding: str, records: list[dict[str, Any]]) -> list[str]:
-    """The columns to take, by the first records; the whole file is asked only where these lack one, or for all."""
+    """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
     keys = _keys(records)
     if columns.of_all_rows and (columns.roles is None or not set(columns.roles) <= set(keys)):
         keys = _keys(record for found in _record_lists(path, encoding, FIRST_ROWS) for record in found or ())
@@ -573,12 +569,12 @@ def _parquet_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
     with file:
         taken = parts.columns.of(str(path), file.schema_arrow.names)
         _, with_missing = _column_sizes(file.metadata)
-        rows = parts.rows_of(_row_bytes(file.metadata, taken))
-        # Whole numbers of which some are missing are floats in every part, as in a table of all rows.
+        rows = rows_within(_row_bytes(file.metadata, taken), parts.rows)
+        # Columns of integers with missing values are floats in every part, as in a table of all rows.
         kinds = {field.name: pa.types.is_integer(field.type) for field in file.schema_arrow}
         floats = {name: float for name in taken if kinds[name] and name in with_missing}
-        # Whoever reads some of the row groups gets the parts that whoever reads all of them gets. Arrow holds what it
-        # has read of those that it is given.
+        # Reading some row groups gives the same parts as reading all. Few are passed at once, as Arrow keeps what it
+        # has read of them in memory.
         apart = [groups for _, groups in _together(file.metadata, rows)]
         for groups in apart if parts.groups is None else [parts.groups]:
             for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
@@ -586,7 +582,7 @@ def _parquet_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
 
 
 def _column_sizes(metadata: Any) -> tuple[dict[str, int], set[str]]:
-    """Bytes of each column, and the columns of which values are missing, as far as the file says."""
+    """Bytes of each column, and the columns with missing values, by the metadata."""
     n_bytes: dict[str, int] = {}
     with_missing = set()
     for group in range(metadata.num_row_groups):
@@ -600,13 +596,13 @@ def _column_sizes(metadata: Any) -> tuple[dict[str, int], set[str]]:
 
 
 def frame_of(table: Any) -> pd.DataFrame:
-    """An Arrow table or batch as pandas holds it; texts stay where they are."""
+    """Return an Arrow table or batch as a DataFrame; texts are not copied."""
     whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
     return whole.to_pandas(ignore_metadata=True)
 
 
 def _whole_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
-    """Of a format that cannot be read in parts."""
+    """Parts of a format that is read whole."""
     read = read_file(path, **parts.options)
     parts.tell(path, read.choice)
     taken = parts.columns.of(str(path), list(read.table.columns))
