@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.covariates.design import Given
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.families import Binomial
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import EffectLayout, Resampling, bootstrap_themes, effects_of, gather, parts_of

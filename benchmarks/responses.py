@@ -27,7 +27,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.estimators.skill import r2_score
 from textsignal.reading.options import MAX_RAW_TERMS
 

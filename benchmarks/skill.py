@@ -31,7 +31,7 @@ from skill_page import page
 from threadpoolctl import threadpool_limits
 
 from textsignal import families
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.evaluation.metrics import coherence, exclusivity, r2_score, rmse
 
 ROOT = Path(__file__).resolve().parents[1]

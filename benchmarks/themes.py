@@ -36,7 +36,7 @@ from themes_page import page
 from themes_results import Result
 from threadpoolctl import threadpool_limits
 
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("textsignal", "numpy", "scipy", "scikit-learn", "tomotopy", "bertopic")

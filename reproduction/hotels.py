@@ -35,9 +35,9 @@ from reproduction.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, Split, split_
 from reproduction.study import Cell, Columns, Plan, Row, Study, Tables
 from textsignal.estimators.base import TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
-from textsignal.insight.table import relevance
 from textsignal.palette import NEUTRAL, topic_colors
 from textsignal.plots import PAGE_HEIGHT, as_percent, axes, draw_cloud, figure_of, plain, styled
+from textsignal.reading.labels import relevance
 from textsignal.text.tokenise import stop_words
 from textsignal.text.vectorise import TextVectorizer
 

@@ -20,8 +20,7 @@ from reproduction.claims import Claim
 from reproduction.methods import METHODS
 from reproduction.page import Section, page
 from reproduction.samples import Sample
-from textsignal.data.lines import keep_line, kept_lines
-from textsignal.data.write import write_csv
+from textsignal.data.write import keep_line, kept_lines, write_csv
 from textsignal.errors import InputError, OutputError, TextSignalError
 
 Row = dict[str, Any]

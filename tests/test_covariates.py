@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from textsignal import GLMNMF, JBNMF, TextResponseModel, load
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import Binomial, Gaussian, Poisson

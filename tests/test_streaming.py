@@ -14,7 +14,7 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
-from textsignal.data.batches import read_batches
+from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.streaming import SourceColumns, memory_of, read_to_fit
@@ -289,7 +289,7 @@ class TestFolder:
 KILLING = """
 import os, random, signal, sys, time
 from textsignal import TextResponseModel, streaming
-from textsignal.data.batches import read_batches
+from textsignal.data.source import read_batches
 
 streaming.read_batches = lambda source, columns: read_batches(source, columns, batch_rows=40)
 
@@ -354,7 +354,7 @@ CELLS = {
     "infinite": ("rating", np.inf, "inf in column 'rating' is not a number"),
     "label": ("rating", "good", "'good' in column 'rating' is not a number"),
     "negative weight": ("votes", -1.0, "the weight -1 in column 'votes'; it must be a number of at least 0"),
-    "no weight": ("votes", np.nan, "there is no weight in column 'votes'"),
+    "no weight": ("votes", np.nan, "a missing weight in column 'votes'"),
     "number for a text": ("review", 5, "column 'review' holds a int (5)"),
 }
 

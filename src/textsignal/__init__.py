@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textsignal import datasets, errors, plots
-    from textsignal.data.batches import read_batches
     from textsignal.data.read import read_table
     from textsignal.data.sample import sample_rows
+    from textsignal.data.source import read_batches
     from textsignal.estimators import GLMNMF, JBNMF
     from textsignal.evaluation import metrics as evaluate
     from textsignal.families import Binomial
@@ -72,7 +72,7 @@ _HOMES = {
     "load": "loading",
     "predict_batches": "workflow.stream",
     "predict_file": "workflow.stream",
-    "read_batches": "data.batches",
+    "read_batches": "data.source",
     "read_table": "data.read",
     "sample_rows": "data.sample",
     "search": "uncertainty.search",

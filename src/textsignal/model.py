@@ -20,24 +20,19 @@ from textsignal.arrays import Array
 from textsignal.checks import check_choice, check_number
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.design import Design, as_offset, as_table
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable
 from textsignal.families.auto import AUTO
-from textsignal.insight.beside import as_groups, as_times, index_of, name_of
-from textsignal.insight.conditional import observe_given, texts_and_covariates
-from textsignal.insight.documents import find_documents
-from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers
+from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, topics_of, with_words
+from textsignal.insight.examples import find_documents, find_sentences, sentence_table
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
-from textsignal.insight.naming import PERCENTAGE_POINTS, Naming
-from textsignal.insight.ranges import check_interval, with_clear
+from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
+from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
 from textsignal.insight.revise import Revision, Topic, dropped, merged, renamed, topic_number
-from textsignal.insight.table import topics_of, with_words
-from textsignal.insight.theme_sentences import find_sentences, sentence_table
 from textsignal.reading import options as parts
 from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
 from textsignal.reading.labels import unique_labels

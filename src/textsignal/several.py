@@ -17,10 +17,8 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.auto import AUTO
-from textsignal.insight.beside import index_of, name_of
-from textsignal.insight.conditional import observe_given, texts_and_covariates
-from textsignal.insight.drivers import DRIVER_TERMS
-from textsignal.insight.responses import compared, response_columns
+from textsignal.insight.drivers import DRIVER_TERMS, compared, response_columns
+from textsignal.insight.inputs import index_of, name_of, observe_given, texts_and_covariates
 from textsignal.insight.revise import Revision, Topic, dropped, merged
 from textsignal.model import TextResponseModel
 from textsignal.reading import options as parts

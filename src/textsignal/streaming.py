@@ -25,10 +25,9 @@ from textsignal.compute.counting import row_keys
 from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys
-from textsignal.data.batches import Batch, Source, read_batches
-from textsignal.data.cells import Dropping, bad_together, beside_in, usable_rows
-from textsignal.data.files import check_file
-from textsignal.data.rows import BadRows
+from textsignal.data.read import check_file
+from textsignal.data.rows import BadRows, Dropping, bad_together, beside_in, usable_rows
+from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
 from textsignal.reading import options as parts

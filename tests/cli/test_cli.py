@@ -567,7 +567,7 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
             "--jobs 0 must be a number of threads, or -1 for all cores",
         ),
         ("mixed.csv --text Review --response Rating", "such as --encoding cp1252"),
-        ("picture.csv --text Review --response Rating", "picture.csv is not text, whatever its name says"),
+        ("picture.csv --text Review --response Rating", "picture.csv is not text, in spite of its name"),
         ("zeros.csv --text Review --response Rating", "zeros.csv, line 1 holds zero bytes"),
         ("scores.csv --text Review --response Rating --levels 1-5", "The response looks continuous, from 0.333333 to "),
         ("reviews.csv --text Review --response Rating --alpha .1 --supervision .5", "--alpha is of the paper's model"),

@@ -20,7 +20,7 @@ from textsignal import TextResponseModel, predict_batches
 from textsignal.compute.engines import dask
 from textsignal.compute.engines.dask import DaskEngine, connect
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.data.batches import Source
+from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.units import read_sentences

@@ -30,7 +30,7 @@ def learn(table=TABLE, formula=None, weight=None):
 
 
 def spans_the_same(one, other):
-    """Whether columns with a constant beside them give the same fitted values."""
+    """True if columns together with a constant give the same fitted values."""
     one, other = (np.column_stack([np.ones(len(part)), part]) for part in (one, other))
     return np.linalg.matrix_rank(np.column_stack([one, other])) == np.linalg.matrix_rank(one)
 
@@ -46,7 +46,7 @@ class TestCoding:
 
     @pytest.mark.parametrize("formula", [None, FORMULA])
     def test_rows_are_coded_one_by_one(self, formula):
-        """What other rows a table has does not matter: knots, means and levels are those of training."""
+        """Other rows of a table do not matter: knots, means and levels are those of training."""
         design = learn(WIDE, formula)
         whole = design.columns(WIDE)
         for row in range(5):

@@ -1,4 +1,4 @@
-"""Tables from files: every format gives back what was written, every error says what is wrong and where."""
+"""Tables from files: every format gives back what was written, every error names what is wrong and where."""
 
 import bz2
 import gzip
@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.data.batches import read_batches
 from textsignal.data.read import column, read_file, read_table
 from textsignal.data.rows import parse_response
+from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 
 TEXTS = [

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from textsignal.data.batches import read_batches
 from textsignal.data.read import read_table
 from textsignal.data.sample import SampledRows, sample_rows
+from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 
 N = 600
@@ -32,6 +32,7 @@ def same(one: SampledRows, other: SampledRows) -> bool:
     n=st.integers(1, N + 50),
     most_text=st.one_of(st.none(), st.integers(1, CHARACTERS + 10)),
 )
+@example(cuts=[], batch_rows=20, n=5, most_text=162)  # a short row fits where a longer one did not
 @settings(max_examples=40, deadline=None)
 def test_how_rows_are_cut_changes_nothing(cuts, batch_rows, n, most_text):
     whole = sample_rows(TABLE, n=n, most_text=most_text)

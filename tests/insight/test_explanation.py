@@ -14,7 +14,7 @@ from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
-from textsignal.insight.explanation import show
+from textsignal.insight.explanation import MOST_BARS, TEXT_CAP
 from textsignal.text.tokenise import normalise
 
 REVIEWS = synthetic_reviews(1000, seed=6)
@@ -34,7 +34,7 @@ def model(request):
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def one(request):
-    """How it is shown is the same for themes and for topics."""
+    """Themes and topics are shown in one way."""
     model = TextResponseModel(8) if request.param == "themes" else TextResponseModel(estimator=ESTIMATORS["predictive"])
     return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
@@ -46,15 +46,15 @@ def terminal(explanation, **options):
 
 
 def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model):
-    said = model.predictions(REVIEWS.texts)
+    predictions = model.predictions(REVIEWS.texts)
     worst = 0.0
     # Words beyond topics are all that sets one model's sums apart: others are looked at in every fifth document.
     step = 1 if getattr(model.estimator_, "word_residual", False) else 5
-    for text, eta in list(zip(REVIEWS.texts, said.eta, strict=True))[::step]:
+    for text, eta in list(zip(REVIEWS.texts, predictions.eta, strict=True))[::step]:
         explanation = model.explain(text)
         total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
         worst = max(worst, abs(total - eta), abs(explanation.linear_predictor - eta))
-    assert len(said.eta) == 1000
+    assert len(predictions.eta) == 1000
     assert worst < 1e-10
 
 
@@ -193,9 +193,9 @@ def test_of_a_text_without_end_the_beginning_is_shown_and_all_of_it_counts(one):
     text = "Friendly staff. " * 2000
     explanation = one.explain(text + "Dirty bathroom.")
     shown = html.unescape(re.sub(r"<sup>.</sup>|<[^>]*>", "", explanation._repr_html_()))
-    assert text[: show.TEXT_CAP].rstrip() in shown
-    assert len(shown) < show.TEXT_CAP + 2000
-    assert f"the first {show.TEXT_CAP:,} of {len(explanation.text):,} characters" in shown
+    assert text[:TEXT_CAP].rstrip() in shown
+    assert len(shown) < TEXT_CAP + 2000
+    assert f"the first {TEXT_CAP:,} of {len(explanation.text):,} characters" in shown
     assert "dirty" in set(explanation.words["word"])
 
 
@@ -251,7 +251,7 @@ def test_the_terminal_form_has_signs_without_colour(one):
 def test_a_wide_scale_is_shown_without_bars():
     model = TextResponseModel(estimator=GLMNMF(3, levels=(1, 60), max_epochs=1, n_jobs=1))
     explanation = model.fit(REVIEWS.texts, REVIEWS.ratings).explain(REVIEWS.texts[0])
-    assert len(explanation.probabilities) > show.MOST_BARS
+    assert len(explanation.probabilities) > MOST_BARS
     assert "%" not in terminal(explanation)
 
 

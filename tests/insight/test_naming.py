@@ -1,4 +1,4 @@
-"""What the response is called, how its numbers are written, and what is better: laws of both directions."""
+"""Names of a response, how its numbers are written, and which direction is better: laws of both directions."""
 
 import numpy as np
 import pandas as pd
@@ -83,12 +83,12 @@ def test_findings_name_what_raises_it_as_what_to_fix(model, turned):
     found = turned.drivers().findings()
     assert found.to_fix
     assert found.to_keep
-    assert all(said.endswith(" points lower.") and "badly" in said for said in found.to_fix)
-    assert all(said.endswith(" points higher.") and "well" in said for said in found.to_keep)
+    assert all(sentence.endswith(" points lower.") and "badly" in sentence for sentence in found.to_fix)
+    assert all(sentence.endswith(" points higher.") and "well" in sentence for sentence in found.to_keep)
     table = turned.drivers().set_index("label")
-    for said in found.to_fix:
-        label, words = said[1:].split("”")[0], said.split("badly (")[-1].split(").")[0].split(", ")
-        assert "badly (" not in said or set(words) <= set(table.loc[label, "raises"])
+    for sentence in found.to_fix:
+        label, words = sentence[1:].split("”")[0], sentence.split("badly (")[-1].split(").")[0].split(", ")
+        assert "badly (" not in sentence or set(words) <= set(table.loc[label, "raises"])
 
 
 def test_sentences_that_speak_well_are_those_that_lower_it(model, turned):

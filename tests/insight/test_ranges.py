@@ -1,4 +1,4 @@
-"""Ranges beside what topics cost and bring: what is clear comes first, and what is not says so."""
+"""Ranges of cost and gain: clear ones come first, and sentences state which are not clear."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from textsignal.insight.findings import Drivers, cost_of, finding_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import Range, is_clear, range_of, with_clear
+from textsignal.insight.naming import Naming, Range, is_clear, range_of, with_clear
 
 STARS = Naming("rating", "stars")
 SHARE = Naming("bought", "percentage points", event="yes")

@@ -1,10 +1,14 @@
 """Topics put right by hand: numbers, labels and profiles."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, load
+from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.revise import dropped, merged, renamed, topic_number
+from textsignal.training.coherence import coherence
 
 NAMES = ["staff", "room", "noise", "room"]
 OWN = ["staff", None, "noise", None]
@@ -97,3 +101,234 @@ def test_too_few_or_too_many_topics_are_errors():
             merged(group, None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
     with pytest.raises(InputError, match="dropping all 4 topics leaves no model"):
         dropped(range(4), topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+
+
+REVIEWS = synthetic_reviews(300, seed=4)
+NEW = [*synthetic_reviews(30, seed=5).texts, "xylophone", ""]
+RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
+MODELS = {
+    "themes": lambda: TextResponseModel(5, n_jobs=1),
+    "predictive": lambda: TextResponseModel(5, training="predictive", n_jobs=1),
+    "joint": lambda: TextResponseModel(5, training="joint", n_jobs=1),
+    "the paper's": lambda: TextResponseModel(estimator=JBNMF(5, alpha=0.1, n_jobs=1)),
+    "float32": lambda: TextResponseModel(
+        estimator=GLMNMF(5, n_jobs=1, max_epochs=2), vectorizer=TextVectorizer(dtype=np.float32)
+    ),
+}
+CHANGES = {
+    "merge": lambda model, **given: model.merge([1, 3], "two in one", **given),
+    "drop": lambda model, **given: model.drop([0, 4], **given),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
+
+
+@pytest.fixture(scope="module", params=["themes", "joint"])
+def one(request):
+    return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
+
+
+@pytest.fixture(scope="module", params=[name for name in MODELS if name != "themes"])
+def on_matrix(request):
+    return MODELS[request.param]().fit(REVIEWS.texts, RATINGS)
+
+
+def share(model):
+    """(topics,) of all text, by their numbers."""
+    table = model.topics().sort_values("topic")
+    return table["share" if "share" in table else "prevalence"].to_numpy()
+
+
+def bits(model):
+    predictions = model.predictions(NEW)
+    return predictions.weights.tobytes() + predictions.eta.tobytes() + predictions.unknown.tobytes()
+
+
+def gradient(model):
+    """Of the response's loss and penalty in effects and intercept, at the model's own weights."""
+    estimator = model.estimator_
+    seen = ~np.isnan(RATINGS)
+    W, y = estimator.weights_[seen].astype(float), estimator.family_.encode(RATINGS)[seen]
+    penalty = estimator.lam if isinstance(estimator, JBNMF) else estimator._penalty_of(model.family_)
+
+    def loss(coefficients):
+        eta = coefficients[-1] + W @ coefficients[:-1]
+        return estimator.family_.loss(y, eta).sum() + penalty * np.sum(coefficients[:-1] ** 2)
+
+    at, step = np.append(estimator.coef_, estimator.intercept_), 1e-5
+    moves = step * np.eye(len(at))
+    return np.array([(loss(at + move) - loss(at - move)) / (2 * step) for move in moves])
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_everything_about_a_changed_model_is_consistent(model, change):
+    changed = change(model)
+    n_topics = len(changed.components_)
+    assert n_topics == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
+    assert changed.n_topics == n_topics
+    assert (
+        len(changed.labels_) == len(changed.coherence_) == len(changed.topics()) == len(changed.drivers()) == n_topics
+    )
+    np.testing.assert_array_equal(changed.coherence_, coherence(changed.read(REVIEWS.texts).X, changed.components_))
+    assert changed.transform(NEW).shape == (32, n_topics)
+    assert share(changed).sum() == pytest.approx(1)
+    assert changed.predict_proba(NEW).sum(axis=1) == pytest.approx(1)
+    explanation = changed.explain(NEW[0])
+    total = explanation.baseline + explanation.topics["contribution"].sum()
+    assert total == pytest.approx(changed.predictions(NEW[:1]).eta[0], abs=1e-10)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_weights_of_a_changed_model_are_those_of_its_texts(on_matrix, change):
+    changed = change(on_matrix)
+    estimator, X = changed.estimator_, changed.vectorizer_.transform(REVIEWS.texts)
+    assert estimator.n_topics == len(estimator.components_)
+    np.testing.assert_allclose(estimator.transform(X), estimator.weights_, rtol=1e-6)
+    np.testing.assert_allclose(estimator.mean_weights_, estimator.weights_.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(changed.transform(["xylophone"])[0], estimator.mean_weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_effects_are_refitted_to_the_text_weights(on_matrix, change):
+    slope = gradient(change(on_matrix))
+    if isinstance(on_matrix.estimator_, JBNMF):
+        assert change(on_matrix).estimator_.intercept_ == 0
+        slope = slope[:-1]
+    np.testing.assert_allclose(slope, 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_the_old_model_stays_as_it_was(model, change):
+    before, table = bits(model), model.topics()
+    params = model.get_params()
+    change(model)
+    model.rename(0, "other")
+    assert bits(model) == before
+    assert model.topics().equals(table)
+    assert {name: repr(value) for name, value in model.get_params().items()} == {
+        name: repr(value) for name, value in params.items()
+    }
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_changed_model_is_stored_whole(model, change, tmp_path):
+    changed = change(model).rename({0: "Ärger <b>"})
+    changed.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert bits(again) == bits(changed)
+    assert again.topics().equals(changed.topics())
+    assert again.labels_ == changed.labels_
+    assert again.labels_[0] == "Ärger <b>"
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_loaded_model_asks_for_texts_and_then_says_the_same(model, change, tmp_path):
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    with pytest.raises(InputError, match=r"does not hold the texts it was trained on; give them: texts=\.\.\., resp"):
+        change(loaded)
+    with pytest.raises(InputError, match="does not hold the texts"):
+        loaded.find_documents(0)
+    assert bits(change(loaded, texts=REVIEWS.texts, responses=RATINGS)) == bits(change(model))
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_changed_model_of_themes_keeps_its_tone(change):
+    before = MODELS["themes"]().fit(REVIEWS.texts, RATINGS)
+    after = change(before)
+    ours, theirs = after.reader_.fitted, before.reader_.fitted
+    np.testing.assert_array_equal(ours.tone, theirs.tone)
+    np.testing.assert_array_equal(ours.training.sentence_tone, theirs.training.sentence_tone)
+    np.testing.assert_allclose(ours.training.tone.sum(axis=1), theirs.training.tone.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(ours.training.responses, RATINGS)
+    given = after.drivers(texts=REVIEWS.texts, responses=RATINGS)
+    pd.testing.assert_frame_equal(given, after.drivers(), check_exact=True)
+
+
+def test_merging_all_topics_leaves_one_that_works(one):
+    single = one.merge(range(5))
+    assert share(single).tolist() == [1.0]
+    assert np.isfinite(single.predict(NEW)).all()
+
+
+def test_a_merged_topic_is_the_mean_by_share_of_text(one):
+    (profiles, weights), (found, together) = one.reader_.mergeable, one.merge([1, 3]).reader_.mergeable
+    size = profiles.sum(axis=1, keepdims=True)
+    expected = np.average((profiles / size)[[1, 3]], axis=0, weights=(weights * size[:, 0])[[1, 3]])
+    np.testing.assert_allclose(found[1] / found[1].sum(), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.delete(found, 1, axis=0), profiles[[0, 2, 4]], rtol=1e-12)
+    assert len(together) == 4
+
+
+def test_merging_two_topics_merges_their_evidence_and_weights(one):
+    merged = one.merge([1, 3])
+    before, after = share(one), share(merged)
+    assert after[1] == pytest.approx(before[1] + before[3], abs=0.05)
+    together = one.transform(REVIEWS.texts)[:, [1, 3]].sum(axis=1)
+    assert np.corrcoef(together, merged.transform(REVIEWS.texts)[:, 1])[0, 1] > 0.8
+
+
+def test_sample_weights_count_in_the_refit():
+    twice = np.where(np.arange(300) < 100, 2.0, 1.0)
+    weighted = MODELS["joint"]().fit(REVIEWS.texts, RATINGS, twice).drop([0])
+    texts, ratings = [*REVIEWS.texts, *REVIEWS.texts[:100]], np.append(RATINGS, RATINGS[:100])
+    repeated = weighted.drop([3]), weighted.drop([3], texts=texts, responses=ratings)
+    np.testing.assert_allclose(repeated[0].predict(NEW[:30]), repeated[1].predict(NEW[:30]), rtol=1e-6)
+
+
+def test_labels_are_shown_and_found(one):
+    named = one.rename(2, "service").rename({"service": "staff", 0: "noise"})
+    assert named.labels_ == ["noise", None, "staff", None, None]
+    table = named.topics().set_index("topic")["label"]
+    assert (table[0], table[2]) == ("noise", "staff")
+    assert table[1] == one.topics().set_index("topic")["label"][1]
+    assert named.find_documents("staff").equals(one.find_documents(2))
+    assert named.rename("staff").topics().equals(named.rename(2, None).topics())
+    assert bits(named) == bits(one)
+    assert [label for label in named.drop(["noise"]).labels_ if label] == ["staff"]
+    assert "staff" in repr(named.explain("friendly staff"))
+
+
+def test_a_new_fit_forgets_labels(one):
+    named = one.rename(2, "service")
+    assert named.fit(REVIEWS.texts, RATINGS).labels_ == [None] * 5
+
+
+def test_evidence_comes_from_the_training_texts_or_from_others(one):
+    found = one.find_documents(1, n=4, metadata=pd.DataFrame({"guest": np.arange(300) + 1000}))
+    assert found["text"].tolist() == [REVIEWS.texts[i] for i in found["row"]]
+    assert (found["guest"] == found["row"] + 1000).all()
+    np.testing.assert_array_equal(found["response"], RATINGS[found["row"]])
+    np.testing.assert_allclose(found["prediction"], one.predict(found["text"]))
+    shares = one.transform(found["text"])
+    np.testing.assert_allclose(found["share"], shares[:, 1] / shares.sum(axis=1), rtol=1e-6)
+    others = one.find_documents(1, n=4, high=None, texts=NEW)
+    assert set(others["text"]) <= set(NEW)
+    assert others["response"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda m: m.find_documents("pool"), "no topic has the label 'pool'"),
+        (lambda m: m.find_documents(0, n=0), "n=0 must be a whole number of at least 1"),
+        (lambda m: m.find_documents(0, texts=["a"], responses=[1, 2]), "1 texts, but 2 responses"),
+        (lambda m: m.find_documents(0, texts=["a"]), "none of these texts has a response"),
+        (lambda m: m.find_documents(0, responses=[1, 2]), "responses were given without texts"),
+        (lambda m: m.find_documents(0, texts="abc"), "a list of texts is needed"),
+        (lambda m: m.rename(0, ""), "must be a text that is not empty"),
+        (lambda m: m.merge([2]), "merging needs at least two topics"),
+        (lambda m: m.drop(range(5)), "leaves no model"),
+        (lambda m: m.drop([9]), "topic=9 is not a topic"),
+        (lambda m: m.drop([0], texts=["a"]), "no document has a response"),
+        (lambda m: m.drop([0], texts=["a", "b"], responses=[1, 9]), "not one of the levels 1 to 5"),
+    ],
+)
+def test_bad_input_gets_a_clear_error(one, ask, message):
+    with pytest.raises(InputError) as caught:
+        ask(one)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

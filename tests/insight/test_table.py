@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsignal.insight.table import LABEL_CHOICE, LABEL_TERMS, topic_table
+from textsignal.insight.drivers import LABEL_CHOICE, LABEL_TERMS, topic_table
 from textsignal.reading.labels import relevance
 from textsignal.training.effects import centred_effects, word_shares
 
@@ -117,8 +117,8 @@ def test_centred_effects_say_the_same_linear_predictor(parts):
     mean_weights, coefficients, weights = rng.gamma(1, size=6), rng.normal(size=6), rng.gamma(1, size=(20, 6))
     centred = centred_effects(topics, mean_weights, coefficients, smoothing=0.0)
     scaled = weights * centred.size
-    said = centred.centre * scaled.sum(axis=1) + scaled @ centred.effects
-    np.testing.assert_allclose(said, weights @ coefficients, rtol=1e-12)
+    predictor = centred.centre * scaled.sum(axis=1) + scaled @ centred.effects
+    np.testing.assert_allclose(predictor, weights @ coefficients, rtol=1e-12)
     assert np.sum(centred.prevalence * centred.effects) == pytest.approx(0, abs=1e-14)
     assert centred.prevalence.sum() == pytest.approx(1)
 

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 
-from textsignal.insight.groups import compare_groups
-from textsignal.insight.periods import trends_of
+from textsignal.insight.groups import compare_groups, trends_of
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import check_no_texts, render
 from textsignal.report.values.comparisons import NAME, SHOWN

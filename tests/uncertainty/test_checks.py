@@ -179,7 +179,7 @@ def test_bad_input_is_named(model, tmp_path):
         ({"responses": y[:5]}, "600 texts, but 5 responses"),
         ({"responses": y, "held_out": [True]}, "held_out has 1 flags"),
         ({"responses": y, "by": ["inn"]}, "by has 1 groups"),
-        ({"responses": y, "over": ["soon"] * 600}, "'soon' in row 1 is no date"),
+        ({"responses": y, "over": ["soon"] * 600}, "'soon' in row 1 is not a date"),
         ({"responses": y, "covariates": pd.DataFrame({"a": [1]})}, "1 rows of covariates"),
         ({"responses": np.full(600, 3)}, "constant"),
         ({"responses": np.where(np.arange(600) < 9, y, np.nan)}, "9 texts have a response"),

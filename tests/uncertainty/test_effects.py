@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Binomial
 from textsignal.uncertainty import effects as effects_module

@@ -8,13 +8,12 @@ import pytest
 
 from textsignal import TextResponseModel, streaming
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.data.batches import read_batches
-from textsignal.data.cells import bad_together
 from textsignal.data.read import groups_of, read_table
-from textsignal.data.rows import check_rows, parse_response
+from textsignal.data.rows import bad_together, check_rows, parse_response
+from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_times
+from textsignal.insight.inputs import as_times
 from textsignal.streaming import SourceColumns
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.analyse_source import analyse_source
@@ -158,7 +157,7 @@ class TestErrors:
     def test_a_cell_that_is_no_date_is_named_by_its_row(self, table, small_batches):
         wrong = table.copy()
         wrong.loc[333, "date"] = "soon"
-        with pytest.raises(InputError, match=r"column 'date': 'soon' in row 334 is no date"):
+        with pytest.raises(InputError, match=r"column 'date': 'soon' in row 334 is not a date"):
             of_source(wrong, over="date")
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from textsignal.cli import main
 from textsignal.data.roles import beside_texts
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_times
+from textsignal.insight.inputs import as_times
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.apply import drivers_table, predict_table, report_table
 

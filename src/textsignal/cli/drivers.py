@@ -65,8 +65,8 @@ def drivers(
     force: ForceOption = False,
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
-    from textsignal.data.batches import Source
-    from textsignal.insight.table import with_lists_as_text
+    from textsignal.data.source import Source
+    from textsignal.insight.findings import with_lists_as_text
     from textsignal.several import stacked
     from textsignal.workflow.analyse import check_ranges
     from textsignal.workflow.apply import columns_of, drivers_table

@@ -37,7 +37,7 @@ from textsignal.cli.screen import (
     what_if,
 )
 from textsignal.data.write import whole_table
-from textsignal.insight.ranges import MEASURES, Range, percent
+from textsignal.insight.naming import MEASURES, Range, percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -87,7 +87,7 @@ def effects(
     force: ForceOption = False,
 ) -> None:
     """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
     from textsignal.reading.matrix import MatrixReader
     from textsignal.workflow.apply import columns_of, effects_table
 

@@ -16,7 +16,7 @@ from textsignal.errors import InputError
 
 if TYPE_CHECKING:
     from textsignal.compute.engines.dask import DaskEngine
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
     from textsignal.model import TextResponseModel
 
 #: Who may read files in batches.
@@ -67,7 +67,7 @@ def fit_source(
 
     page : settings of the report; read : how files are read; what : is fitted; options : of `analyse_source`.
     """
-    from textsignal.data.batches import read_batches
+    from textsignal.data.source import read_batches
     from textsignal.streaming import MEMORY, columns_of
     from textsignal.workflow.analyse_source import analyse_source
 

@@ -19,15 +19,14 @@ from textsignal.cli.options import (
     SheetOption,
     TextOption,
 )
-from textsignal.data.write import check_not_input, write_csv
-from textsignal.data.write_batches import whole_batches
+from textsignal.data.write import check_not_input, whole_batches, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
 
 
 def predict(
@@ -55,7 +54,7 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the response of new texts, of any number: they are read and written a batch at a time."""
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
     from textsignal.loading import load
     from textsignal.workflow.stream import predict_batches, write_predictions
 

@@ -61,7 +61,7 @@ def report(
     force: ForceOption = False,
 ) -> None:
     """Write a report on a model: one HTML file that needs nothing else."""
-    from textsignal.data.batches import Source
+    from textsignal.data.source import Source
     from textsignal.workflow.analyse import check_ranges
     from textsignal.workflow.apply import columns_of, report_table
 

@@ -15,8 +15,8 @@ from textsignal.data.write import check_not_input, check_target
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from textsignal.data.batches import Source
     from textsignal.data.sample import SampledRows
+    from textsignal.data.source import Source
 
 #: Bytes that the libraries take; those of a character where most is asked of the sample: a report with ranges, of 20
 #: themes, took 63.
@@ -44,9 +44,9 @@ def rows_of(source: Source, given: list[str], columns: Mapping[str, str], memory
     given : names of the files as they were typed; columns : to read in batches, with what each is for.
     """
     from textsignal import streaming
-    from textsignal.data.batches import read_batches
     from textsignal.data.read import read_file
     from textsignal.data.sample import SampledRows, sample_rows
+    from textsignal.data.source import read_batches
 
     if not is_source(given, memory):
         (file,) = source.files

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.cli.console import count, out, say
-from textsignal.insight.ranges import is_clear, percent, range_of
+from textsignal.insight.naming import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

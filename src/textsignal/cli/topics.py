@@ -25,7 +25,7 @@ def topics(
     force: ForceOption = False,
 ) -> None:
     """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
-    from textsignal.insight.table import with_lists_as_text
+    from textsignal.insight.findings import with_lists_as_text
     from textsignal.several import stacked
 
     if output is None:

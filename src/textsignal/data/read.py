@@ -1,8 +1,12 @@
-"""From a file to a table, whatever the format."""
+"""Tables from files: CSV, TSV, JSON, Parquet and Excel, packed or not; errors name file and line."""
 
+import bz2
+import codecs
 import csv
+import gzip
 import io
 import json
+import lzma
 import warnings
 import zipfile
 import zlib
@@ -13,7 +17,7 @@ from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -21,24 +25,59 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from textsignal.checks import check_names
-from textsignal.data.files import PACKED, check_file, encoding_of, listed, misfit, one_line, short_repr, unpacked
-from textsignal.data.separator import CANDIDATES, check_separator, find_separator
 from textsignal.errors import InputError
 
-#: What reading a damaged file raises.
+#: Characters that are shown of a name, and of the message of another package; names that are listed.
+LONGEST_NAME, LONGEST_MESSAGE, MOST_NAMES = 60, 240, 20
+#: Errors raised by reading a damaged file.
 UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+_BLOCK = 2**20
+#: Bytes by which the kind of a file is recognised.
+_START = 2**10
+#: Endings of packed files.
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+#: UTF-32 is listed before UTF-16, as its mark starts with that of UTF-16.
+_BYTE_ORDER_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+#: Encodings of wide characters, and the bytes of each four that are zero in plain letters.
+_WIDE = {
+    "utf-32-le": (False, True, True, True),
+    "utf-32-be": (True, True, True, False),
+    "utf-16-le": (False, True, False, True),
+    "utf-16-be": (True, False, True, False),
+}
+_BEGINNINGS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook (.zip, .xlsx)",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel (.xls); save it as .xlsx",
+    b"PAR1\x15": "a Parquet file (.parquet)",
+    b"\x1f\x8b": "packed by gzip (.gz)",
+    b"BZh9": "packed by bzip2 (.bz2)",
+    b"\xfd7zXZ": "packed by xz (.xz)",
+    b"%PDF-": "a PDF file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}
+#: Separators tried by default, the likeliest first.
+CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table, and what was chosen where its file left a choice.
+    """A table, and the choice that was made if its file left one.
 
     Attributes
     ----------
     table : pandas.DataFrame
         One row per record, numbered from 0.
     choice : str
-        Such as "separated by semicolons"; "" where there was nothing to choose.
+        Such as "separated by semicolons"; "" if there was nothing to choose.
     """
 
     table: pd.DataFrame
@@ -90,21 +129,21 @@ def read_table(
 def read_file(
     path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
 ) -> TableFile:
-    """Read a table as `read_table` does, and say what was chosen."""
+    """Read a table as `read_table` does, and report the choice that was made."""
     path = Path(path)
     given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
     try:
         check_file(path)
-        found = _FORMATS[ending_of(path)].read(path, **given)
+        file = _FORMATS[ending_of(path)].read(path, **given)
     except UNREADABLE as error:
         raise InputError(f"cannot read {path}: {one_line(error)}") from error
-    if found.table.empty:
+    if file.table.empty:
         raise InputError(f"{path} has no rows")
-    return found
+    return file
 
 
 def given_options(path: Path, **options: str | None) -> dict[str, str]:
-    """The options that are not None; raise where one is not of the file's format."""
+    """Return the options that are not None; raise InputError if one does not apply to the format of the file."""
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if name not in _FORMATS[ending_of(path)].options:
@@ -113,7 +152,7 @@ def given_options(path: Path, **options: str | None) -> dict[str, str]:
 
 
 def ending_of(path: Path) -> str:
-    """The ending that tells a file's format, without that of its packing; raise where it tells none.
+    """Return the ending that names the format of a file, without that of its packing; raise InputError if unknown.
 
     Examples
     --------
@@ -131,7 +170,7 @@ def ending_of(path: Path) -> str:
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """Give the column of a table that is to play a role.
+    """Return the column of a table for a role.
 
     Parameters
     ----------
@@ -140,7 +179,7 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     name : str
         Name of the column.
     role : str
-        What the column is for, such as "text" or "response"; errors name it.
+        Purpose of the column for error messages, such as "text" or "response".
 
     Returns
     -------
@@ -150,7 +189,7 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     Raises
     ------
     InputError
-        If there is no such column, or more than one.
+        If the column is missing, or occurs more than once.
 
     Examples
     --------
@@ -172,20 +211,20 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 
 def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
-    """The group of every row; an empty cell is none. role : what the column is for, as errors name it."""
+    """Return the group of every row, missing if the cell is empty; role : of the column, for error messages."""
     cells = column(table, by, role)
     check_names(f"column {by!r}", cells)
     return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
 
 
 def texts_of(table: pd.DataFrame, text: str) -> list[str]:
-    """The text of every row; "" where there is none."""
+    """Return the text of every row; "" if missing."""
     cells = column(table, text, "text")
     return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
 
 
 def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
-    """The same, in the memory of Arrow where they lie there."""
+    """Return the text of every row as an Arrow array if the column is one, else as `texts_of` does."""
     cells = column(table, text, "text")
     if not (isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow"):
         return texts_of(table, text)
@@ -193,7 +232,7 @@ def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
 
 
 def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
-    """Give the columns of a table that are to be kept: those named, or every one for "all".
+    """Return the named columns of a table, or every one for "all".
 
     Examples
     --------
@@ -213,13 +252,12 @@ def _read_delimited(
 ) -> TableFile:
     with delimited(path, encoding, sep, default) as file, unpacked(path) as stream:
         cells = pd.read_csv(stream, **file.options)
-    names = header_of(path, cells)
-    return TableFile(cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), file.choice)
+    return TableFile(_under_header(path, cells), file.choice)
 
 
 @dataclass(frozen=True)
 class Delimited:
-    """How a delimited file is read, and what was chosen. options : of `pandas.read_csv`."""
+    """Options of `pandas.read_csv` for a file, and the choice that was made."""
 
     options: dict[str, Any]
     choice: str
@@ -227,7 +265,7 @@ class Delimited:
 
 @contextmanager
 def delimited(path: Path, encoding: str | None, sep: str | None, default: str | None) -> Iterator[Delimited]:
-    """How to read a delimited file; what goes wrong in the block is said with its line. default : separator."""
+    """Give options to read a delimited file; errors of the block name its line; default : separator."""
     encoding = encoding_of(path, encoding)
     with text_of(path, encoding):
         separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
@@ -244,7 +282,7 @@ def delimited(path: Path, encoding: str | None, sep: str | None, default: str | 
 
 @contextmanager
 def text_of(path: Path, encoding: str) -> Iterator[None]:
-    """Say in which line a file is not in its encoding, where that is found out in the block."""
+    """Turn UnicodeError in the block into InputError that names the line."""
     try:
         yield
     except UnicodeError as error:
@@ -252,21 +290,19 @@ def text_of(path: Path, encoding: str) -> Iterator[None]:
 
 
 def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
-    """Names of the columns, from the first row."""
+    """Return the names of the columns from the first row."""
     names = [str(name) for name in cells.iloc[0]]
     if any("\0" in name for name in names):
         raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
     return names
 
 
-def _under_header(cells: pd.DataFrame) -> pd.DataFrame:
-    table = cells.iloc[1:].reset_index(drop=True)
-    table.columns = [str(name) for name in cells.iloc[0]]
-    return table
+def _under_header(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
+    return cells.iloc[1:].reset_index(drop=True).set_axis(header_of(path, cells), axis=1)
 
 
 def _malformed(path: Path, encoding: str, separator: str) -> str | None:
-    """Say in which line a file is not CSV; pandas counts a cell of several lines as one."""
+    """Name the line in which a file is not CSV; pandas counts a cell of several lines as one."""
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
         records = csv.reader(lines, delimiter=separator, strict=True)
         width, start = 0, 1
@@ -307,7 +343,7 @@ def _array(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
-    """The object that a line holds."""
+    """Parse a line as a JSON object."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -334,7 +370,7 @@ def _read_parquet(path: Path) -> TableFile:
 
 def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl's, on styles and menus that it leaves out
+        warnings.simplefilter("ignore")  # openpyxl's, about unsupported styles and menus
         try:
             with pd.ExcelFile(path, engine="openpyxl") as book:
                 names = list(book.sheet_names)
@@ -346,7 +382,7 @@ def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
         except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
             raise InputError(f"{path} is not a readable Excel file: {one_line(error)}") from error
     choice = f"sheet {names[0]}; other sheets: {', '.join(names[1:])}" if sheet is None and names[1:] else ""
-    return TableFile(cells if cells.empty else _under_header(cells), choice)
+    return TableFile(cells if cells.empty else _under_header(path, cells), choice)
 
 
 @dataclass(frozen=True)
@@ -355,10 +391,165 @@ class _Format:
     options: tuple[str, ...] = ()
 
 
-_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
 _TEXT_FORMATS = {
     ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
     ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
     **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
 }
 _FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless the path is a file that is not empty."""
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; give one file")
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty")
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that is plain, packed by gzip, bzip2 or xz, or the only one in a zip archive."""
+    openers: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    ending = path.suffix.lower()
+    if ending in openers:
+        try:
+            with openers[ending](path) as stream:
+                yield stream
+        except lzma.LZMAError as error:  # the others raise OSError
+            raise OSError(str(error)) from error
+    elif ending == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name[:9] != "__MACOSX/" and name[-1] != "/"]
+            if len(names) != 1:
+                raise InputError(f"{path} must hold one file, but holds {len(names)}: {', '.join(names)}")
+            with archive.open(names[0]) as stream:
+                yield stream
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def encoding_of(path: Path, given: str | None) -> str:
+    """Return the given encoding, or that of a byte order mark, or UTF-8; raise InputError if the file is not text."""
+    with unpacked(path) as stream:
+        start = stream.read(_START)
+    kind = next((kind for beginning, kind in _BEGINNINGS.items() if start.startswith(beginning)), None)
+    if kind is not None:
+        raise InputError(f"{path} is not text, in spite of its name: it looks like {kind}")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    needs_mark = given is None or given.lower().replace("_", "-") in ("utf-16", "utf-32", "utf16", "utf32")
+    if needs_mark and marked is None and (wide := _wide_encoding(start)) is not None:
+        raise InputError(f'{path} looks like {wide} without a byte order mark; give encoding="{wide}"')
+    if given is None:
+        return marked or "utf-8"
+    try:
+        io.TextIOWrapper(io.BytesIO(), given)
+    except (LookupError, ValueError) as error:
+        raise InputError(f"encoding={given!r} is not known; give utf-8, cp1252, latin-1 or the like") from error
+    return given
+
+
+def _wide_encoding(start: bytes) -> str | None:
+    """Wide encoding that matches the zero bytes at the start of a file; None if absent."""
+    quads = [start[place : place + 4] for place in range(0, len(start) - 3, 4)]
+    for encoding, zeros in _WIDE.items():
+        fits = sum(tuple(byte == 0 for byte in quad) == zeros for quad in quads)
+        if quads and fits > len(quads) / 2:
+            return encoding
+    return None
+
+
+def misfit(path: Path, encoding: str) -> str:
+    """Return a message on where a file is not in an encoding."""
+    where, has_zero = _misfit(path, encoding)
+    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
+    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
+
+
+def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
+    """First position that is not in an encoding, and True if the file holds a zero byte; read block by block."""
+    decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
+    with unpacked(path) as stream:
+        while not (where and has_zero):
+            block = stream.read(_BLOCK)
+            has_zero |= b"\0" in block
+            try:
+                line += 0 if where else decoder.decode(block, final=not block).count("\n")
+            except UnicodeDecodeError as fault:
+                line += fault.object[: fault.start].decode(fault.encoding, "replace").count("\n")
+                where = f"line {line:,}: byte 0x{fault.object[fault.start]:02x}"
+            except UnicodeError:  # no byte order mark where there must be one
+                where = f"line {line:,}: byte 0x{block[0]:02x}" if block else "its end"
+            if not block:
+                break
+    return where or "a byte", has_zero
+
+
+def one_line(error: Exception) -> str:
+    """Put the message of an error on one line, cut where it is long; its type where it has none."""
+    return shortened(str(error), LONGEST_MESSAGE) or type(error).__name__
+
+
+def shortened(text: str, most: int = LONGEST_NAME) -> str:
+    r"""Text on one line, without characters that cannot be shown; its middle is cut where it is long.
+
+    Examples
+    --------
+    >>> shortened("one\n two"), shortened("abcdefghij", 5)
+    ('one two', 'ab...ij')
+    """
+    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    half = most // 2
+    return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
+
+
+def short_repr(value: object) -> str:
+    """A value as Python writes it, its middle cut where it is long."""
+    return shortened(repr(value))
+
+
+def listed(names: Sequence[object]) -> str:
+    """Names with commas between them: the first ones and how many more, where there are many.
+
+    Examples
+    --------
+    >>> listed(["text", "stars"]), listed([f"column {i}" for i in range(100)])[-29:]
+    ('text, stars', 'column 18, column 19, 80 more')
+    """
+    shown = [shortened(str(name)) for name in names[:MOST_NAMES]]
+    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_MESSAGE:
+        shown.pop()
+    more = [f"{len(names) - len(shown):,} more"] if len(names) > len(shown) else []
+    return ", ".join(shown + more)
+
+
+def find_separator(path: Path, encoding: str) -> str:
+    """Return the likeliest separator that gives the header and every row the same number of cells, at least two.
+
+    Judged by the first 65,536 characters; a comma if several or none do.
+    """
+    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
+        sample = text.read(_SAMPLE)
+    return next((separator for separator in CANDIDATES if _parts_evenly(sample, separator)), ",")
+
+
+def check_separator(separator: str) -> str:
+    """Return a given separator: one character, or the name of the tab; raise InputError for others."""
+    found = {"tab": "\t", r"\t": "\t"}.get(separator, separator)
+    if len(found) != 1 or found in '"\r\n' or ord(found) > 127:
+        raise InputError(f'sep={separator!r} cannot part cells; give one character such as ";" or "|", or "tab"')
+    return found
+
+
+def _parts_evenly(sample: str, separator: str) -> bool:
+    try:
+        records = [record for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if record]
+    except csv.Error:  # a cell longer than the reader takes: the quotation marks are not of this separator
+        return False
+    if len(sample) == _SAMPLE:
+        records = records[:-1]  # cut off in the middle
+    return bool(records) and len(records[0]) > 1 and len({len(record) for record in records}) == 1

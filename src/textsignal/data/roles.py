@@ -1,4 +1,4 @@
-"""Columns of a table that stand beside its texts: covariates, offset and weights."""
+"""Columns of a table by role: covariates, offset and weights."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from textsignal.data.rows import BadRows, ParsedResponse, Problem, parse_respons
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """What stands beside the texts of a table; None for what does not.
+    """Covariates, offset and weights of the texts of a table; None if absent.
 
-    covariates : one row per text; offset, weights : (rows,) as they were parsed.
+    covariates : one row per text; offset, weights : (rows,) parsed.
     """
 
     covariates: pd.DataFrame | None = None
@@ -29,7 +29,7 @@ class Beside:
     weights: ParsedResponse | None = None
 
     def problems(self) -> tuple[Problem, ...]:
-        """Rows that lack one of them."""
+        """Return the rows with missing or unusable values."""
         found = []
         if self.covariates is not None:
             missing = missing_cells(self.covariates)
@@ -44,7 +44,7 @@ class Beside:
         return tuple(problem for problem in found if len(problem.rows))
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Beside:
-        """The same for some of the rows."""
+        """Return some of the rows."""
         return replace(
             self,
             covariates=None if self.covariates is None else self.covariates.iloc[np.arange(len(self.covariates))[rows]],
@@ -59,7 +59,7 @@ class Beside:
 
     @property
     def weight(self) -> Vector | None:
-        """(rows,) how often each counts."""
+        """(rows,) the weights."""
         return None if self.weights is None else self.weights.values
 
 
@@ -72,11 +72,10 @@ def beside_texts(
     *,
     learn: bool = False,
 ) -> Beside:
-    """Covariates, offset and weights by the names of their columns.
+    """Return covariates, offset and weights by the names of their columns.
 
-    formula : names the covariates where these are not listed.
-    learn : whether a column of texts that all are numbers becomes one of numbers, as training decides; what a column is
-        later is for the model to say.
+    formula : names the covariates if these are not listed.
+    learn : True in training, to convert a column of texts that are all numbers; later the model decides.
     """
     names = list(covariates) or ([] if formula is None else parse_formula(formula).columns)
     columns = {name: _cells(column(table, name, "covariate"), learn) for name in names}
@@ -87,24 +86,24 @@ def beside_texts(
     )
 
 
-def with_problems(bad: BadRows, beside: Beside) -> BadRows:
-    """Bad rows, and those that lack something beside their text."""
-    return replace(bad, problems=(*bad.problems, *beside.problems()))
+def with_problems(bad: BadRows, columns: Beside) -> BadRows:
+    """Return bad rows together with those of covariates, offset and weights."""
+    return replace(bad, problems=(*bad.problems, *columns.problems()))
 
 
-def only_held_out(beside: Beside, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(rows,) whether a held-out row has a level of a category that no other row has."""
+def only_held_out(columns: Beside, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return (rows,) True for held-out rows with a level of a category that no training row has."""
     new = np.zeros(len(held_out), dtype=bool)
-    if beside.covariates is None:
+    if columns.covariates is None:
         return new
-    for _, cells in beside.covariates.items():
+    for _, cells in columns.covariates.items():
         if not pd.api.types.is_numeric_dtype(cells.dtype):
             new |= held_out & ~cells.isin(cells[~held_out]).to_numpy()
     return new
 
 
 def _cells(cells: pd.Series, learn: bool) -> pd.Series:
-    """Texts without spaces around them, missing where nothing is left; numbers where all are and `learn` says so."""
+    """Stripped texts, missing if empty; with `learn`, numbers if all are numbers."""
     cells = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     if pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_bool_dtype(cells.dtype):
         return cells

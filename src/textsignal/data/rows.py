@@ -1,25 +1,39 @@
-"""Which rows of a table can be used: responses parsed, bad rows counted and named."""
+"""Rows of a table or batch: texts checked, responses and weights parsed, bad rows counted and named."""
+
+from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
 
+if TYPE_CHECKING:
+    from textsignal.data.source import Batch
+
 _Cells: TypeAlias = pd.Series | Sequence[Any] | np.ndarray
-#: Where a row, counted from 0, stands, in words.
+#: From the number of a row, counted from 0, to its name in messages.
 Place: TypeAlias = Callable[[int], str]
 _NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
 _OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 #: Words for the lower and the higher of two responses.
 _PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positive"))
-#: Share of bad rows up to which leaving them out is worth a thought.
+#: Share of bad rows up to which dropping them is suggested.
 _FEW = 0.2
+#: Texts of an Arrow array that are converted to strings at a time.
+_AT_ONCE = 1024
+#: Cells kept of the rows of one problem.
+NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +43,17 @@ class ParsedResponse:
     Attributes
     ----------
     values : ndarray of float, shape (rows,)
-        The numbers; NaN where there is none.
+        The numbers; NaN if absent.
     unparsable : ndarray of bool, shape (rows,)
-        Where the cell holds something that is not a number; a row without response is not unparsable.
+        True if the cell holds something that is not a number; a row without response is not unparsable.
     cells : ndarray of object, shape (rows,)
-        What was given.
+        The cells before parsing.
     reading : str
-        How cells that are not written as numbers were read, such as "no as 0 and yes as 1"; "" where all are.
+        Interpretation of cells that are not written as numbers, such as "no as 0 and yes as 1"; "" if all are.
     labels : ndarray of object, shape (rows,), or None
-        The cells' text, None where there is none, where all are labels; `values` then number them in sorted order.
+        Text of the cells, None if missing, if all are labels; `values` then number them in sorted order.
     n_labels : int
-        How many different texts there are, where all cells are text that is no number and too many for labels.
+        Number of different texts, if all cells are texts, not numbers, and too many for labels.
     order : tuple or None
         All categories of a column whose categories have an order, lowest first.
     """
@@ -60,7 +74,7 @@ class ParsedResponse:
 
     @classmethod
     def of_order(cls, cells: pd.Series, order: tuple[Any, ...]) -> Self:
-        """A column whose categories have an order: text by its place in it, from 1 on; numbers as they are.
+        """Parse a column of ordered categories: text by its rank, from 1; numbers unchanged.
 
         Examples
         --------
@@ -78,10 +92,10 @@ class ParsedResponse:
 
 
 def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
-    """Make numbers of a response's cells.
+    """Parse the cells of a response as numbers.
 
-    An empty cell, a missing value and the words NA, N/A, NaN, null and None mean that there is no response. Where all
-    other cells say so in the same way, "4/5", "4 out of 5" and "4 of 5" are 4; false and true, no and yes, neg and pos,
+    An empty cell, a missing value and the words NA, N/A, NaN, null and None mean a missing response. If all other
+    cells are written in the same way, "4/5", "4 out of 5" and "4 of 5" are 4; false and true, no and yes, neg and pos,
     negative and positive are 0 and 1, in any case.
 
     Parameters
@@ -89,12 +103,12 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
     cells : pandas.Series or sequence
         Strings or numbers.
     most_labels : int
-        How many different texts, none of which is a number, may be labels of classes.
+        Most different texts, none of them a number, that count as labels of classes.
 
     Returns
     -------
     ParsedResponse
-        The numbers, and which cells hold none that is finite.
+        The numbers, and which cells hold no finite number.
 
     Examples
     --------
@@ -129,7 +143,7 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
 
 
 def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
-    """Numbers of cells that all are parts of one scale or all are one of two words, and how they were read."""
+    """Numbers and interpretation of cells that are all parts of one scale, or all one of two words."""
     if not len(cells) or not all(isinstance(cell, str) for cell in cells):
         return None
     words = [cell.strip().lower() for cell in cells]
@@ -144,7 +158,7 @@ def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
 
 
 def from_one(row: int) -> str:
-    """The number of a row, counted from 1."""
+    """Return the number of a row, counted from 1."""
     return str(row + 1)
 
 
@@ -159,7 +173,7 @@ class Problem:
     rows : ndarray of int
         The rows, counted from 0.
     cells : ndarray of object or None
-        What stands in these rows, where that helps to find the fault.
+        Cells of these rows, if they help to find the fault.
     """
 
     one: str
@@ -168,7 +182,7 @@ class Problem:
     cells: np.ndarray | None = None
 
     def describe(self, limit: int = 5, place: Place = from_one) -> str:
-        """Say what is wrong in how many rows, and name the first of them by their places."""
+        """Return a description of the problem with the number of rows and the names of the first."""
         named = [place(row) for row in self.rows[:limit].tolist()]
         if self.cells is not None:
             named = [f"{row}: {_shown(cell)}" for row, cell in zip(named, self.cells, strict=False)]
@@ -189,11 +203,11 @@ class BadRows:
     problems : tuple of Problem
         The reasons that occur; a row may be bad for several.
     hint : str
-        What to do, where leaving bad rows out is no cure.
+        Advice, if dropping bad rows does not help.
     fits : str
-        Which family or scale would take them.
+        Family or scale that would accept them.
     place : function
-        Where a row stands, in words; by default its number, counted from 1.
+        From a row to its name in messages; by default its number, counted from 1.
     """
 
     n_rows: int
@@ -214,14 +228,14 @@ class BadRows:
         return int(self.mask.sum())
 
     def describe(self, limit: int = 5) -> str:
-        """Say in one line what is wrong and where; rows are counted without the header."""
+        """Return one line on what is wrong and where; rows are counted without the header."""
         if not self.problems:
             return "no bad rows"
         reasons = ", ".join(problem.describe(limit, self.place) for problem in self.problems)
         return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
 
     def advice(self) -> str:
-        """Say what can be done about bad rows: leaving them out is for a few."""
+        """Return advice; dropping bad rows is suggested if they are few."""
         fits = f"; {self.fits}" if self.fits else ""
         if self.hint:
             return self.hint + fits
@@ -246,9 +260,9 @@ def check_rows(
     texts : pandas.Series or sequence
         The texts.
     response : ParsedResponse, optional
-        The response beside them.
+        The responses of these texts.
     levels : tuple of int, optional
-        Lowest and highest response that is allowed.
+        Lowest and highest allowed response.
 
     Returns
     -------
@@ -283,7 +297,7 @@ def check_rows(
 def check_responses(
     texts: _Cells, responses: Mapping[str, ParsedResponse], levels: Mapping[str, tuple[int, int] | None]
 ) -> BadRows:
-    """Find the rows that cannot be used; where there are several responses, what is wrong with one names its column.
+    """Find the rows that cannot be used; with several responses, problems name the column.
 
     Examples
     --------
@@ -300,14 +314,9 @@ def check_responses(
     for name, bad in found.items():
         own = bad.problems[len(of_texts) :]
         problems += [replace(each, one=f"{each.one} in {name}", many=f"{each.many} in {name}") for each in own]
-    hints, fits = (
-        [f"{name}: {said}" for name, said in each if said]
-        for each in (
-            [(name, bad.hint) for name, bad in found.items()],
-            [(name, bad.fits) for name, bad in found.items()],
-        )
-    )
-    return BadRows(first.n_rows, tuple(problems), hints[0] if hints else "", fits[0] if fits else "")
+    hint = next((f"{name}: {bad.hint}" for name, bad in found.items() if bad.hint), "")
+    fits = next((f"{name}: {bad.fits}" for name, bad in found.items() if bad.fits), "")
+    return BadRows(first.n_rows, tuple(problems), hint, fits)
 
 
 def _text_problems(texts: np.ndarray) -> list[Problem]:
@@ -334,7 +343,7 @@ def _response_problems(response: ParsedResponse, levels: tuple[int, int] | None)
 
 
 def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
-    """What can be done with a response that most rows have, and that is neither levels nor written as a number."""
+    """Advice on a response that is neither levels nor written as numbers in many rows."""
     numbers = response.values[np.isfinite(response.values)]
     if levels is not None and len(numbers) and np.mean(numbers % 1 != 0) > _FEW:
         span = f"from {numbers.min():g} to {numbers.max():g}"
@@ -359,7 +368,7 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
 
 
 def _what_fits(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
-    """The family, or the scale, that would take responses which this one does not."""
+    """Family or scale that would accept the responses."""
     if np.mean(response.unparsable) > _FEW:
         return 'family="categorical" takes text labels, family="bernoulli" two of them, family="ordinal" ordered ones'
     known = response.values[np.isfinite(response.values)]
@@ -374,7 +383,7 @@ def _objects(cells: _Cells) -> np.ndarray:
 
 
 def _number(cell: Any) -> float:
-    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10; nobody writes a response so
+    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10
         return np.nan
     try:
         return float(cell)
@@ -384,3 +393,225 @@ def _number(cell: Any) -> float:
 
 def _shown(cell: Any) -> str:
     return reprlib.repr(cell) if isinstance(cell, str) else reprlib.repr(str(cell)).strip("'")
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTexts(Sequence[str]):
+    """Texts in an Arrow array of large strings, converted to Python strings on access.
+
+    Examples
+    --------
+    >>> texts = ArrowTexts(pa.array(["Clean room.", "Noisy", "Fine"], pa.large_string()))
+    >>> len(texts), texts[0], texts[-2:], list(texts)
+    (3, 'Clean room.', ['Noisy', 'Fine'], ['Clean room.', 'Noisy', 'Fine'])
+    """
+
+    array: Any
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        return str(self.array[int(place)].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self.array.slice(start, _AT_ONCE).to_pylist()
+
+
+def checked_texts(texts: Iterable[str]) -> Sequence[str]:
+    """Return the texts as a list, or as `ArrowTexts`; raise InputError that names the first that is not a string."""
+    if isinstance(texts, ArrowTexts):
+        return texts
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        return _of_arrow(texts)
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
+    if isinstance(texts, Mapping | Set) and not isinstance(texts, KeysView):
+        raise InputError(
+            f"a list of texts is needed, not a {type(texts).__name__}: its order may be another; give a list"
+        )
+    if getattr(texts, "ndim", 1) != 1:
+        raise InputError("a list of texts is needed, not a table; give one column of it")
+    documents = list(texts)
+    for position, text in enumerate(documents):
+        if not isinstance(text, str):
+            raise _no_string(position, text)
+    return documents
+
+
+def _no_string(position: int, text: object) -> InputError:
+    return InputError(
+        f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
+        'every text must be a string, "" if missing'
+    )
+
+
+def _of_arrow(texts: Any) -> ArrowTexts:
+    kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
+    if not any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
+        raise InputError(f"texts must be strings, but the Arrow array is of type {texts.type}")
+    if texts.null_count:
+        raise _no_string(pc.index(texts.is_null(), True).as_py(), None)
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"the texts of the Arrow array are damaged: {error}") from error
+    whole = texts.cast(pa.large_string())
+    return ArrowTexts(whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole)
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """Drop rows without text, or with an unusable response or weight.
+
+    levels : lowest and highest response, which are whole numbers; None for any.
+    """
+
+    levels: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class UsableRows:
+    """Rows of a batch that can be used.
+
+    rows : (documents,) their numbers in the batch; bad : the others.
+    """
+
+    rows: NDArray[np.int64]
+    texts: Sequence[str]
+    responses: Vector
+    weight: Vector
+    bad: BadRows
+
+    @property
+    def counted(self) -> Vector:
+        """(rows of the batch,) responses of usable rows with positive weight, else NaN."""
+        counted = np.full(self.bad.n_rows, np.nan)
+        counted[self.rows] = np.where(self.weight > 0, self.responses, np.nan)
+        return counted
+
+
+def usable_rows(
+    batch: Batch, text: str, response: str, weight: str | None, dropping: Dropping | None = None
+) -> UsableRows:
+    """Return texts, responses and weights of a batch, by the names of their columns.
+
+    dropping : None to raise InputError for an unusable row; a text may then be "".
+    """
+    bad = BadRows(len(batch), ()) if dropping is None else _bad_rows(batch, text, response, weight, dropping.levels)
+    rows = np.flatnonzero(~bad.mask)
+    kept = batch if len(rows) == len(batch) else replace(batch, table=batch.table.iloc[rows].reset_index(drop=True))
+    return UsableRows(rows, texts_in(kept, text), numbers_in(kept, response), weight_in(kept, weight), bad)
+
+
+def _bad_rows(batch: Batch, text: str, response: str, weight: str | None, levels: tuple[int, int] | None) -> BadRows:
+    bad = check_rows(batch.table[text], _parsed(batch.table[response]), levels=levels)
+    if weight is None:
+        return bad
+    parsed = _parsed(batch.table[weight])
+    wrong = ~(parsed.values >= 0)
+    words = ("weight that cannot be used", "weights that cannot be used")
+    problems = (*bad.problems, Problem(*words, np.flatnonzero(wrong), parsed.cells[wrong]))
+    return replace(bad, problems=tuple(problem for problem in problems if len(problem.rows)))
+
+
+def bad_together(parts: Sequence[BadRows]) -> BadRows:
+    """Join the bad rows of consecutive parts, with at most NAMED cells for each problem.
+
+    Examples
+    --------
+    >>> parts = [check_rows(["Fine.", ""]), check_rows([" ", "Dull."])]
+    >>> bad_together(parts).describe()
+    '2 bad rows: 2 empty texts (rows 2, 3)'
+    """
+    firsts = [*accumulate((bad.n_rows for bad in parts), initial=0)]
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for first, bad in zip(firsts, parts, strict=False):
+        for problem in bad.problems:
+            moved = replace(problem, rows=problem.rows + first)
+            found.setdefault((problem.one, problem.many), []).append(moved)
+    return BadRows(firsts[-1], tuple(_as_one(problems) for problems in found.values()))
+
+
+def _as_one(problems: Sequence[Problem]) -> Problem:
+    cells = [problem.cells for problem in problems if problem.cells is not None]
+    return replace(
+        problems[0],
+        rows=np.concatenate([problem.rows for problem in problems]),
+        cells=np.concatenate(cells)[:NAMED] if cells else None,
+    )
+
+
+def beside_in(batch: Batch, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Return (rows, names) cells of other columns."""
+    return batch.table[list(names)].to_numpy(dtype=object)[rows]
+
+
+def texts_in(batch: Batch, name: str) -> Sequence[str]:
+    """Return the texts, as Arrow if they are stored so; raise InputError that names file and row."""
+    column = batch.table[name]
+    arrow = getattr(column.array, "_pa_array", None)
+    missing = column.isna().to_numpy(dtype=bool)
+    wrong = missing if arrow is not None else np.array([not isinstance(cell, str) for cell in column], dtype=bool)
+    if wrong.any():
+        row = _first(wrong)
+        found = "no text" if missing[row] else f"a {type(column.iloc[row]).__name__} ({column.iloc[row]!r})"
+        raise InputError(
+            f'{_place(batch, row)}: column {name!r} holds {found}; every text must be a string, "" if missing'
+        )
+    return checked_texts(column.tolist() if arrow is None else arrow)
+
+
+def numbers_in(batch: Batch, name: str) -> Vector:
+    """Return numbers, NaN if missing; raise InputError that names file and row."""
+    column = batch.table[name]
+    parsed = _parsed(column)
+    if parsed.unparsable.any():
+        row = _first(parsed.unparsable)
+        raise InputError(
+            f"{_place(batch, row)}: {column.iloc[row]!r} in column {name!r} is not a number; "
+            "a source needs numbers, and an empty cell if one is missing"
+        )
+    return parsed.values
+
+
+def _parsed(column: pd.Series) -> ParsedResponse:
+    """Parse the numbers of a column, NaN if missing."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        wrong = np.isinf(values)
+        return ParsedResponse(np.where(wrong, np.nan, values), wrong, column.to_numpy(dtype=object))
+    parsed = parse_response(column)
+    if not parsed.reading:
+        return parsed
+    # The interpretation of "4/5" or "yes" depends on all rows, of which a batch is a part.
+    nothing = np.full(len(column), np.nan)
+    return ParsedResponse(nothing, ~np.isnan(parsed.values), parsed.cells)
+
+
+def weight_in(batch: Batch, name: str | None) -> Vector:
+    """Return the weight of each row, 1 without a column of weights."""
+    if name is None:
+        return np.ones(len(batch))
+    values = numbers_in(batch, name)
+    wrong = ~(values >= 0)
+    if wrong.any():
+        row = _first(wrong)
+        found = "a missing weight" if np.isnan(values[row]) else f"the weight {values[row]:g}"
+        raise InputError(f"{_place(batch, row)}: {found} in column {name!r}; it must be a number of at least 0")
+    return values
+
+
+def _first(wrong: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(wrong)[0])
+
+
+def _place(batch: Batch, row: int) -> str:
+    return f"{batch.file}, row {batch.row + 1 + row:,}"

@@ -1,4 +1,4 @@
-"""Rows that are drawn at random from tables larger than memory."""
+"""Random samples of rows from tables larger than memory."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from numpy.typing import NDArray
 
 from textsignal.checks import check_number
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.data.batch_files import Notice
-from textsignal.data.batches import Batch, Given, Source, read_batches
+from textsignal.data.source import Batch, Given, Notice, Source, read_batches
 from textsignal.errors import InputError
 
-#: Rows and text that are held before some of it is let go, beside what is wanted.
+#: Rows and text in memory, relative to the limits, at which the surplus is discarded.
 _SLACK = 1.25
 
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """Rows that were drawn at random, in their order.
+    """Rows that were drawn at random, in the order of the source.
 
-    table : numbered from 0; rows : (rows,) where each stands in the source, from 0; n_rows : of the source.
-    files, firsts : names of the files or tables that they are of, and the first row of each.
+    table : index from 0; rows : (rows,) row numbers in the source, from 0; n_rows : of the source.
+    files, firsts : names of the files or tables of the source, and the first row of each.
     """
 
     table: pd.DataFrame
@@ -40,41 +39,42 @@ class SampledRows:
 
     @classmethod
     def all_of(cls, table: pd.DataFrame, name: str) -> SampledRows:
-        """All rows of a table."""
+        """Return a sample that is a whole table."""
         return cls(table, np.arange(len(table)), len(table), (name,), np.zeros(1, dtype=np.int64))
 
     @property
     def basis(self) -> str:
-        """What rows these are, such as "a random 1,000 of 20,000 rows"; "" where they are all."""
+        """Description such as "a random 1,000 of 20,000 rows"; "" if these are all rows."""
         return "" if len(self.table) == self.n_rows else f"a random {len(self.table):,} of {self.n_rows:,} rows"
 
     @property
     def sentence(self) -> str:
-        """The same in a sentence of a page."""
+        """`basis` as a sentence for a report."""
         return self.basis and f"They come from {self.basis}; row numbers count within these."
 
     @property
     def is_one_file(self) -> bool:
-        """Whether these are all rows of one file or table, so that its rows have the numbers of the source."""
+        """True if these are all rows of one file or table, so that row numbers are those of the source."""
         return len(self.files) == 1 and not self.basis
 
     def place(self, row: int) -> str:
-        """Where a row of the table stands, from 1; its file is named unless there is one of which all rows are here."""
+        """Return the number of a row in its file, from 1, with the name of the file unless `is_one_file`."""
         file = int(np.searchsorted(self.firsts, self.rows[row], side="right")) - 1
         number = f"{self.rows[row] - self.firsts[file] + 1}"
         return number if self.is_one_file else f"{number} of {self.files[file]}"
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Say what rows are counted over where an error names some of the table, but not by their places."""
+        """Add to errors of the block that name rows without a file what these rows are counted over."""
         try:
             yield
         except InputError as error:
-            said = str(error)
-            if self.is_one_file or not re.search(r"\brows? \d", said) or any(file in said for file in self.files):
+            message = str(error)
+            named = any(file in message for file in self.files)
+            if self.is_one_file or named or not re.search(r"\brows? \d", message):
                 raise
             over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
-            raise InputError(f"{said} (rows are counted over {over})") from error
+            raise InputError(f"{message} (rows are counted over {over})") from error
 
 
 def sample_rows(
@@ -97,24 +97,24 @@ def sample_rows(
     Parameters
     ----------
     source : path-like, list of these, table, dataset, reader, or iterable of tables
-        As in `read_batches`: "reviews/*.parquet" is a pattern; or what that gives.
+        As in `read_batches`, such as "reviews/*.parquet"; or a `Source`.
     columns : list of str, or mapping from str to str
-        Columns to keep; with what each is for, which errors name. By default all.
+        Columns to keep; as a mapping, with the role of each for error messages. By default all.
     n : int
-        How many rows; all where there are no more.
+        Number of rows; all rows of a shorter source.
     seed : int
-        Of the draws.
+        Seed of the draws.
     most_text : int, optional
-        Characters of text that the rows hold at most, where they are two or more; fewer are drawn then.
+        Most characters of text in the rows; fewer rows are drawn to stay below it, but at least one.
     encoding, sheet, sep, notice
         As in `read_batches`.
     progress : function, optional
-        Called with the number of rows that are read.
+        Called with the number of rows read so far.
 
     Returns
     -------
     SampledRows
-        `table` holds the rows in their order, `rows` says where they stand in the source, `n_rows` how many it has.
+        `table` holds the rows in their order, `rows` their numbers in the source, `n_rows` the rows of the source.
 
     Examples
     --------
@@ -141,40 +141,40 @@ def sample_rows(
         if progress is not None:
             progress(n_rows)
     names, firsts = zip(*files.values(), strict=True)
-    return SampledRows(kept.let_go(), kept.rows, n_rows, names, np.array(firsts, dtype=np.int64))
+    return SampledRows(kept.discard(), kept.rows, n_rows, names, np.array(firsts, dtype=np.int64))
 
 
 class _Kept:
-    """Rows with the least random numbers so far: at most so many, and with at most so much text.
+    """Rows with the least random numbers so far, within limits of rows and text.
 
-    A row that is let go would be so too had all rows come at once: it is the same sample in whatever batches they come.
+    A discarded row would also be discarded from all rows at once, so the sample does not depend on batches.
     """
 
     def __init__(self, most_rows: int, most_text: int | None, seed: int) -> None:
         self.most_rows, self.most_text, self.seed = most_rows, np.inf if most_text is None else most_text, seed
-        self.bound = np.uint64(2**64 - 1)
+        self.bound: np.uint64 | None = None  # the least random number that was excluded
         self.tables: list[pd.DataFrame] = []
         self.rows = np.zeros(0, dtype=np.int64)
         self.sizes = np.zeros(0, dtype=np.int64)
 
     def offer(self, batch: Batch) -> None:
-        """Take some of these rows, which come after all others."""
+        """Take some of these rows, which follow all earlier ones."""
         rows = batch.first + np.arange(len(batch))
-        taken = np.flatnonzero(self._draws(rows) <= self.bound)
+        taken = np.arange(len(rows)) if self.bound is None else np.flatnonzero(self._draws(rows) < self.bound)
         self.tables.append(_at(batch.table, taken))
         self.rows = np.append(self.rows, rows[taken])
         self.sizes = np.append(self.sizes, _text_sizes(self.tables[-1]))
         if len(self.rows) > _SLACK * self.most_rows or self.sizes.sum() > _SLACK * self.most_text:
-            self.let_go()
+            self.discard()
 
-    def let_go(self) -> pd.DataFrame:
-        """Hold no more than is wanted, in one table."""
+    def discard(self) -> pd.DataFrame:
+        """Discard rows beyond the limits and return the others as one table."""
         draws = self._draws(self.rows)
-        order = np.argsort(draws, kind="stable")[: self.most_rows]
-        order = order[: max(1, int(np.sum(self.sizes[order].cumsum() <= self.most_text)))]
-        if len(order) < len(draws):
-            self.bound = draws[order[-1]]
-        kept = np.sort(order)
+        order = np.argsort(draws, kind="stable")
+        n = min(self.most_rows, max(1, int(np.sum(self.sizes[order].cumsum() <= self.most_text))))
+        if n < len(order):
+            self.bound = draws[order[n]]
+        kept = np.sort(order[:n])
         filled = [table for table in self.tables if len(table)]
         self.tables = [_at(pd.concat(filled, ignore_index=True), kept)]
         self.rows, self.sizes = self.rows[kept], self.sizes[kept]

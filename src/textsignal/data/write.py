@@ -1,29 +1,37 @@
-"""Files, tables and folders that appear whole or not at all, and replace others only when told to.
+"""Files, tables and folders that are written completely or not at all, and replace others only with `force`.
 
-What is written lies first in a hidden scratch folder on the same disk, named after its target, this machine and this
-process. A process that is killed leaves its scratch behind; the next write to the same target removes it. Killed at
-any moment, a write leaves the old results or the new ones, never some of each. Only where the folder itself must stay
-in its place (it is a disk of its own, or the working folder, or the system cannot exchange two folders) may a kill
-leave some of the results missing, all others being of one run: they lie complete in the scratch, and the next write to
-that folder puts them in their place before anything else.
+Output is first written to a hidden scratch folder on the same disk, named after its target, this machine and this
+process. A killed process leaves its scratch folder; the next write to the same target removes it. A write killed at any
+moment leaves the old results or the new ones, never a mixture. Only if the folder itself cannot be replaced (it is a
+mount point or the working folder, or the system cannot exchange two folders) may a kill leave some results missing; the
+others are of one run, the scratch folder is complete, and the next write to that folder first moves it into place.
 """
 
 from __future__ import annotations
 
+import bz2
 import csv
 import ctypes
+import gzip
+import io
+import json
+import lzma
 import os
 import re
 import shutil
 import socket
 import tempfile
+import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from textsignal.data.files import PACKED, one_line
+import numpy as np
+
+from textsignal.data.read import PACKED, one_line
 from textsignal.errors import OutputError
 
 if TYPE_CHECKING:
@@ -32,13 +40,20 @@ if TYPE_CHECKING:
 _HOST = re.sub(r"\W+", "_", socket.gethostname())
 _HERE = -100  # AT_FDCWD: a path counts from the working folder
 _EXCHANGE = 2  # RENAME_EXCHANGE
+_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
+_NUMBER = re.compile(r"'*[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?%?")
+_LONGEST_CELL = 32_767
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+#: Most characters of a response in names of files.
+LONGEST = 40
 
 
 @contextmanager
 def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """Give a folder to write into that becomes `target` when the block ends well, and vanishes when it does not.
+    """Give a folder to write into that becomes `target` if the block succeeds, and is removed if it fails.
 
-    Where `target` exists, `force` replaces in it what was written and leaves other files alone.
+    With `force` an existing `target` keeps its other files.
     """
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file; give the name of a folder")
@@ -60,7 +75,7 @@ def whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
 
 @contextmanager
 def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
-    """Give a file to write to that becomes `target` when the block ends well, and vanishes when it does not."""
+    """Give a file to write to that becomes `target` if the block succeeds, and is removed if it fails."""
     check_target(target, force=force)
     _clean(target)
     with _scratch(target, target.parents) as scratch:
@@ -71,7 +86,7 @@ def whole_file(target: Path, *, force: bool) -> Iterator[Path]:
 
 
 def check_target(target: Path, *, force: bool) -> None:
-    """Raise where a file cannot be written, or would replace one that it may not."""
+    """Raise OutputError if a file cannot be written, or exists and `force` is False."""
     if target.is_dir():
         raise OutputError(f"{target} is a folder; give the name of a file")
     if target.exists() and not target.is_file():
@@ -85,7 +100,7 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame
     """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
 
     CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
-    Texts that a spreadsheet would run have an apostrophe before them in CSV and TSV, and are texts in Excel.
+    Texts that a spreadsheet would run as formulas get an apostrophe in CSV and TSV, and are stored as texts in Excel.
     """
     write = writer_of(target)
     with whole_file(target, force=force) as file:
@@ -93,7 +108,7 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame
 
 
 def writer_of(target: Path) -> Callable[[pd.DataFrame, Path], None]:
-    """What writes a table in the format that a file's name ends in; raise where there is none."""
+    """Return the function that writes a table in the format of a file name; raise OutputError if unknown."""
     write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
     if write is None:
         raise OutputError(
@@ -118,7 +133,7 @@ def write_csv(
     header: bool = True,
     float_format: str | None = None,
 ) -> None:
-    """Write a table as CSV in which a spreadsheet runs nothing: texts and names are as `without_formulas` has them."""
+    """Write a table as CSV without formulas, as `without_formulas` returns it."""
     from pandas.api.types import is_numeric_dtype
 
     safe = without_formulas(table)
@@ -184,7 +199,7 @@ def _write_parquet(table: pd.DataFrame, file: Path) -> None:
 
 
 def _write_excel(table: pd.DataFrame, file: Path) -> None:
-    """Write a workbook in which every text is a text: none is taken for a formula, none is cut."""
+    """Write a workbook in which no text is taken for a formula or cut."""
     import pandas as pd
 
     def storable(cell: object) -> object:
@@ -205,10 +220,6 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
                     cell.data_type = "s"
 
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
-_NUMBER = re.compile(r"'*[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?%?")
-_LONGEST_CELL = 32_767
-_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     ".csv": write_csv,
     ".tsv": partial(write_csv, separator="\t"),
@@ -224,7 +235,7 @@ _FORMATS = {
 
 
 def check_not_input(output: Path, inputs: Iterable[Path]) -> None:
-    """Raise if an output is one of the files that are read, by whatever name: not even force replaces these."""
+    """Raise OutputError if an output is one of the inputs, which even `force` does not replace."""
     for given in inputs:
         if output.exists() and given.exists() and output.samefile(given):
             raise OutputError(f"{output} is read by this command and is not replaced; give another name")
@@ -232,7 +243,7 @@ def check_not_input(output: Path, inputs: Iterable[Path]) -> None:
 
 @contextmanager
 def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
-    """A new folder in the first place that exists: on the target's disk, so that moving is a rename."""
+    """New folder in the first existing place: on the disk of the target, so that moving is a rename."""
     place = next(place for place in places if place.exists())
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=place))
@@ -249,29 +260,29 @@ def _prefix(target: Path) -> str:
 
 
 def _left_behind(target: Path, place: Path) -> list[Path]:
-    """Scratch folders for a target whose process, of this machine, lives no more."""
+    """Scratch folders for a target whose process on this machine has ended."""
     name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
     try:
         found = [(folder, name.fullmatch(folder.name)) for folder in place.iterdir()]
-    except OSError:  # no folder, or one that may not be listed: it then says so when it is written to
+    except OSError:  # no folder, or not readable: writing to it raises the error
         return []
     return [folder for folder, match in found if match and not _lives(int(match[1]))]
 
 
 def _lives(process: int) -> bool:
-    if os.name != "posix":  # elsewhere there is no asking without ending it
+    if os.name != "posix":  # signal 0 would end the process elsewhere
         return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it lives, and is somebody else's
+    except OSError:  # it lives, and belongs to another user
         return True
     return True
 
 
 def _clean(target: Path) -> None:
-    """Remove what killed processes left, having finished what one had begun to put into its place."""
+    """Finish an interrupted move and remove what killed processes left."""
     for place in (target, next(parent for parent in target.parents if parent.exists())):
         for left_behind in _left_behind(target, place):
             if (left_behind / "whole").is_dir():
@@ -280,7 +291,7 @@ def _clean(target: Path) -> None:
 
 
 def _put_into(folder: Path, target: Path) -> None:
-    """Move what was written into a folder: first all that it replaces goes, so that two runs are never mixed."""
+    """Move new files into a folder after moving all old ones away, so that two runs are never mixed."""
     replaced = folder.with_name("old")
     replaced.mkdir(exist_ok=True)
     parts = sorted(folder.iterdir())
@@ -292,7 +303,7 @@ def _put_into(folder: Path, target: Path) -> None:
 
 
 def _can_be_exchanged(folder: Path) -> bool:
-    """Whether a new folder may take the place of this one: nobody must notice but by what is in it."""
+    """True if a new folder may replace this one without side effects."""
     if _renameat2 is None or not folder.is_dir() or os.path.ismount(folder):
         return False
     in_use = folder == Path.cwd() or folder in Path.cwd().parents
@@ -300,9 +311,9 @@ def _can_be_exchanged(folder: Path) -> bool:
 
 
 def _exchanged(written: Path, place: Path) -> bool:
-    """Exchange a folder, in one step, for a new one with what was written and all else of the old: the same files.
+    """Exchange a folder, in one step, for a new one with the new files and links to the others.
 
-    False, and nothing has happened, where the disk knows no links or no exchange, or some files may not be linked.
+    Return False, without a change, if the disk does not support links or exchange.
     """
     assert _renameat2 is not None
     merged = written.with_name("merged")
@@ -319,7 +330,7 @@ def _exchanged(written: Path, place: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link a file, or a folder with all that is in it."""
+    """Link a file, or a folder and its content."""
     link = partial(os.link, follow_symlinks=False)
     if source.is_dir() and not source.is_symlink():
         shutil.copytree(source, target, symlinks=True, copy_function=link)
@@ -327,15 +338,8 @@ def _link(source: Path, target: Path) -> None:
         link(source, target)
 
 
-_renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-
-
-#: Characters of a response's name that its files have.
-LONGEST = 40
-
-
 def file_names(names: Iterable[str]) -> list[str]:
-    """Names of files for responses: lower-case letters, digits, _ and -, each once.
+    """Return unique names of files for responses: lower-case letters, digits, _ and -.
 
     Examples
     --------
@@ -351,3 +355,184 @@ def file_names(names: Iterable[str]) -> list[str]:
             unique = f"{plain}-{number}"
         found.append(unique)
     return found
+
+
+@contextmanager
+def whole_batches(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give a function that adds rows to a file, which becomes `target` if the block succeeds, as with `whole_file`.
+
+    Formats are those of `whole_table`. CSV, TSV, JSON lines and Parquet are written batch by batch; JSON arrays and
+    Excel at the end. The file is synchronised to disk before it is renamed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> file = getfixture("tmp_path") / "numbers.csv"
+    >>> with whole_batches(file, force=False) as write:
+    ...     write(pd.DataFrame({"number": [1, 2]}))
+    ...     write(pd.DataFrame({"number": [3]}))
+    >>> file.read_text().split()
+    ['number', '1', '2', '3']
+    """
+    write_whole = writer_of(target)
+    ending = next((ending for ending in _ROWS if _unpacked(target).endswith(ending)), None)
+    with whole_file(target, force=force) as file:
+        try:
+            rows = _Collected(lambda table: write_whole(table, file)) if ending is None else _ROWS[ending](file)
+        except OSError as error:
+            raise OutputError(f"cannot write to {target}: {error.strerror or error}") from error
+        try:
+            yield partial(_attempt, target, rows.write)
+            _attempt(target, rows.finish)
+            with file.open("rb") as written:
+                os.fsync(written.fileno())
+        finally:
+            with suppress(Exception):  # the first error is raised
+                rows.close()
+
+
+def _unpacked(target: Path) -> str:
+    name = target.name.lower()
+    return next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
+
+
+def _attempt(target: Path, step: Callable[..., None], *given: Any) -> None:
+    """Do a step of writing; errors name the file."""
+    import pyarrow as pa
+
+    try:
+        step(*given)
+    except (ValueError, TypeError, pa.ArrowException) as error:  # half a character, a column of several types
+        raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
+    except OSError as error:  # a full disk
+        raise OSError(error.errno, error.strerror or one_line(error), str(target)) from error
+
+
+class _Rows(ABC):
+    """A file to which rows are added; `finish` writes the rest, `close` may be called in any state."""
+
+    @abstractmethod
+    def write(self, table: pd.DataFrame) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def finish(self) -> None:
+        self.close()
+
+
+class _TextRows(_Rows):
+    """Rows of text, packed by the ending of the file; put : writes a table to a stream, with or without header."""
+
+    def __init__(self, file: Path, put: Callable[[pd.DataFrame, IO[str], bool], None]) -> None:
+        self.put, self.is_first, self.opened = put, True, ExitStack()
+        raw = self.opened.enter_context(file.open("wb"))
+        packed = self.opened.enter_context(_packed(raw, file))
+        self.stream = self.opened.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline=""))
+
+    def write(self, table: pd.DataFrame) -> None:
+        self.put(table, self.stream, self.is_first)
+        self.is_first = False
+
+    def close(self) -> None:
+        self.opened.close()
+
+
+@contextmanager
+def _packed(raw: IO[bytes], file: Path) -> Iterator[Any]:
+    """Stream into a file, packed by its ending."""
+    ending = file.suffix.lower()
+    if ending == ".zip":
+        archive = zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED)
+        with archive, archive.open(file.stem, "w", force_zip64=True) as stream:
+            yield stream
+    elif ending == ".gz":
+        with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
+            yield stream
+    elif ending in (".bz2", ".xz"):
+        with bz2.BZ2File(raw, "w") if ending == ".bz2" else lzma.LZMAFile(raw, "w") as stream:
+            yield stream
+    else:
+        yield raw
+
+
+def _put_csv(table: pd.DataFrame, stream: IO[str], is_first: bool, *, separator: str) -> None:
+    write_csv(table, stream, separator, header=is_first)
+
+
+def _put_json(table: pd.DataFrame, stream: IO[str], is_first: bool) -> None:
+    table.to_json(stream, orient="records", lines=True, force_ascii=False, double_precision=15)
+
+
+class _ParquetRows(_Rows):
+    """Rows of a Parquet file; the first batch sets the types of columns."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.writer: Any = None
+
+    def write(self, table: pd.DataFrame) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self.writer is None:
+            schema = pa.Schema.from_pandas(table, preserve_index=False)
+            # A column without values so far may hold texts later.
+            fields = [pa.field(one.name, pa.string()) if pa.types.is_null(one.type) else one for one in schema]
+            self.writer = pq.ParquetWriter(self.file, pa.schema(fields))
+        self.writer.write_table(pa.Table.from_pandas(table, schema=self.writer.schema, preserve_index=False))
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+
+
+class _Collected(_Rows):
+    """Rows of a format that is written at once, by `write_whole`."""
+
+    def __init__(self, write_whole: Callable[[pd.DataFrame], None]) -> None:
+        self.write_whole = write_whole
+        self.tables: list[pd.DataFrame] = []
+
+    def write(self, table: pd.DataFrame) -> None:
+        self.tables.append(table)
+
+    def finish(self) -> None:
+        import pandas as pd
+
+        self.write_whole(pd.concat(self.tables, ignore_index=True))
+
+    def close(self) -> None:
+        self.tables.clear()
+
+
+_ROWS: dict[str, Callable[[Path], _Rows]] = {
+    ".csv": partial(_TextRows, put=partial(_put_csv, separator=",")),
+    ".tsv": partial(_TextRows, put=partial(_put_csv, separator="\t")),
+    **dict.fromkeys([".jsonl", ".ndjson"], partial(_TextRows, put=_put_json)),
+    ".parquet": _ParquetRows,
+}
+
+
+def kept_lines(kept: Path) -> Iterator[Any]:
+    """Yield the values in a file of JSON lines; an incomplete line is skipped."""
+    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def keep_line(value: Any, kept: Path) -> str:
+    """Append a value as a JSON line in one write, synchronise it to disk, and return the line."""
+    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
+    line = json.dumps(value, ensure_ascii=False, default=np.generic.item)
+    with kept.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return line
+
+
+def _ends_a_line(file: Path) -> bool:
+    with file.open("rb") as opened:
+        opened.seek(-1, os.SEEK_END)
+        return opened.read(1) == b"\n"

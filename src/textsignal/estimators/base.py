@@ -27,7 +27,7 @@ from textsignal.checks import (
 )
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators.checks import check_given
 from textsignal.estimators.predictions import Predicting, Predictions

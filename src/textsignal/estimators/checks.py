@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from textsignal.checks import _numbers, check_covariate_sizes, check_groups
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 
 

@@ -1,7 +1,9 @@
-"""What topics and words add to one prediction."""
+"""Explanation of one prediction: contributions of topics and words, as text, as HTML and on a terminal."""
 
 from __future__ import annotations
 
+import html
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -11,34 +13,47 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from textsignal.arrays import Vector
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.estimators import Predictions
 from textsignal.families import Family, check_trainable
-from textsignal.insight import explanation_views as show
-from textsignal.insight.theme_sentences import sentence_table
+from textsignal.insight.examples import sentence_table
+from textsignal.palette import NEGATIVE, POSITIVE
 from textsignal.reading.classes import ClassReader
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import shown_word
 from textsignal.text.spans import LocatedText, Token, located_words
-from textsignal.training.effects import CentredEffects, word_shares
-from textsignal.training.theme_reading import FittedThemes, ThemeReading
+from textsignal.training.effects import word_shares
+from textsignal.training.theme_reading import ThemeReading
 
-#: Words that are listed for a topic: so many, with at least this part of the largest share.
+#: Most words listed for a topic, and the smallest share of one relative to the largest.
 TOPIC_WORDS, LEAST_PART = 5, 0.25
-#: Linear predictors that are closer than this are one.
+#: Linear predictors that are closer than this count as equal.
 SAME = 1e-6
-#: The same as a share of large ones, which hold no smaller difference.
+#: Relative tolerance for large linear predictors, limited by rounding.
 ROUNDED = 1e-12
+#: Topics, words and unknown words that are shown.
+SHOWN = 8
+#: Characters of a text that are shown.
+TEXT_CAP = 20_000
+#: Contributions below this share of the largest are not marked in the text.
+FAINT = 0.05
+#: Themes that add fewer points are shown together; characters of a sentence that are shown.
+FAINT_POINTS, SENTENCE_CAP = 0.005, 120
+#: Scales of more levels are not shown as bars; how long a bar is for a probability of 1.
+MOST_BARS, BAR_LENGTH = 11, 40
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A part of the text, `text[start:end]`, and what it adds to the linear predictor."""
+    """A span of the text, `text[start:end]`, and its contribution to the linear predictor."""
 
     start: int
     end: int
@@ -47,32 +62,32 @@ class Mark:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why the model expects this response of this text.
+    """Explanation of the response that the model expects of one text.
 
         linear predictor = baseline + sum of the topics' contributions + beyond
         a topic's contribution = sum of what it adds by way of each word
 
     Attributes
     ----------
-    text : what is explained, without HTML.
+    text : the explained text, without HTML.
     baseline : linear predictor of a text of this size that mixes topics as the average text does, with its covariates.
     beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
-    linear_predictor : that of this text.
-    baseline_prediction, prediction : the expected responses at these two.
-    probabilities : Series, probability of every level; empty where responses have no levels.
-    unknown : whether the text has no known term; then the mean weights were used, and no word has a contribution.
+    linear_predictor : linear predictor of this text.
+    baseline_prediction, prediction : expected responses at the baseline and at the linear predictor.
+    probabilities : Series, probability of every level; empty if responses have no levels.
+    unknown : True if the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
     topics : DataFrame, largest contribution of either sign first. Columns: topic, label, contribution, points, words
         (those of this text that carry it most); for topics weight and effect (per unit of weight, against the average
-        text); for themes share (of the text), tone and speaking (by how, and by that it is spoken of).
+        text); for themes share (of the text), tone (of the words about it) and speaking (effect of its share).
     words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
         contribution, points, topic (the one that uses it most in this text, or its sentence's main theme).
-    marks : places in the text with what they add; a term of several words is spread evenly over them.
-    neutral : what the baseline is the prediction of.
+    marks : spans of the text with their contributions; a term of several words is spread evenly over them.
+    neutral : description of the text that the baseline stands for.
     slope : points of the response per unit of the linear predictor, along the line from the baseline to this text. A
         column `points` is contribution * slope, so points and the baseline's prediction add up to this prediction.
     sentences : DataFrame, in their order, for a model of themes; else None. Columns: sentence, start, end, topic,
-        theme, share, tone (the sum over its words), speaking (what speaking of its themes does), contribution (both),
+        theme, share, tone (the sum over its words), speaking (the effect of its themes), contribution (both),
         points.
 
     Examples
@@ -106,73 +121,49 @@ class Explanation:
     sentences: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        return show.as_text(self)
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        return show.as_html(self)
+        return as_html(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        return show.as_rich(self, options)
+        return as_rich(self, options)
 
 
-def explain_text(
-    *,
-    located: LocatedText,
-    row: sp.csr_array,
-    direct: Vector,
+def _explanation(
+    text: str,
     predictions: Predictions,
-    centred: CentredEffects,
-    intercept: float,
-    topics: NDArray[np.floating],
-    labels: Sequence[str],
-    terms: Sequence[str],
+    *,
+    baseline: float,
+    neutral: str,
+    topics: dict[str, Any],
+    words: dict[str, Any],
+    sentences: pd.DataFrame | None = None,
+    **parts: Any,
 ) -> Explanation:
-    """Put together what is known of one text.
-
-    located, row, predictions : its words, its row of X and what the model says of it, each of one document.
-    direct : (nonzeros of the row,) what its terms add beyond the topics.
-    centred, intercept, topics, labels, terms : the model's, in the order of topics and terms.
-    """
-    weights = predictions.weights[0] * centred.size
-    contributions = weights * centred.effects
-    baseline = intercept + centred.centre * float(weights.sum()) + float(predictions.given[0])
-    used = topics[:, row.indices].astype(float)
-    # A text with no known term got the mean weights, and these are due to no word of it.
-    shares = word_shares(row.data.astype(float), predictions.weights[0] * (not predictions.unknown[0]), used)
-    named = [str(terms[j]) for j in row.indices]
-    by_word = contributions @ shares + direct
-    counts = np.bincount([term.column for term in located.terms], minlength=topics.shape[1])
-    by_topic = {
-        "topic": np.arange(len(weights)),
-        "label": list(labels),
-        "weight": weights,
-        "effect": centred.effects,
-        "contribution": contributions,
-        "words": [[named[j] for j in leading(share)] for share in shares],
-    }
-    owner = np.argmax(predictions.weights[0][:, None] * used, axis=0)
-    words = {"word": named, "count": counts[row.indices], "contribution": by_word, "topic": owner}
-    slope = slope_of(predictions.family, baseline, float(predictions.eta[0]))
+    """Add predictions and points of the response to the contributions of one text; parts : other fields."""
+    eta = float(predictions.eta[0])
+    slope = slope_of(predictions.family, baseline, eta)
     return Explanation(
-        text=located.text,
+        text=text,
         baseline=baseline,
         beyond=float(predictions.beyond[0]),
-        linear_predictor=float(predictions.eta[0]),
+        linear_predictor=eta,
         baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
         prediction=float(predictions.mean[0]),
         probabilities=predictions.by_level.iloc[0].rename("probability"),
         unknown=bool(predictions.unknown[0]),
-        unknown_words=tuple(located.unknown),
-        topics=largest_first(by_topic, slope),
-        words=largest_first(words, slope),
-        marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
-        neutral="a text of average topics",
+        topics=_largest_first(topics, slope),
+        words=_largest_first(words, slope),
+        neutral=neutral,
         slope=slope,
+        sentences=None if sentences is None else sentences.assign(points=sentences["contribution"] * slope),
+        **parts,
     )
 
 
 def slope_of(family: Family, baseline: float, eta: float) -> float:
-    """Response per unit of the linear predictor along the line from the baseline to eta; where both are one, there.
+    """Return the slope of the mean response between baseline and eta, or its derivative if both are equal.
 
     Examples
     --------
@@ -187,14 +178,14 @@ def slope_of(family: Family, baseline: float, eta: float) -> float:
     return float((high - low) / (eta - baseline))
 
 
-def leading(shares: Vector) -> NDArray[np.int64]:
-    """Places of the largest shares, largest first."""
+def _leading(shares: Vector) -> NDArray[np.int64]:
+    """Positions of the largest shares, largest first."""
     places = np.argsort(-shares, kind="stable")[:TOPIC_WORDS]
     return places[shares[places] > LEAST_PART * shares.max(initial=0)]
 
 
-def largest_first(columns: dict[str, Any], slope: float) -> pd.DataFrame:
-    """A table in the order of contributions of either sign, with these in points of the response too."""
+def _largest_first(columns: dict[str, Any], slope: float) -> pd.DataFrame:
+    """Table by absolute contribution, with points of the response next to contributions."""
     table = pd.DataFrame(columns)
     table.insert(table.columns.get_loc("contribution") + 1, "points", table["contribution"] * slope)
     return table.sort_values("contribution", key=lambda c: -c.abs(), kind="stable", ignore_index=True)
@@ -205,14 +196,14 @@ def _marks(located: LocatedText, by_term: dict[int, float], counts: NDArray[np.i
     added = np.zeros(len(located.tokens))
     for term in located.terms:
         added[list(term.positions)] += by_term[term.column] / (counts[term.column] * len(term.positions))
-    return joined_marks(located.tokens, added)
+    return _joined_marks(located.tokens, added)
 
 
-def joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
-    """A mark for every token and what it adds; several words in one character are one."""
+def _joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
+    """One mark per token; words that share a character are joined."""
     marks: list[Mark] = []
     for token, contribution in zip(tokens, added.tolist(), strict=True):
-        if marks and token.start < marks[-1].end:  # several words in one character
+        if marks and token.start < marks[-1].end:
             before = marks.pop()
             marks.append(Mark(before.start, token.end, before.contribution + contribution))
         else:
@@ -220,57 +211,13 @@ def joined_marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-NEUTRAL = "a text with nothing good or bad in it"
-
-
-def explain_themes(
-    model: FittedThemes, reading: ThemeReading, predictions: Predictions, labels: Sequence[str]
-) -> Explanation:
-    """Put together what is known of one text; reading and predictions are of one document."""
-    effects, texts = model.effects, reading.texts
-    sentence = texts.sentence_of_word
-    by_theme = reading.places[sentence] * effects.gamma * reading.word_tone(model.features)[:, None]
-    names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
-    tone, speaking = effects.gamma * reading.tone[0], effects.beta * reading.shares[0]
-    topics = {
-        "topic": np.arange(model.n_themes),
-        "label": list(labels),
-        "share": reading.shares[0],
-        "tone": tone,
-        "speaking": speaking,
-        "contribution": tone + speaking,
-        "words": [_leading_words(names, column) for column in by_theme.T],
-    }
-    tokens = _tokens(reading)
-    baseline = effects.constant + float(predictions.given[0])
-    slope = slope_of(predictions.family, baseline, float(predictions.eta[0]))
-    sentences = sentence_table(reading, effects, list(labels)).drop(columns="document")
-    return Explanation(
-        text=texts.texts[0],
-        baseline=baseline,
-        beyond=0.0,
-        linear_predictor=float(predictions.eta[0]),
-        baseline_prediction=float(predictions.family.mean(np.array([baseline]))[0]),
-        prediction=float(predictions.mean[0]),
-        probabilities=predictions.by_level.iloc[0].rename("probability"),
-        unknown=bool(predictions.unknown[0]),
-        unknown_words=_unknown(reading, tokens),
-        topics=largest_first(topics, slope),
-        words=largest_first(_words(names, by_theme, reading.places[sentence]), slope),
-        marks=joined_marks(tokens, by_theme.sum(axis=1)),
-        neutral=NEUTRAL,
-        slope=slope,
-        sentences=sentences.assign(points=sentences["contribution"] * slope),
-    )
-
-
 def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
     total = pd.Series(contributions).groupby(np.array(names, dtype=object), sort=False).sum().abs()
-    return [str(total.index[place]) for place in leading(total.to_numpy())]
+    return [str(total.index[place]) for place in _leading(total.to_numpy())]
 
 
 def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, Any]:
-    """Every word of the text, as itself or negated: how often, what it adds, and its first sentence's theme."""
+    """Columns of the table of words, where a negated word is separate: the theme is that of its first sentence."""
     columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "topic": places.argmax(axis=1)}
     grouped = pd.DataFrame(columns).groupby("word", sort=False)
     return {
@@ -282,7 +229,7 @@ def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, 
 
 
 def _tokens(reading: ThemeReading) -> list[Token]:
-    """Every word of the text and where it stands, in the order of the reading's codes."""
+    """Words of the text with their positions, in the order of the reading's codes."""
     text = reading.texts.texts[0]
     return [
         Token(token.word, start + token.start, start + token.end)
@@ -292,7 +239,7 @@ def _tokens(reading: ThemeReading) -> list[Token]:
 
 
 def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Words and negated words that are in nothing the model knows, each once."""
+    """Words and negated words that no feature of the model contains, each once."""
     texts = reading.texts
     known = set(reading.occurrences.words.tolist())
     names = [shown_word(token.word, bool(no)) for token, no in zip(tokens, texts.negated, strict=True)]
@@ -301,35 +248,252 @@ def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 @singledispatch
 def explain(reader: Reader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for average."""
-    raise TypeError(f"a {type(reader).__name__} explains nothing")
+    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for averages."""
+    raise TypeError(f"a {type(reader).__name__} has no explanations")
 
 
 @explain.register(ThemeReader)
 def _explain_theme(reader: ThemeReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    reading = reader.read([text], given)
-    assert reading.sentences is not None
-    return explain_themes(reader.fitted, reading.sentences, reading.predictions, labels)
+    read = reader.read([text], given)
+    reading, predictions, effects = read.sentences, read.predictions, reader.fitted.effects
+    assert reading is not None
+    texts, sentence = reading.texts, reading.texts.sentence_of_word
+    by_theme = reading.places[sentence] * effects.gamma * reading.word_tone(reader.fitted.features)[:, None]
+    names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
+    tone, speaking = effects.gamma * reading.tone[0], effects.beta * reading.shares[0]
+    tokens = _tokens(reading)
+    return _explanation(
+        texts.texts[0],
+        predictions,
+        baseline=effects.constant + float(predictions.given[0]),
+        neutral="a text with nothing good or bad in it",
+        unknown_words=_unknown(reading, tokens),
+        marks=_joined_marks(tokens, by_theme.sum(axis=1)),
+        topics={
+            "topic": np.arange(reader.fitted.n_themes),
+            "label": list(labels),
+            "share": reading.shares[0],
+            "tone": tone,
+            "speaking": speaking,
+            "contribution": tone + speaking,
+            "words": [_leading_words(names, column) for column in by_theme.T],
+        },
+        words=_words(names, by_theme, reading.places[sentence]),
+        sentences=sentence_table(reading, effects, list(labels)).drop(columns="document"),
+    )
 
 
 @explain.register(MatrixReader)
 def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
     check_trainable(reader.family, "explanations")
-    row = sp.csr_array(reader.vectorizer.transform([text]))
+    located, row = reader.vectorizer.locate(text), sp.csr_array(reader.vectorizer.transform([text]))
+    predictions, centred = reader._predictions(row, given), reader.estimator.centred_effects
     scaled = reader.estimator.inference.rows(row)
-    return explain_text(
-        located=reader.vectorizer.locate(text),
-        row=row,
-        direct=scaled.data * reader.estimator.word_effects_[scaled.indices],
-        predictions=reader._predictions(row, given),
-        centred=reader.estimator.centred_effects,
-        intercept=reader.estimator.intercept_,
-        topics=reader.estimator.components_,
-        labels=labels,
-        terms=reader.terms,
+    direct = scaled.data * reader.estimator.word_effects_[scaled.indices]  # what words add beyond the topics
+    weights = predictions.weights[0] * centred.size
+    contributions = weights * centred.effects
+    used = reader.estimator.components_[:, row.indices].astype(float)
+    # A text with no known term got the mean weights, and no word of it contributes to these.
+    shares = word_shares(row.data.astype(float), predictions.weights[0] * (not predictions.unknown[0]), used)
+    names = [str(reader.terms[j]) for j in row.indices]
+    by_word = contributions @ shares + direct
+    counts = np.bincount([term.column for term in located.terms], minlength=len(reader.terms))
+    return _explanation(
+        located.text,
+        predictions,
+        baseline=reader.estimator.intercept_ + centred.centre * float(weights.sum()) + float(predictions.given[0]),
+        neutral="a text of average topics",
+        unknown_words=tuple(located.unknown),
+        marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
+        topics={
+            "topic": np.arange(len(weights)),
+            "label": list(labels),
+            "weight": weights,
+            "effect": centred.effects,
+            "contribution": contributions,
+            "words": [[names[j] for j in _leading(share)] for share in shares],
+        },
+        words={
+            "word": names,
+            "count": counts[row.indices],
+            "contribution": by_word,
+            "topic": np.argmax(predictions.weights[0][:, None] * used, axis=0),
+        },
     )
 
 
 @explain.register(ClassReader)
 def _explain_class(reader: ClassReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
     raise reader.of_one_class("explanations")
+
+
+def as_text(explanation: Explanation) -> str:
+    """Return lines that add up: baseline, topics, linear predictor; then the words with the largest contributions."""
+    rows = [f"  {number:+8.3f}  {label}" for label, number, _ in _rows(explanation)]
+    words = [f"{_visible(row.word)} {row.contribution:+.3f}" for row in explanation.words[:SHOWN].itertuples()]
+    return "\n".join(
+        [
+            _headline(explanation),
+            *rows,
+            f"= {_total(explanation):+8.3f}  {_total_name(explanation)}",
+            *([f"Words: {', '.join(words)}"] if words and not explanation.unknown else []),
+            *_notes(explanation),
+        ]
+    )
+
+
+def as_html(explanation: Explanation) -> str:
+    """Return an escaped HTML fragment for notebooks, with signs as well as colours."""
+    rows = "".join(
+        f'<tr><td style="text-align:left">{html.escape(label)}</td>'
+        f'<td style="text-align:right;padding:0 1em">{number:+.3f}</td>'
+        f'<td style="text-align:left">{html.escape(", ".join(words))}</td></tr>'
+        for label, number, words in _rows(explanation)
+    )
+    return (
+        f'<div class="textsignal-explanation"><p><b>{html.escape(_headline(explanation))}</b></p>'
+        f'<p style="white-space:pre-wrap;line-height:1.9">{"".join(map(_html_part, _parts(explanation)))}</p>'
+        '<table><thead><tr><th style="text-align:left">topic</th><th style="padding:0 1em">adds</th>'
+        f'<th style="text-align:left">by way of</th></tr></thead><tbody>{rows}'
+        f'<tr><td style="text-align:left"><b>{_total_name(explanation)}</b></td>'
+        f'<td style="text-align:right;padding:0 1em"><b>{_total(explanation):+.3f}</b></td>'
+        "<td></td></tr></tbody></table>"
+        + "".join(f"<p>{html.escape(note)}</p>" for note in _notes(explanation))
+        + "</div>"
+    )
+
+
+def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[RenderableType]:
+    """Yield what a terminal shows: the text with signed words, the prediction, levels, topics and notes."""
+    text = Text(overflow="fold")
+    for part, contribution, strength in _parts(explanation):
+        sign = {1: "+", -1: "-"}[1 if contribution > 0 else -1] if strength else ""
+        text.append(sign + part, style=_style(contribution, strength))
+    yield text
+    if explanation.sentences is not None:
+        yield _sentence_rows(explanation.sentences)
+    yield Text(f"\n{_headline(explanation)}", style="bold")
+    if len(explanation.probabilities) <= MOST_BARS:
+        yield _level_bars(explanation, "#" if options.ascii_only else "█")
+    table = Table("topic" if explanation.sentences is None else "theme", box=box.SIMPLE_HEAD)
+    table.add_column("adds", justify="right")
+    table.add_column("by way of", overflow="fold")
+    for label, number, words in _rows(explanation):
+        table.add_row(Text(label), Text(f"{number:+.2f}", style=_style(number, 0)), Text(", ".join(words)))
+    table.add_section()
+    table.add_row(Text(_total_name(explanation)), Text(f"{_total(explanation):+.2f}"), Text(""))
+    yield table
+    for note in _notes(explanation):
+        yield Text(note)
+
+
+def _headline(explanation: Explanation) -> str:
+    return (
+        f"Expected response {explanation.prediction:.2f}; "
+        f"{explanation.baseline_prediction:.2f} for {explanation.neutral}."
+    )
+
+
+def _notes(explanation: Explanation) -> list[str]:
+    """Remarks on words that the model does not know."""
+    notes = []
+    if explanation.unknown:
+        notes.append("No word of this text is known to the model, so it is taken as an average text.")
+    if explanation.unknown_words:
+        listed = ", ".join(map(_visible, explanation.unknown_words[:SHOWN]))
+        more = len(explanation.unknown_words) - SHOWN
+        notes.append(f"Not in the model: {listed}" + (f" and {more} more" if more > 0 else ""))
+    return notes
+
+
+def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
+    """Label, number and words of each addend: points of the prediction, or terms of the linear predictor."""
+    in_points = explanation.sentences is not None
+    yield "baseline", explanation.baseline_prediction if in_points else explanation.baseline, []
+    topics = explanation.topics
+    numbers = topics["points" if in_points else "contribution"]
+    shown = SHOWN if not in_points else max(1, min(SHOWN, int((numbers.abs() >= FAINT_POINTS).sum())))
+    for row, number in zip(topics[:shown].itertuples(), numbers, strict=False):
+        yield _visible(row.label), number, [_visible(word) for word in row.words]
+    rest = numbers[shown:]
+    if len(rest):
+        noun = "theme" if in_points else "topic"
+        yield f"{len(rest)} more {noun}{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
+    if explanation.beyond:
+        yield "single words, beyond the topics", explanation.beyond, []
+
+
+def _total(explanation: Explanation) -> float:
+    return explanation.linear_predictor if explanation.sentences is None else explanation.prediction
+
+
+def _total_name(explanation: Explanation) -> str:
+    return "linear predictor" if explanation.sentences is None else "expected response"
+
+
+def _sentence_rows(sentences: pd.DataFrame) -> Table:
+    """Sentences with their theme and contribution in points of the response."""
+    table = Table("sentence", "theme", box=box.SIMPLE_HEAD)
+    table.columns[0].overflow = table.columns[1].overflow = "fold"
+    table.add_column("adds", justify="right")
+    for row in sentences[:SHOWN].itertuples():
+        shown = _visible(" ".join(row.sentence.split()))
+        cut = shown if len(shown) <= SENTENCE_CAP else f"{shown[:SENTENCE_CAP]} …"
+        table.add_row(Text(cut), Text(_visible(row.theme)), Text(f"{row.points:+.2f}", style=_style(row.points, 0)))
+    if len(sentences) > SHOWN:
+        rest = sentences["points"][SHOWN:]
+        table.add_row(Text(f"{len(rest)} more sentences"), Text(""), Text(f"{rest.sum():+.2f}"))
+    return table
+
+
+def _parts(explanation: Explanation) -> Iterator[tuple[str, float, float]]:
+    """Spans of the text with contribution and its size relative to the largest, 0 if faint."""
+    text = _visible(explanation.text[:TEXT_CAP])
+    largest = max((abs(mark.contribution) for mark in explanation.marks), default=0.0)
+    done = 0
+    for mark in explanation.marks:
+        if mark.end > len(text):
+            break
+        strength = abs(mark.contribution) / largest if largest else 0.0
+        if strength >= FAINT and mark.end > mark.start:
+            yield text[done : mark.start], 0.0, 0.0
+            yield text[mark.start : mark.end], mark.contribution, strength
+            done = mark.end
+    cut = f" … (the first {TEXT_CAP:,} of {len(explanation.text):,} characters)"
+    yield text[done:] + (cut if len(explanation.text) > TEXT_CAP else ""), 0.0, 0.0
+
+
+def _html_part(part: tuple[str, float, float]) -> str:
+    text, contribution, strength = part
+    if not strength:
+        return html.escape(text)
+    shade = f"{POSITIVE if contribution > 0 else NEGATIVE}{round(46 + 100 * strength):02X}"
+    sign = "+" if contribution > 0 else "−"
+    return (
+        f'<mark style="background:{shade};color:inherit;padding:0 .15em;border-radius:.2em" '
+        f'title="{contribution:+.3f}">{html.escape(text)}<sup>{sign}</sup></mark>'
+    )
+
+
+def _level_bars(explanation: Explanation, block: str) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_column()
+    for level, probability in explanation.probabilities.items():
+        table.add_row(str(level), f"{probability:.0%}", Text(block * round(BAR_LENGTH * probability), style="cyan"))
+    return table
+
+
+def _style(contribution: float, strength: float) -> str:
+    """Green raises, red lowers; strong contributions are bold."""
+    if contribution == 0:
+        return ""
+    return ("bold " if strength > 0.5 else "") + ("green" if contribution > 0 else "red")
+
+
+def _visible(text: str) -> str:
+    """Replace control characters and lone surrogates, one for one, so that positions stay."""
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cs"} and c not in "\n\t" else c for c in text
+    )

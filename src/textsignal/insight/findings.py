@@ -1,4 +1,4 @@
-"""What to fix first and what to keep, in sentences: the same on the page, on the terminal, in notebooks and tables."""
+"""Findings in sentences, what to fix first and what to keep: shared by page, terminal, notebooks and tables."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
-from textsignal.insight.table import with_lists_as_text
+from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.text.content import JUDGING
 from textsignal.text.features import NOT
 
-#: Findings at most, and words that one names.
+#: Most findings of each kind, and most words that one names.
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4
-#: Share of a step in the response below which a topic is said to move nothing: no finding is made of it.
+#: Change of the mean response below which a topic gives no finding.
 NOTHING = 0.005
-#: Words with a common beginning of so many letters are one: "room" and "rooms".
+#: Words with this many first letters in common count as one: "room" and "rooms".
 STEM = 4
 _JUDGING = frozenset[str]().union(*JUDGING.values())
-#: How people are shown the columns of tables.
+#: Formats of columns in tables for people.
 FORMATS = {
     **dict.fromkeys(("effect", *MEASURES), "{:+.2f}"),
     **dict.fromkeys((f"{name}_{end}" for name in MEASURES for end in ("low", "high")), "{:+.2f}"),
@@ -30,16 +28,14 @@ FORMATS = {
     **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
 }
-
-
-#: A topic as findings see it: a row of a table of drivers, or what has its names: label, reach, well, badly, lift,
-#: worth, mean_response and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and where
-#: ranges were asked for lift_low, lift_high, lift_clear and the same of worth.
+#: A row of a table of drivers, or an object with its attributes: label, reach, well, badly, lift, worth, mean_response
+#: and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and with ranges lift_low,
+#: lift_high, lift_clear and likewise for worth.
 Topic = Any
 
 
 def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Topic]:
-    """Topics that cost most, clear ones first; those that bring more, or are only judged to be bad, come last."""
+    """Return the topics with the largest lift: clear ones first; last those worth more, or with judging words only."""
     costly = [topic for topic in topics if topic.lift >= NOTHING]
 
     def rank(topic: Topic) -> tuple[bool, bool, float]:
@@ -50,12 +46,12 @@ def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Top
 
 
 def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: int = TO_KEEP) -> list[Topic]:
-    """Topics that bring most, clear ones first, but those to fix; those that are only judged to be good come last.
+    """Return the topics with the largest worth, except `fixed`: clear ones first; last those with judging words only.
 
-    What speaks against a class may also be what speaks for it most: nothing is fixed there.
+    A topic may be both the strongest evidence against a class and for it, so classes have no exception.
     """
-    left_out = [] if naming.is_class else fixed
-    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in left_out]
+    excluded = [] if naming.is_class else fixed
+    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in excluded]
 
     def rank(topic: Topic) -> tuple[bool, bool, float]:
         return not is_clear(topic, "worth"), _only_judged(topic, sides(naming)[1]), -topic.worth
@@ -64,17 +60,16 @@ def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: 
 
 
 def titles_of(fixed: Sequence[Topic], kept: Sequence[Topic], naming: Naming) -> tuple[str, str]:
-    """Above what to fix and what to keep: whether anything in it is clear."""
-    found = zip(naming.titles, (fixed, kept), MEASURES, strict=True)
+    """Return the headings of what to fix and what to keep; they state if none of the topics is clear."""
     first, second = (
         f"{title}: none of these is clear" if topics and not any(is_clear(topic, name) for topic in topics) else title
-        for title, topics, name in found
+        for title, topics, name in zip(naming.titles, (fixed, kept), MEASURES, strict=True)
     )
     return first, second
 
 
 def sides(naming: Naming) -> tuple[str, str]:
-    """What holds the words that do harm, and those that do good."""
+    """Return the columns of the words that harm, and of those that help."""
     return ("raises", "lowers") if naming.lower_is_better else ("lowers", "raises")
 
 
@@ -83,7 +78,7 @@ def _only_judged(topic: Topic, side: str) -> bool:
 
 
 def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
-    """Words that say something of a topic: none of its label's, and none that only judges.
+    """Words that add to the label of a topic and do not only judge.
 
     Examples
     --------
@@ -92,22 +87,25 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
     ['not clean', 'tiny']
     """
     named = {word[:STEM] for word in topic.label.replace(",", " ").split()}
-    said = {word: word.removeprefix(NOT).split() for word in words}
-    return [word for word in words if not (named & {part[:STEM] for part in said[word]} or _JUDGING & set(said[word]))]
+
+    def tells(words: list[str]) -> bool:
+        return not (named & {word[:STEM] for word in words} or _JUDGING & set(words))
+
+    return [word for word in words if tells(word.removeprefix(NOT).split())]
 
 
 def cost_of(topic: Topic, naming: Naming) -> str:
-    """What follows a topic's name where it is to be fixed."""
+    """Return the sentences that follow the name of a topic to fix."""
     words = getattr(topic, sides(naming)[0], ())
     change = _what_if(topic, "lift", naming.stances[0], naming.rise[0], naming)
-    return f"{_said(topic, topic.badly, naming.ways[0], words, naming)} {change}"
+    return f"{_mentions(topic, topic.badly, naming.ways[0], words, naming)} {change}"
 
 
 def worth_of(topic: Topic, naming: Naming) -> str:
-    """What follows a topic's name where it is to be kept."""
+    """Return the sentences that follow the name of a topic to keep."""
     words = getattr(topic, sides(naming)[1], ())
     change = _what_if(topic, "worth", naming.stances[1], naming.rise[1], naming)
-    return f"{_said(topic, topic.well, naming.ways[1], words, naming)} {change}"
+    return f"{_mentions(topic, topic.well, naming.ways[1], words, naming)} {change}"
 
 
 def _what_if(topic: Topic, measure: str, kind: str, way: str, naming: Naming) -> str:
@@ -117,26 +115,30 @@ def _what_if(topic: Topic, measure: str, kind: str, way: str, naming: Naming) ->
 
 
 def finding_of(topic: Topic, naming: Naming) -> str:
-    """A topic in one or two sentences: what it costs or what it brings, whichever is more."""
+    """Return a topic in one or two sentences: its cost or its gain, whichever is larger."""
     if max(topic.lift, topic.worth) < NOTHING:
         return f"“{topic.label}”: {topic.reach:.0%} of texts speak of it. It does not move {naming.subject}."
     return f"“{topic.label}”{cost_of(topic, naming) if topic.lift >= topic.worth else worth_of(topic, naming)}"
 
 
-def _said(topic: Topic, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
-    """How many speak of a topic, how, and what the response is where they do."""
+def _mentions(topic: Topic, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
+    """Sentences on reach, tone and mean response of a topic."""
     telling = _telling(topic, words)[:WORDS]
     behind = f" ({', '.join(telling)})" if telling else ""
-    said = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
+    mentions = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
     here, elsewhere = topic.mean_response, topic.mean_elsewhere
     if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
-        return said
+        return mentions
     first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
-    return said if first == second else f"{said} Where it comes up, {naming.average} is {first} instead of {second}."
+    return (
+        mentions
+        if first == second
+        else f"{mentions} Where it comes up, {naming.average} is {first} instead of {second}."
+    )
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of topics as people are shown it: rounded, and with lists as text."""
+    """Return a table of topics for people: rounded, and with lists as text."""
     columns = {
         name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
     }
@@ -144,16 +146,16 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 class Drivers(pd.DataFrame):
-    r"""A table of drivers that says in sentences what to fix first and what to keep; a notebook shows both.
+    r"""A table of drivers with findings in sentences, what to fix first and what to keep; a notebook shows both.
 
-    Whatever is made of it, such as a part of its rows, is an ordinary DataFrame.
+    Operations on it, such as selecting rows, return an ordinary DataFrame.
 
     Examples
     --------
     >>> row = {"topic": 0, "label": "noise", "reach": 0.3, "well": 0.1, "badly": 0.5, "lift": 0.06, "worth": 0.01}
     >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
-    >>> for said in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
-    ...     print(said.replace(". ", ".\n"))
+    >>> for finding in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
+    ...     print(finding.replace(". ", ".\n"))
     “noise”: 30% of texts speak of it, 50% of them badly.
     Where it comes up, the average rating is 3.1 instead of 4.0.
     If nothing bad were said of it, the average would be 0.06 stars higher.
@@ -164,7 +166,7 @@ class Drivers(pd.DataFrame):
 
     @classmethod
     def of(cls, table: pd.DataFrame, naming: Naming) -> Drivers:
-        """The table, with what the response is called."""
+        """Return the table with the names of its response."""
         made = cls(table)
         made.attrs |= table.attrs
         made.naming = naming
@@ -175,7 +177,7 @@ class Drivers(pd.DataFrame):
         return pd.DataFrame
 
     def findings(self) -> Found:
-        """What to fix first, and what to keep; nothing for a table by group or by class, or one without lifts."""
+        """Return what to fix first and what to keep; empty for a table by group or class, or without lifts."""
         fixed, kept = self._found()
         return Found(
             tuple(f"“{topic.label}”{cost_of(topic, self.naming)}" for topic in fixed),
@@ -184,7 +186,7 @@ class Drivers(pd.DataFrame):
 
     @property
     def titles(self) -> tuple[str, str]:
-        """Above what to fix and what to keep."""
+        """Headings of what to fix and what to keep."""
         return titles_of(*self._found(), self.naming)
 
     def _found(self) -> tuple[list[Topic], list[Topic]]:
@@ -198,7 +200,7 @@ class Drivers(pd.DataFrame):
         """Findings, and the table below them."""
         found = self.findings()
         lists = [
-            f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(said)}</li>' for said in sentences)}</ul>"
+            f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(each)}</li>' for each in sentences)}</ul>"
             for title, sentences in zip(self.titles, found, strict=True)
             if sentences
         ]
@@ -212,3 +214,8 @@ class Found(NamedTuple):
 
     to_fix: tuple[str, ...]
     to_keep: tuple[str, ...]
+
+
+def with_lists_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its lists of words joined by commas."""
+    return table.map(lambda value: ", ".join(value) if isinstance(value, list) else value)

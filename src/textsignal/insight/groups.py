@@ -1,4 +1,7 @@
-"""Topics by group: how often and how each group speaks of them, small groups drawn towards all documents."""
+"""Topics by group and over time: reach and tone in each group or period, and changes from first to last.
+
+Means of small groups are shrunk towards the mean of all documents.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,43 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
+from textsignal.insight.inputs import Times
 from textsignal.reading.spoken import Spoken
 
-#: A mean of fewer documents than this rests on few.
+#: Means of fewer documents than this are marked as uncertain.
 FEW = 10
 #: A group differs clearly from all documents if its mean is this many standard deviations away; means that differ by
 #: less than the second number differ by rounding alone.
 CLEAR, ROUNDING = 2.0, 1e-9
+#: Most periods; fewest, if the dates allow it; documents that a period should have.
+MOST, FEWEST, ENOUGH = 24, 3, 30
+#: Share of documents at either end that do not influence the length of periods, as dates may be wrong.
+STRAY = 0.01
+#: Probability that any topic is marked as changed if none is.
+FALSE_ALARM = 0.05
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: The Monday before the first of January 1970, in days from it.
+MONDAY = -3
 
 
 @dataclass(frozen=True, eq=False)
 class GroupMeans:
-    """Means by group, and what they say of the groups by empirical Bayes (method of moments).
+    """Means by group, and their empirical Bayes estimates (method of moments).
 
     With n_g documents of mean m_g in group g, n documents of mean m in all of G groups::
 
         within   s2 = sum_g sum_i (v_i - m_g)^2 / (n - G)
         between  t2 = max(0, [sum_g n_g (m_g - m)^2 - (G - 1) s2] / [n - sum_g n_g^2 / n])
         shrunk      = m + B_g (m_g - m),    B_g = t2 / (t2 + s2 / n_g)
-        sd          = sqrt((1 - B_g) t2)    of what is shrunk, given the documents
+        sd          = sqrt((1 - B_g) t2)    of the shrunk mean, given the documents
         error       = sqrt(s2 / n_g)        of the mean itself
 
-    s2 is pooled, so that a group of two documents that happen to agree is not believed. The model is taken as given:
-    only which documents there are is uncertain. Documents count as often as their weight says.
+    s2 is pooled, so that a group of two documents that happen to agree does not look certain. The model is fixed: the
+    only uncertainty is the sampling of documents. Weights are frequencies.
 
     count : (groups, topics) n_g; mean : NaN where n_g is 0; shrunk, sd, error : like it; overall : (topics,) m.
     """
@@ -55,14 +69,14 @@ class GroupMeans:
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
-    """What groups say about topics.
+    """Reach, tone, lift and worth of topics by group.
 
-    names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) of those that speak of it.
-    well, badly : (groups, topics) shares of these in which it moves the linear predictor for the better and worse.
+    names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) weight of mentions.
+    well, badly : (groups, topics) shares of mentions that move the linear predictor for the better and the worse.
     reach : share of documents that speak of it.
     tone : what its tone adds to the predicted response of a document that speaks of it,
         mean(eta) - mean(eta - tone), in points of the response.
-    lift, worth : by how much the mean response would be better if nothing bad were said of it, worse if nothing good.
+    lift, worth : gain in the mean response without the bad mentions of a topic, and loss without the good ones.
     """
 
     names: tuple[Any, ...]
@@ -77,12 +91,12 @@ class GroupComparison:
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """(groups, topics) whether few documents of a group speak of a topic."""
+        """(groups, topics) True if few documents of a group mention a topic."""
         return self.spoken < FEW
 
 
 def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
-    """Compare groups, the largest first; groups : (documents,) the group of each, missing for what is left out.
+    """Compare groups, the largest first; groups : (documents,) the group of each, missing to exclude a document.
 
     Examples
     --------
@@ -104,7 +118,7 @@ def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
 
 
 def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
-    """Compare documents by codes : (documents,) the number of the group of each, -1 for those to be left out."""
+    """Compare documents by codes : (documents,) the number of the group of each, -1 to exclude a document."""
     rows = np.flatnonzero(codes >= 0)
     part, codes, n = spoken.at(rows), codes[rows], len(names)
     mean, before = part.family.mean, part.family.mean(part.eta)
@@ -135,7 +149,7 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> G
 
 
 def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_groups: int) -> GroupMeans:
-    """Means of values (documents,) by group, each (groups,); `GroupMeans` has the formulas.
+    """Return means of values (documents,) by group, each (groups,); `GroupMeans` has the formulas.
 
     Examples
     --------
@@ -154,7 +168,7 @@ def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_grou
     if freedom > 0 and groups_less_one > 0:
         within = spread / freedom
         between = max(0.0, (apart - groups_less_one * within) / (total - count @ count / total))
-    else:  # One group, or as many as documents: what groups differ by cannot be told from what documents differ by.
+    else:  # one group, or one document in each: differences between and within groups are confounded
         within, between = (spread + apart) / max(total - 1, 1), 0.0
     scale = between * count + within
     kept = np.divide(between * count, scale, out=np.zeros(n_groups), where=scale > 0)
@@ -176,3 +190,168 @@ def _side_by_side(parts: Sequence[GroupMeans]) -> GroupMeans:
     return GroupMeans(
         *(np.stack([getattr(part, field.name) for part in parts], axis=-1) for field in fields(GroupMeans))
     )
+
+
+@dataclass(frozen=True)
+class PeriodUnit:
+    """Length of a period, in days or in months; noun : its plural."""
+
+    noun: str
+    days: int = 0
+    months: int = 0
+
+    def index(self, times: Times) -> NDArray[np.int64]:
+        """Return the number of the period of each day."""
+        if self.days:
+            return (times.astype("datetime64[D]").astype(np.int64) - MONDAY * (self.days > 1)) // self.days
+        return (times.astype("datetime64[M]").astype(np.int64) + 1970 * 12) // self.months
+
+    def label(self, index: int) -> str:
+        """Return the name of a period; a week is named by its Monday."""
+        if self.days:
+            day = np.datetime64(index * self.days + MONDAY * (self.days > 1), "D")
+            return day_name(day)
+        year, month = divmod(index * self.months, 12)
+        if self.months < 12:
+            return f"{year} Q{month // 3 + 1}" if self.months == 3 else f"{MONTHS[month]} {year}"
+        return f"{year}" if self.months == 12 else f"{year}–{year + self.months // 12 - 1}"
+
+
+#: The shortest first.
+UNITS = (
+    PeriodUnit("days", days=1),
+    PeriodUnit("weeks", days=7),
+    PeriodUnit("months", months=1),
+    PeriodUnit("quarters", months=3),
+    PeriodUnit("years", months=12),
+    *(PeriodUnit(f"periods of {years} years", months=12 * years) for years in (2, 5, 10, 20, 50, 100)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Periods:
+    """Periods in the order of time, without a gap.
+
+    noun : such as "years"; names : of each; the first and last may include everything before or after.
+    codes : (documents,) the period of each, -1 for documents without date.
+    """
+
+    noun: str
+    names: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Change from the first third of the documents to the last.
+
+    before, after : (topics,); error : standard error of after - before; clear : 1 for a significant rise, -1 for a
+    significant fall, else 0.
+    """
+
+    before: Vector
+    after: Vector
+    error: Vector
+    clear: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trends:
+    """Changes of topics; until, since : last day of the first third, first day of the last."""
+
+    until: np.datetime64
+    since: np.datetime64
+    reach: Change
+    tone: Change
+
+
+def periods_of(times: Times) -> Periods:
+    """Choose periods that are long enough to hold many documents and short enough to show changes.
+
+    The shortest of `UNITS` that gives at most MOST periods with ENOUGH documents each on average. With too few
+    documents for that, the longest that gives FEWEST. Ends with few documents are merged with their neighbours.
+
+    Examples
+    --------
+    >>> days = np.arange("2014-03-01", "2016-02-01", dtype="datetime64[D]")
+    >>> periods_of(days).names[:2], periods_of(days.repeat(3)).names[:2]
+    (('2014 Q1', '2014 Q2'), ('Mar 2014', 'Apr 2014'))
+    >>> periods_of(days[np.r_[:90:9, 90:600]]).names
+    ('to 2014 Q2', '2014 Q3', '2014 Q4', '2015 Q1', '2015 Q2', 'since 2015 Q3')
+    """
+    dated = np.sort(times[~np.isnat(times)])
+    stray = int(STRAY * dated.size)
+    inner = dated[stray : dated.size - stray]
+    unit = _unit(inner)
+    low, high = (int(index) for index in unit.index(inner[[0, -1]]))
+    index = unit.index(dated)
+    counts = np.bincount(np.clip(index, low, high) - low)
+    least = min(ENOUGH, dated.size / counts.size / 2)
+    first, last = low, high
+    while last - first > 1 and counts[: first - low + 1].sum() < least:
+        first += 1
+    while last - first > 1 and counts[last - low :].sum() < least:
+        last -= 1
+    names = [unit.label(number) for number in range(first, last + 1)]
+    if first < last:
+        names[0] = f"to {names[0]}" if index[0] < first else names[0]
+        names[-1] = f"since {names[-1]}" if index[-1] > last else names[-1]
+    known = ~np.isnat(times)
+    codes = np.full(times.size, -1)
+    codes[known] = np.clip(unit.index(times[known]), first, last) - first
+    return Periods(unit.noun, tuple(names), codes)
+
+
+def _unit(times: Times) -> PeriodUnit:
+    """Length of periods for these days, which are sorted."""
+    n_periods = {unit: int(np.ptp(unit.index(times[[0, -1]]))) + 1 for unit in UNITS}
+    fitting = [unit for unit in UNITS if n_periods[unit] <= MOST]
+    several = [unit for unit in fitting if n_periods[unit] >= FEWEST]
+    plenty = [unit for unit in several if times.size >= ENOUGH * n_periods[unit]]
+    return (plenty or several[-1:] or fitting)[0]
+
+
+def compare_periods(spoken: Spoken, periods: Periods) -> GroupComparison:
+    """Compare documents by period."""
+    return compare(spoken, periods.codes, periods.names)
+
+
+def trends_of(spoken: Spoken, times: Times) -> Trends | None:
+    """Compare the first third of the documents, by date, with the last; None if all have one date.
+
+    Documents of one day stay together. The threshold for a clear change keeps the probability that any topic without
+    a change is marked at FALSE_ALARM.
+    """
+    known = ~np.isnat(times)
+    dated = np.sort(times[known])
+    until, since = dated[(dated.size - 1) // 3], dated[-1 - (dated.size - 1) // 3]
+    if until == since:  # one day holds the middle third: compare it with the days before, or else after
+        other = dated[dated < until] if until > dated[0] else dated[dated > until]
+        if not other.size:
+            return None
+        until, since = (other[-1], since) if other[0] < since else (until, other[0])
+    codes = np.full(times.size, -1)
+    codes[known & (times <= until)] = 0
+    codes[known & (times >= since)] = 1
+    both = compare(spoken, codes, ("first", "last"))
+    limit = norm.isf(FALSE_ALARM / 2 / max(both.spoken.shape[1], 1))
+    enough = (both.spoken >= FEW).all(axis=0)
+    changes = []
+    for means in (both.reach, both.tone):
+        before, after = means.mean
+        error = np.hypot(*means.error)
+        clear = enough & (np.abs(after - before) > limit * error)
+        changes.append(Change(before, after, error, np.where(clear, np.sign(after - before), 0).astype(np.int64)))
+    return Trends(until, since, *changes)
+
+
+def day_name(day: np.datetime64) -> str:
+    """Return a date as text.
+
+    Examples
+    --------
+    >>> day_name(np.datetime64("2015-03-02"))
+    '2 Mar 2015'
+    """
+    year, month, number = str(day).rsplit("-", 2)
+    return f"{int(number)} {MONTHS[int(month) - 1]} {year}"

@@ -1,29 +1,34 @@
-"""What the response is called, which way of it is better, and how its means and their changes are written."""
+"""Names and units of a response, which direction is better, and how means, changes and ranges are written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from textsignal.errors import InputError
 from textsignal.families import Family
 
-#: What a step of the response is called where nobody says, and where its mean is a share.
+#: Default unit of a response, and the unit if its mean is a share.
 POINTS, PERCENTAGE_POINTS = "points", "percentage points"
-#: Responses that are called by what they are measured in.
+#: Names of responses that are also their unit.
 NAMED_BY_UNIT = ("stars", "points")
-#: Linear predictors beyond which every mean is at its end.
+#: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
+#: Columns that can have ranges.
+MEASURES = ("lift", "worth")
 
 
 @dataclass(frozen=True)
 class Naming:
-    """What the response, and one step of it, are called.
+    """Names of the response and of one step of it.
 
-    given : covariates that effects are given, "" for none.
+    given : covariates that effects are conditional on, "" if none.
     event : of a response with two values, the one whose share the mean is; "" for others.
-    lower_is_better : whether less of the response is better, as of severity.
-    is_class : whether the event is one of several classes, against all others.
+    lower_is_better : True if less of the response is better, as of severity.
+    is_class : True if the event is one of several classes, against all others.
 
     Examples
     --------
@@ -44,7 +49,7 @@ class Naming:
     def of(
         cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool = False
     ) -> Naming:
-        """Names for a response of a family; unit : None for percentage points, what is counted, or points.
+        """Return names for a response of a family; unit : None for the default of the family.
 
         Examples
         --------
@@ -62,7 +67,7 @@ class Naming:
 
     @property
     def condition(self) -> str:
-        """What effects are given, as a sentence; "" where that is nothing.
+        """Sentence that names the covariates; "" if there are none.
 
         Examples
         --------
@@ -103,29 +108,29 @@ class Naming:
 
     @property
     def share(self) -> str:
-        """What the mean is the share of; "" where it is none."""
+        """Name of the mean if it is a share, else ""."""
         return f"the share with {self.name} {self.event}" if self.event else ""
 
     @property
     def noted(self) -> str:
-        """The response's name beside a value of it, as words."""
+        """Name of the response for axes and columns of its values."""
         return f"{self.name} {self.event}" if self.is_class else self.name
 
     @property
     def titles(self) -> tuple[str, str]:
-        """Above what costs most and above what brings most: no class is better than another."""
+        """Headings of the largest costs and gains; no class is better than another."""
         if self.is_class:
             return f"What speaks against {self.event}", f"What speaks for {self.event}"
         return "What to fix first", "What to keep"
 
     @property
     def stances(self) -> tuple[str, str]:
-        """What may be said of a topic: "nothing bad" or "nothing against Dresses"."""
+        """Completions of "nothing ..." for costs and gains: "bad" or "against Dresses", "good" or "for Dresses"."""
         return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
 
     @property
     def ways(self) -> tuple[str, str]:
-        """How a topic may be spoken of.
+        """Adverbs for texts that lower and raise the response.
 
         Examples
         --------
@@ -138,27 +143,27 @@ class Naming:
 
     @property
     def short_ways(self) -> tuple[str, str]:
-        """The same where there is little room."""
+        """`ways` for narrow columns."""
         return ("against", "for") if self.is_class else self.ways
 
     @property
     def better(self) -> int:
-        """1 where more is better, -1 where less is."""
+        """1 if more is better, -1 if less is."""
         return -1 if self.lower_is_better else 1
 
     @property
     def rise(self) -> tuple[str, str]:
-        """What a mean response would be for the better, and for the worse: "higher" and "lower", or these reversed."""
+        """Direction of a change for the better and for the worse: "higher" and "lower", or the reverse."""
         return ("lower", "higher") if self.lower_is_better else ("higher", "lower")
 
     @property
     def steps(self) -> float:
-        """How many of what is written a difference of 1 is."""
+        """Factor from the response to its unit: 100 for shares, else 1."""
         return 100.0 if self.event else 1.0
 
     @property
     def digits(self) -> int:
-        """Digits of a difference behind the point."""
+        """Decimals of a difference."""
         return 1 if self.event else 2
 
     def points(self, difference: float) -> str:
@@ -191,5 +196,100 @@ def _event(family: Family) -> str:
 
 
 def _counts(family: Family) -> bool:
-    """Whether responses are whole numbers from 0 on without end."""
+    """True if responses are counts: whole numbers from 0 without upper limit."""
     return not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Interval of the cost or gain of a topic.
+
+    clear : True if it is significant, with all topics tested together.
+
+    Examples
+    --------
+    >>> stars = Naming("rating", "stars")
+    >>> Range(0.042, 0.069, True).written(stars), Range(-0.011, 0.03, False).written(stars)
+    ('0.04 to 0.07', '−0.01 to 0.03')
+    >>> Range(0.001, 0.03, True).written(stars)
+    '0.001 to 0.030'
+    """
+
+    low: float
+    high: float
+    clear: bool
+
+    def written(self, naming: Naming, more: int = 0, sign: str = "") -> str:
+        """Return both ends, with one more decimal if an end of a clear range rounds to 0; sign : "+" to show it."""
+        ends = [naming.steps * end for end in (self.low, self.high)]
+        digits = naming.digits + more
+        digits += self.clear and any(not round(end, digits) for end in ends)
+        return " to ".join(f"{end:{sign}z.{digits}f}".replace("-", "−") for end in ends)
+
+    @property
+    def doubt(self) -> str:
+        """Sentence to append if the range is not clear, else ""."""
+        if self.clear:
+            return ""
+        if self.low <= 0 <= self.high:
+            return " Not clear: the range includes no change at all."
+        return " Not clear when all are judged together."
+
+
+def percent(level: float) -> str:
+    """Return a level as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(1 - 0.975)
+    ('95%', '2.5%')
+    """
+    return f"{round(100 * level, 3):g}%"
+
+
+def range_of(topic: Any, measure: str) -> Range | None:
+    """Return the range of a topic's lift or worth, None if it has none; topic : a row of a table of drivers."""
+    low, high = (getattr(topic, f"{measure}_{end}", None) for end in ("low", "high"))
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
+        return None
+    return Range(float(low), float(high), bool(getattr(topic, f"{measure}_clear", True)))
+
+
+def is_clear(topic: Any, measure: str) -> bool:
+    """Return True if a topic's lift or worth is significant, or was not tested."""
+    return bool(getattr(topic, f"{measure}_clear", None) in (None, True))
+
+
+def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
+    """Return which lifts or worths are significant, with all topics tested together; rows : of an `EffectTable`."""
+    return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
+
+
+def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Insert lift_clear and worth_clear into a table of drivers that has ranges.
+
+    effects : of an `EffectTable`; Holm's p values cover all topics and groups together.
+    """
+    keys = [name for name in ("group", "topic") if name in drivers]
+    order = pd.MultiIndex.from_frame(drivers[keys])
+    for name in MEASURES:
+        rows = effects[effects["quantity"] == name]
+        clear = told_from_nothing(rows, level)
+        found = clear.set_axis(pd.MultiIndex.from_frame(rows[keys])).loc[order]
+        drivers.insert(drivers.columns.get_loc(f"{name}_high") + 1, f"{name}_clear", found.to_numpy())
+    return drivers
+
+
+def check_interval(interval: float | None) -> None:
+    """Raise InputError unless the level of ranges is None or between 0 and 1.
+
+    Examples
+    --------
+    >>> check_interval(95)
+    Traceback (most recent call last):
+    textsignal.errors.InputError: interval=95 must be above 0 and below 1, such as 0.95
+    """
+    if interval is None:
+        return
+    if isinstance(interval, bool) or not isinstance(interval, int | float | np.number) or not 0 < interval < 1:
+        raise InputError(f"interval={interval!r} must be above 0 and below 1, such as 0.95")

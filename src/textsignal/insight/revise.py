@@ -1,4 +1,4 @@
-"""Topics put right by hand: renamed, merged or dropped."""
+"""Revisions of topics by the user: renamed, merged or dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Topic = int | str
 
 @dataclass(frozen=True)
 class Revision:
-    """topics : (topics, terms) profiles; weights : (topics,); labels : the user's own, None where a topic has none."""
+    """topics : (topics, terms) profiles; weights : (topics,); labels : the user's, None if a topic has none."""
 
     topics: Array
     weights: Vector
@@ -26,7 +26,7 @@ class Revision:
 
 
 def topic_number(topic: Topic, labels: Sequence[str]) -> int:
-    """Give the number of a topic that is given by number or by label.
+    """Return the number of a topic that is given by number or by label.
 
     Examples
     --------
@@ -50,9 +50,9 @@ def topic_number(topic: Topic, labels: Sequence[str]) -> int:
 
 
 def renamed(new: Mapping[Topic, str | None], own: Labels, names: Sequence[str]) -> Labels:
-    """Give the user's own labels after some are changed; None takes a topic's own label away.
+    """Return the user's labels after some are changed; None removes the label of a topic.
 
-    own : the labels before, None where a topic has none; names : what every topic is called.
+    own : the labels before, None if a topic has none; names : displayed names of all topics.
     """
     labels = list(own)
     for topic, label in new.items():
@@ -75,10 +75,10 @@ def merged(
     own: Labels,
     names: Sequence[str],
 ) -> Revision:
-    """Put one topic in place of several: the mean of their profiles, weighted by prevalence.
+    """Replace several topics by one: the mean of their profiles, weighted by prevalence.
 
-    It stands where the first of them stood. topics : (topics, terms), of any size; weights : (topics,) prevalence
-    divided by what a topic sums to.
+    It takes the position of the first. topics : (topics, terms), of any scale; weights : (topics,) prevalence divided
+    by the sum of the topic.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def merged(
 
 
 def dropped(group: Iterable[Topic], *, topics: Array, weights: Vector, own: Labels, names: Sequence[str]) -> Revision:
-    """Take topics out."""
+    """Remove topics."""
     numbers = _numbers(group, names)
     if len(numbers) == len(topics):
         raise InputError(f"dropping all {len(topics)} topics leaves no model; keep at least one")
@@ -114,7 +114,7 @@ def _without(numbers: Sequence[int], topics: Array, weights: Vector, labels: Lab
 
 
 def _numbers(group: Iterable[Topic], names: Sequence[str]) -> list[int]:
-    """Numbers of topics, ascending, each once; one topic alone may be given without a list."""
+    """Sorted unique numbers of topics; a single topic needs no list."""
     listed = [group] if isinstance(group, str | int | np.integer) else list(group)
     return sorted({topic_number(topic, names) for topic in listed})
 

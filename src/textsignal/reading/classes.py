@@ -11,7 +11,7 @@ import pandas as pd
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines.local import local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.checks import check_weight
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family

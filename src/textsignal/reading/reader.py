@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, Self
 
 from textsignal.arrays import Array, Vector
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.reading.observed import Observed, Reading, Tokens

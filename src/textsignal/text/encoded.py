@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.data.texts import ArrowTexts, checked_texts
+from textsignal.data.rows import ArrowTexts, checked_texts
 from textsignal.text.markup import without_markup
 from textsignal.text.splitting import Bytes, survey
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.compute.counting import spell_out
-from textsignal.data.texts import checked_texts
+from textsignal.data.rows import checked_texts
 from textsignal.text.sentences import sentence_spans
 from textsignal.text.tokenise import normalise
 from textsignal.text.units import PAUSES, SCOPE, WORD_OR_PAUSE, SentenceTexts, negation_of

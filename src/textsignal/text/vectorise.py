@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from textsignal.data.texts import checked_texts
+from textsignal.data.rows import checked_texts
 from textsignal.errors import InputError
 from textsignal.text.markup import without_markup
 from textsignal.text.spans import LocatedText, located_terms, located_words

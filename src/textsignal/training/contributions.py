@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.stored_values import rule
 from textsignal.training.covariate_effects import dispersion_of, standard_errors

@@ -13,7 +13,7 @@ from scipy import special
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import Rows, pad
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.families import linear_predictor
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.training.covariance import clustered_sandwich
 from textsignal.training.glm import LEAST_CURVATURE, GLMFit, ResponseModel, fit_glm

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates

@@ -27,7 +27,7 @@ from textsignal.evaluation import metrics as evaluate
 from textsignal.evaluation.metrics import overfit_warning
 from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates, candidates
-from textsignal.insight.beside import Times
+from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
 from textsignal.reading.reader import Reader

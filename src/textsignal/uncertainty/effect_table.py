@@ -10,8 +10,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, told_from_nothing
+from textsignal.insight.naming import MEASURES, Naming, told_from_nothing
 
 #: Suffix of a quantity's name for the difference of a group to all others.
 DIFFERENCE = "_difference"

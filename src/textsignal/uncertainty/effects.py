@@ -22,9 +22,9 @@ from textsignal.checks import check_choice, check_groups, check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_groups
+from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import Naming
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.families import Family
 from textsignal.training.contributions import BETA_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm

@@ -43,7 +43,7 @@ from textsignal.checks import check_groups, check_number, check_text_matrix, dra
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.data.lines import keep_line, kept_lines
+from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
 from textsignal.estimators import GLMNMF
 from textsignal.evaluation import metrics as evaluate

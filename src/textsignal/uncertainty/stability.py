@@ -23,7 +23,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.checks import check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
-from textsignal.data.covariates.given import Given
+from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.matrix import MatrixReader

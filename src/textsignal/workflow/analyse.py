@@ -20,12 +20,10 @@ from textsignal.errors import InputError, RowsError
 from textsignal.estimators import Predictions
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families.labels import in_numbers, numbered
-from textsignal.insight.beside import Times
-from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers
-from textsignal.insight.findings import Drivers, finding_of
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import check_interval, with_clear
-from textsignal.insight.table import with_lists_as_text, with_words
+from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, with_words
+from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
+from textsignal.insight.inputs import Times
+from textsignal.insight.naming import Naming, check_interval, with_clear
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader

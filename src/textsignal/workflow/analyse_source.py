@@ -10,13 +10,12 @@ import numpy as np
 from textsignal import streaming
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Engine
-from textsignal.data.batches import Given, Source, read_batches
-from textsignal.data.cells import Dropping
 from textsignal.data.read import groups_of
 from textsignal.data.roles import Beside
-from textsignal.data.rows import BadRows, ParsedResponse
+from textsignal.data.rows import BadRows, Dropping, ParsedResponse
+from textsignal.data.source import Given, Source, read_batches
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_groups, as_times
+from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
 from textsignal.workflow.analyse import Analysis, analysis_of, check_ranges, clusters_of, with_ranges

@@ -16,8 +16,8 @@ from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, fro
 from textsignal.errors import InputError, RowsError
 from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.labels import as_column, in_numbers, missing
-from textsignal.insight.beside import as_times
 from textsignal.insight.findings import Drivers
+from textsignal.insight.inputs import as_times
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.uncertainty.effect_table import EffectTable

@@ -16,8 +16,8 @@ from textsignal.data.roles import beside_texts
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
 from textsignal.families.auto import AUTO
+from textsignal.insight.findings import with_lists_as_text
 from textsignal.insight.naming import Naming
-from textsignal.insight.table import with_lists_as_text
 from textsignal.report.values.comparisons import page_names, responses_beside
 from textsignal.report.values.data import ReportSettings
 from textsignal.several import TextResponsesModel, stacked

@@ -14,12 +14,10 @@ from typing import TypeVar
 import pandas as pd
 
 from textsignal.compute.engines import Engine
-from textsignal.data.batch_files import Notice
-from textsignal.data.batches import BATCH_ROWS, Batch, Given, Source, read_batches
 from textsignal.data.read import column
 from textsignal.data.rows import parse_response
-from textsignal.data.write import check_not_input
-from textsignal.data.write_batches import whole_batches
+from textsignal.data.source import BATCH_ROWS, Batch, Given, Notice, Source, read_batches
+from textsignal.data.write import check_not_input, whole_batches
 from textsignal.errors import InputError, RowsError
 from textsignal.model import TextResponseModel
 from textsignal.several import TextResponsesModel

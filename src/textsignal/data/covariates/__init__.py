@@ -1,1 +1,1 @@
-"""Covariates: what is known of documents beside their text, such as a price or a country."""
+"""Covariates of documents, such as a price or a country."""

@@ -1,4 +1,4 @@
-"""From a table of covariates to columns of numbers, as training has learnt to make them.
+"""Covariates: from a table to columns of numbers, coded as learnt in training.
 
 Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each of its levels but the
 most frequent one, which the others are compared with. All columns are around their means in training, so that the
@@ -8,7 +8,7 @@ model's constant is for average covariates, and a column that is constant is 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.arrays import Vector
 from textsignal.data.covariates.columns import MOST, NAMED, State, check_learnt, formula_columns
 from textsignal.data.covariates.formula import Formula, formula_from, parse_formula
-from textsignal.data.covariates.given import Given
 from textsignal.errors import InputError, RowsError
+from textsignal.families import linear_predictor
 from textsignal.stored_values import shown
 
 #: Names that an error lists.
@@ -38,12 +38,12 @@ class CovariateSource:
 
 @dataclass(frozen=True)
 class Design:
-    """How columns of numbers are made of a table.
+    """Coding of a table as columns of numbers.
 
-    sources : the table's columns; formula : what is made of them, None for the columns themselves.
-    state : what the formula's functions have learnt.
-    names, means : (columns,) of the columns that are made.
-    offset : mean offset in training; None where there was none.
+    sources : columns of the table; formula : of the made columns, None for one per source or level.
+    state : learnt by the functions of the formula.
+    names, means : (columns,) of the made columns.
+    offset : mean offset in training; None if absent.
     """
 
     sources: tuple[CovariateSource, ...]
@@ -57,7 +57,7 @@ class Design:
     def learn(
         cls, table: pd.DataFrame | None, formula: str | None, weight: Vector, offset: Vector | None = None
     ) -> Self:
-        """Learn it from covariates of training, of which none is missing, and how often each document counts.
+        """Learn the coding from complete covariates of training and the weights of documents.
 
         Examples
         --------
@@ -92,19 +92,19 @@ class Design:
 
     @property
     def condition(self) -> str:
-        """What effects of the text are given, for sentences; "" for nothing."""
+        """Names of covariates and offset as a phrase; "" if absent."""
         parts = [*self.covariates, *([] if self.offset is None else ["the offset"])]
         return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
     def columns(self, table: pd.DataFrame) -> Vector:
-        """(documents, columns) of a table that has the columns of training, in any order, and others."""
+        """Return (documents, columns) for a table with at least the columns of training, in any order."""
         coded = self._coded(table)
         made, _ = self._matrix(coded, self.state)
         # Row by row: the bits of a document's sum then do not depend on how many documents there are.
         return np.ascontiguousarray(made.to_numpy(dtype=float) - np.array(self.means))
 
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
-        """Covariates and offset of documents; raises where one is missing, or was not in training."""
+        """Return covariates and offset of documents; raise InputError unless they match training."""
         if self.sources and table is None:
             raise InputError(f"the model was fitted with covariates; give {_listed(self.covariates)}: covariates=...")
         if table is not None and not self.sources:
@@ -136,7 +136,7 @@ class Design:
         return pd.DataFrame(columns, index=coded.index, dtype=float), {}
 
     def plain(self) -> dict[str, Any]:
-        """All of it as JSON holds it."""
+        """Return the design as values of JSON."""
         sources = [{"name": s.name, "levels": None if s.levels is None else list(s.levels)} for s in self.sources]
         formula = None if self.formula is None else self.formula.plain()
         rest = {"formula": formula, "state": self.state, "offset": self.offset}
@@ -144,7 +144,7 @@ class Design:
 
     @classmethod
     def of_plain(cls, stored: Mapping[str, Any]) -> Self:
-        """Rebuild it from `plain`; raise ValueError, TypeError or KeyError where that cannot be."""
+        """Rebuild the design from `plain`; raise ValueError, TypeError or KeyError if that is impossible."""
         sources = tuple(
             CovariateSource(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
             for source in stored["sources"]
@@ -157,7 +157,7 @@ class Design:
         if any(source.levels is None for source in sources if formula and source.name in formula.categories):
             raise ValueError("a category of the formula has no levels")
         if formula is None and stored["state"] != {}:
-            raise ValueError("there is no formula that could have learnt anything")
+            raise ValueError("a state is stored without a formula")
         state = {} if formula is None else check_learnt(formula, stored["state"])
         design = cls(sources, formula, state, tuple(map(_text, stored["names"])), _means(stored["means"]), offset)
         try:
@@ -178,7 +178,7 @@ class Design:
 
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
-    """Covariates as a table with one row for each document."""
+    """Return covariates as a table with one row per document."""
     if covariates is None:
         return None
     if isinstance(covariates, Mapping):
@@ -197,7 +197,7 @@ def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
 
 
 def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
-    """An offset as one finite number for each document."""
+    """Return an offset as one finite number per document."""
     if offset is None:
         return None
     try:
@@ -214,7 +214,7 @@ def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
 
 
 def raise_large(values: Vector, what: str) -> None:
-    """Raise where a number is so large that sums of its squares could overflow."""
+    """Raise RowsError if a number is so large that sums of squares could overflow."""
     bad = np.flatnonzero(np.abs(values) > MOST)
     if bad.size:
         raise RowsError(
@@ -225,13 +225,13 @@ def raise_large(values: Vector, what: str) -> None:
 
 
 def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """(rows x columns) whether a covariate is missing; an infinite number is."""
+    """Return (rows x columns) True if a covariate is missing or infinite."""
     infinite = table.map(lambda cell: isinstance(cell, float | np.floating) and np.isinf(cell))
     return table.isna() | infinite
 
 
 def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Raise where one of these covariates is missing, naming rows and columns."""
+    """Raise RowsError if one of these covariates is missing, naming rows and columns."""
     missing = missing_cells(table[list(names)])
     bad = np.flatnonzero(missing.any(axis=1))
     if bad.size:
@@ -300,12 +300,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shown(column: pd.Series, rows: NDArray[np.int64]) -> list[str]:
-    """What stands in the first of some rows."""
+    """Cells of the first of these rows."""
     return [shown(cell) for cell in column.iloc[rows[:NAMED]]]
 
 
 def _rows(rows: NDArray[np.int64], cells: Sequence[str] = (), between: str = ", ") -> list[str | int]:
-    """The first of some rows, and what stands there, as pieces of an error."""
+    """First of these rows with their cells, as parts of an error."""
     named: list[str | int] = []
     for place, row in enumerate(rows[:NAMED].tolist()):
         named += [f"{between if place else ''}row ", row, *(f": {cell}" for cell in cells[place : place + 1])]
@@ -338,3 +338,36 @@ def _finite(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
         raise ValueError("a mean of the covariates or the offset is not a number, or too large")
     return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Covariates and offset of documents, which effects of the text are conditional on.
+
+    columns : (documents, columns) covariates, centred at their means in training; no columns without covariates.
+    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
+    groups : (documents,) numbers of groups of dependent documents, or None.
+    """
+
+    columns: Vector
+    offset: Vector
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def nothing(cls, n_documents: int) -> Self:
+        """Return no covariates and an offset of 0."""
+        return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of covariates' columns."""
+        return int(self.columns.shape[1])
+
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
+        """Return some of the documents."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, columns=self.columns[rows], offset=self.offset[rows], groups=groups)
+
+    def linear_predictor(self, effects: Vector) -> Vector:
+        """Return (documents,) offset + columns . effects."""
+        return linear_predictor(self.columns, effects, 0.0) + self.offset

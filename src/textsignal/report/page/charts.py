@@ -10,8 +10,7 @@ import numpy as np
 import vl_convert
 
 from textsignal.insight.groups import FEW
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
+from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.report.values.bins import nice_step
 from textsignal.report.values.data import (
     Agreement,

@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 from textsignal.data.write import whole_file
 from textsignal.errors import OutputError
 from textsignal.insight.groups import FEW
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, range_of
+from textsignal.insight.naming import MEASURES, Naming, range_of
 from textsignal.reading.observed import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library

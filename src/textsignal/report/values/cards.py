@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.insight.drivers import driver_table
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, percent, with_clear
-from textsignal.insight.table import topics_of, with_words
-from textsignal.insight.theme_sentences import find_sentences
+from textsignal.insight.drivers import driver_table, topics_of, with_words
+from textsignal.insight.examples import find_sentences
+from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Reading

@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 
 from textsignal.data.write import file_names
-from textsignal.insight.groups import GroupComparison, GroupMeans, compare_groups
+from textsignal.insight.groups import (
+    GroupComparison,
+    GroupMeans,
+    Trends,
+    compare_groups,
+    compare_periods,
+    day_name,
+    periods_of,
+    trends_of,
+)
 from textsignal.insight.naming import Naming
-from textsignal.insight.periods import Trends, compare_periods, day_name, periods_of, trends_of
 from textsignal.reading.labels import unique_labels
 from textsignal.report.values.data import (
     Amount,

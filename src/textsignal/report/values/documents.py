@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.evaluation.baselines import fit_baselines
-from textsignal.insight.beside import Times
+from textsignal.insight.inputs import Times
 from textsignal.reading.observed import Reading
 from textsignal.reading.spoken import Spoken
 from textsignal.report.values.bins import Bins, bars_of, bins_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from textsignal.evaluation import metrics as evaluate
 from textsignal.insight.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
-from textsignal.insight.naming import Naming
-from textsignal.insight.ranges import MEASURES, is_clear, range_of
+from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import (
     DocumentsSummary,

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.errors import InputError
-from textsignal.insight.beside import as_groups, as_times
+from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
 from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse

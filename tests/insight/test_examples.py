@@ -1,11 +1,11 @@
-"""Evidence: documents in which a topic leads, in the order that was asked for."""
+"""Examples: documents in which a topic leads, in the requested order."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from textsignal.errors import InputError
-from textsignal.insight.documents import TYPICAL, find_documents
+from textsignal.insight.examples import TYPICAL, find_documents
 
 RNG = np.random.default_rng(1)
 SHARES = RNG.dirichlet(np.ones(3), size=200)
@@ -66,5 +66,5 @@ def test_metadata_must_fit():
     with pytest.raises(InputError, match="200 texts, but 3 rows of metadata"):
         find_documents(topic=0, n=5, high=True, **(PARTS | {"metadata": pd.DataFrame({"x": [1, 2, 3]})}))
     metadata = pd.DataFrame({"text": range(200), "share": range(200), "x": range(200)})
-    with pytest.raises(InputError, match="columns of the same name as ours: text, share"):
+    with pytest.raises(InputError, match="columns with reserved names: text, share"):
         find_documents(topic=0, n=5, high=True, **(PARTS | {"metadata": metadata}))

@@ -1,4 +1,4 @@
-"""Batches: together they are the rows of `read_table`, and every error says where."""
+"""Batches: together they are the rows of `read_table`, and every error names file and row."""
 
 import gzip
 import os
@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.data import batch_files
-from textsignal.data.batches import Source, read_batches
+from textsignal.data import source as batches
 from textsignal.data.read import read_table
+from textsignal.data.source import Source, read_batches
 from textsignal.errors import InputError
 
 TABLE = pd.DataFrame(
@@ -120,8 +120,8 @@ def test_json_keys_of_later_rows_count(tmp_path):
 
 
 def test_long_rows_make_small_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(batch_files, "MOST_BYTES", 1000)
-    monkeypatch.setattr(batch_files, "FIRST_ROWS", 1)
+    monkeypatch.setattr(batches, "MOST_BYTES", 1000)
+    monkeypatch.setattr(batches, "FIRST_ROWS", 1)
     table = pd.DataFrame({"text": [f"{i}" * 300 for i in range(8)]})
     for name in ("t.csv", "t.jsonl", "t.parquet"):
         path = write(tmp_path / name, table)
@@ -133,7 +133,7 @@ def test_long_rows_make_small_batches(tmp_path, monkeypatch):
 
 
 def sources(folder):
-    """The same rows from everything that can be a source."""
+    """Every kind of source gives equal rows."""
     parts = [TABLE[:4], TABLE[4:]]
     for place, part in enumerate(parts):
         (folder / "parts").mkdir(exist_ok=True)
@@ -192,7 +192,7 @@ def test_batches_say_where_they_stand(tmp_path):
         ("gone.csv", "there is no file gone.csv"),
         ("gone/*.csv", "no file matches gone/*.csv"),
         ("t.docx", "of no known format"),
-        (7, "int is no source of rows"),
+        (7, "int is not a source of rows"),
         ([TABLE, "x"], "item 2 of the source is a str"),
         ([], "the source has no rows"),
         (TABLE[:0], "the source has no rows"),
@@ -215,9 +215,9 @@ def test_options_that_do_not_fit_are_named(tmp_path):
 
 def test_choices_are_told(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n1;2\n")
-    told = []
-    whole(tmp_path / "t.csv", notice=lambda file, choice: told.append((Path(file).name, choice)))
-    assert told == [("t.csv", "separated by semicolons")]
+    notices = []
+    whole(tmp_path / "t.csv", notice=lambda file, choice: notices.append((Path(file).name, choice)))
+    assert notices == [("t.csv", "separated by semicolons")]
 
 
 # what goes wrong
