@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from textsignal.errors import InputError
 from textsignal.families import Binomial, as_family, deviance, linear_predictor, null_deviance
-from textsignal.families.scale import WIDEST_LEARNT_SCALE, WIDEST_SCALE
+from textsignal.families.binomial import WIDEST_LEARNT_SCALE, WIDEST_SCALE
 
 laws = settings(max_examples=60)
 scales = st.builds(Binomial, n=st.integers(1, 20), lowest=st.integers(-5, 5))

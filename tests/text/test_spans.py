@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal import TextVectorizer
-from textsignal.text.spans import located_words
-from textsignal.text.tokenise import words
+from textsignal.text.tokenise import located_words, words
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates too
 #: Characters whose normal form is shorter, longer, or depends on the neighbours.

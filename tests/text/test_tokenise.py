@@ -7,9 +7,9 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from stop_words import AVAILABLE_LANGUAGES
 
 from textsignal.errors import InputError
-from textsignal.text.negations import NEGATIONS
 from textsignal.text.tokenise import normalise, stop_words, words
 from textsignal.text.vectorise import TextVectorizer
+from textsignal.text.word_lists import NEGATIONS
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates too
 

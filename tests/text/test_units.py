@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textsignal.text.markup import without_markup
 from textsignal.text.tokenise import words
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 
 
 def negated(text, language="english"):

@@ -6,27 +6,24 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import AdjacentCategories
 from textsignal.families.base import (
     Family,
     NoLevelsError,
+    best_constant,
     check_trainable,
+    constant_predictor,
+    deviance,
     distribution_of_numbers,
     level_probabilities,
     linear_predictor,
     log_scores,
+    null_deviance,
 )
-from textsignal.families.bernoulli import Bernoulli
-from textsignal.families.beta_binomial import BetaBinomial
-from textsignal.families.binomial import Binomial
-from textsignal.families.categorical import Categorical
-from textsignal.families.deviances import best_constant, constant_predictor, deviance, null_deviance
+from textsignal.families.binomial import BetaBinomial, Binomial, Proportion
+from textsignal.families.classes import Bernoulli, Categorical
+from textsignal.families.counts import NegativeBinomial, Poisson
 from textsignal.families.gaussian import Gaussian
-from textsignal.families.negative_binomial import NegativeBinomial
-from textsignal.families.ordinal import Ordinal
-from textsignal.families.poisson import Poisson
-from textsignal.families.proportion import Proportion
-from textsignal.families.stereotype import Stereotype
+from textsignal.families.ordinal import AdjacentCategories, Ordinal, Stereotype
 
 __all__ = [
     "FAMILIES",

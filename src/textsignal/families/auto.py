@@ -10,19 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import MOST_LEVELS, AdjacentCategories
-from textsignal.families.base import Family, constant_response, observed_numbers
-from textsignal.families.bernoulli import Bernoulli
-from textsignal.families.beta_binomial import BetaBinomial
-from textsignal.families.binomial import Binomial
-from textsignal.families.categorical import Categorical
+from textsignal.families.base import Family
+from textsignal.families.binomial import WIDEST_SCALE, BetaBinomial, Binomial
+from textsignal.families.classes import Bernoulli, Categorical
+from textsignal.families.counts import NegativeBinomial, Poisson
 from textsignal.families.gaussian import Gaussian
-from textsignal.families.labels import Labels, first_text, is_all_text, is_all_truth
-from textsignal.families.negative_binomial import NegativeBinomial
-from textsignal.families.ordinal import Ordinal
-from textsignal.families.poisson import Poisson
-from textsignal.families.scale import WIDEST_SCALE
-from textsignal.families.stereotype import Stereotype
+from textsignal.families.ordinal import MOST_LEVELS, AdjacentCategories, Ordinal, Stereotype
+from textsignal.families.responses import (
+    Labels,
+    constant_response,
+    first_text,
+    is_all_text,
+    is_all_truth,
+    observed_numbers,
+)
 
 #: The name by which users leave the choice to us.
 AUTO = "auto"

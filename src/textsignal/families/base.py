@@ -1,28 +1,148 @@
-"""What response families share: pure functions of the encoded response y and the linear predictor eta.
+"""Response families: pure functions of the encoded response y and the linear predictor eta.
 
-A family knows nothing of text, topics or weights. It says which responses are allowed (`encode`), how badly a
-linear predictor explains them (`loss`, with its two derivatives), what a linear predictor means on the user's
-scale (`mean`, `level`, `distribution`), and what its own parameters are (thresholds, dispersion), given linear
-predictors (`refit`).
+A family knows nothing of text, topics or weights. It defines which responses are allowed (`encode`), how badly a
+linear predictor explains them (`loss`, with its two derivatives), what a linear predictor means on the user's scale
+(`mean`, `level`, `distribution`), and its own parameters such as thresholds or dispersion, given linear predictors
+(`refit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
-from textsignal.families.own import OwnDerivatives, OwnPrior
+
+#: How often a level that nobody gave counts as given: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of own parameters, and halvings of each.
+MOST_NEWTON_STEPS, MOST_HALVINGS = 100, 40
+#: How little the last of them moves any; and by how much a sum that has not changed may differ.
+SETTLED, ROUNDING = 1e-11, 1e-14
+#: How far from a start a minimum is looked for first: later turns of a fit move less.
+FIRST_REACH = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDerivatives:
+    """What documents say of own parameters.
+
+    counts : (levels,) weight of the documents of each level.
+    slope, bend : (own,) and (own, own) derivatives of the weighted loss in own parameters.
+    cross : (own, documents) second derivatives of each document's loss in own parameters and eta, without weights.
+    """
+
+    counts: Vector
+    slope: Vector
+    bend: Vector
+    cross: Vector
+
+    @classmethod
+    def none(cls, n_documents: int) -> OwnDerivatives:
+        """Of a family that has none."""
+        return cls(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, n_documents)))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPrior:
+    """What is added to the loss for own parameters' sake, with its derivatives in them."""
+
+    loss: float
+    slope: Vector
+    bend: Vector
+
+
+class Moving(Protocol):
+    """A family with such parameters."""
+
+    @property
+    def directions(self) -> Vector:
+        """(own, directions) in which they may move."""
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Negative log-likelihood of each document."""
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """What documents say of own parameters."""
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """What is added; counts as in `OwnDerivatives`, mean : the average linear predictor."""
+
+    def moved(self, step: Vector) -> Self | None:
+        """The family after a step (own,); None where it cannot be made."""
+
+
+def prior_of_unseen(family: Moving, counts: Vector, mean: float) -> OwnPrior:
+    """A level that nobody gave counts as given a little, at the average linear predictor."""
+    levels = np.flatnonzero(counts == 0).astype(float)
+    if not levels.size:
+        n_own = len(family.directions)
+        return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
+    eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
+    found = family.own_derivatives(levels, eta, weight)
+    return OwnPrior(UNSEEN * float(np.sum(family.loss(levels, eta))), found.slope, found.bend)
+
+
+def refit_moving(first: Any, y: Vector, eta: Vector, weight: Vector) -> Any:
+    """The family with own parameters of the smallest loss, by Newton steps that are halved while it rises."""
+    basis, mean = first.directions, float(np.average(eta, weights=weight))
+    family, found = first, first.own_derivatives(y, eta, weight)
+
+    def value(family: Any) -> float:
+        return float(np.sum(weight * family.loss(y, eta))) + float(family.own_prior(found.counts, mean).loss)
+
+    before = value(family)
+    for _ in range(MOST_NEWTON_STEPS):
+        prior = family.own_prior(found.counts, mean)
+        bend, slope = basis.T @ (found.bend + prior.bend) @ basis, basis.T @ (found.slope + prior.slope)
+        step = -basis @ np.linalg.solve(bend, slope)
+        for halving in range(MOST_HALVINGS):
+            other = family.moved(step / 2**halving)
+            after = np.inf if other is None else value(other)
+            if after <= before + ROUNDING * abs(before):
+                break
+        else:
+            break
+        family, before = other, after
+        if np.abs(step).max() <= SETTLED:
+            break
+        found = family.own_derivatives(y, eta, weight)
+    return family
+
+
+def with_own(family: Any, **own: Any) -> Any:
+    """The same family with other own parameters, which were computed and are not checked: steps make thousands."""
+    found = object.__new__(type(family))
+    for name, value in (family.settings() | own).items():
+        object.__setattr__(found, name, value)
+    return found
+
+
+def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a function of one number is smallest between two ends, by its slope; looked for from `start` on.
+
+    Further and further off until the slope changes its sign; an end where it never does.
+    """
+    here, sign = start, np.sign(slope(start))
+    reach = FIRST_REACH
+    while sign:
+        there = float(np.clip(here - sign * reach, low, high))
+        if there == here:
+            return here
+        if np.sign(slope(there)) != sign:
+            return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
+        here, reach = there, 4 * reach
+    return here
+
 
 #: How near an expected response of another model may come to an end of the scale, as a share of it.
 MARGIN = 0.01
-#: The largest response, whose square, and sums of squares, are far from what a float holds.
-LARGEST_RESPONSE = 1e30
 
 
 class NoLevelsError(InputError, AttributeError):
@@ -330,65 +450,150 @@ def unknown_rule(rule: object) -> InputError:
     return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
 
 
-def as_numbers(y: ArrayLike) -> Vector:
-    """Responses as floats; infinities and non-numbers raise, naming the row."""
-    try:
-        values = np.asarray(y, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
-    if values.ndim != 1:
-        raise InputError(f"the response must be one number per document; its shape is {values.shape}")
-    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
-    reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
-    raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
-    return values
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """Probabilities of listed levels.
+
+    values : (levels,) numbers in increasing order, or labels; probabilities : (..., levels).
+
+    Every method takes arguments that broadcast with the shape of the probabilities, their last axis aside.
+
+    Examples
+    --------
+    >>> stars = Discrete(np.array([1.0, 1.5, 2.0]), np.array([0.2, 0.5, 0.3]))
+    >>> stars.pmf([1.5, 7]), stars.cdf([1.7]), stars.ppf([0.5])
+    (array([0.5, 0. ]), array([0.7]), array([1.5]))
+    """
+
+    values: NDArray[Any]
+    probabilities: Vector
+
+    def pmf(self, x: ArrayLike) -> Vector:
+        """Probability of x."""
+        x = np.asarray(x)
+        places = self._places(x)
+        known = (places > 0) & (self.values[places - 1] == x)
+        return self._taken(_with_zero(self.probabilities), np.where(known, places, 0))
+
+    def cdf(self, x: ArrayLike) -> Vector:
+        """Probability of x or less; of labels, of those up to x in their order."""
+        return self._taken(self._cumulative, self._places(np.asarray(x)))
+
+    def ppf(self, q: ArrayLike) -> NDArray[Any]:
+        """The lowest level that so much probability is up to."""
+        q = np.asarray(q, dtype=float)
+        return self.values[np.sum(self._cumulative[..., 1:-1] < q[..., None], axis=-1)]
+
+    def interval(self, confidence: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Ends of the central interval."""
+        return self.ppf((1 - confidence) / 2), self.ppf((1 + confidence) / 2)
+
+    def mean(self) -> Any:
+        """Expected level, of numbers."""
+        return self.probabilities @ self.values
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> NDArray[Any]:
+        """Levels drawn at random."""
+        drawn = np.random.default_rng(random_state).random(self.probabilities.shape[:-1] if size is None else size)
+        return self.values[np.sum(self._cumulative[..., 1:-1] <= drawn[..., None], axis=-1)]
+
+    def _places(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """How many levels there are up to x; of labels, 0 for one that is not known."""
+        if self.values.dtype.kind in "iuf":
+            return np.searchsorted(self.values, x, side="right")
+        places = np.zeros(x.shape, dtype=np.int64)
+        for place, value in enumerate(self.values):
+            places[x == value] = place + 1
+        return places
+
+    @property
+    def _cumulative(self) -> Vector:
+        """(..., levels + 1) probability of less than each level, then 1."""
+        below = _with_zero(np.cumsum(self.probabilities, axis=-1))
+        below[..., -1] = 1.0
+        return below
+
+    def _taken(self, table: Vector, places: NDArray[np.int64]) -> Vector:
+        """Entries of table (..., places) at one place for each."""
+        shape = np.broadcast_shapes(table.shape[:-1], places.shape)
+        rows = np.broadcast_to(np.arange(int(np.prod(table.shape[:-1]))).reshape(table.shape[:-1]), shape)
+        return table.reshape(-1, table.shape[-1])[rows, np.broadcast_to(places, shape)]
 
 
-def _first_label(y: ArrayLike, error: Exception) -> str:
-    """The first response that is no number, and the family that would take it."""
-    for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            fits = 'family="categorical" takes labels, family="bernoulli" two of them'
-            return f"{value!r} is not (row {row + 1}; rows count from 1); {fits}"
-    return str(error)
+def _with_zero(values: Vector) -> Vector:
+    """The same with a 0 before the last axis begins."""
+    return np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
 
 
-def check_whole(values: Vector, reason: str) -> None:
-    """Raise where a value is not a whole number; NaN passes."""
-    raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
+def nearest(values: NDArray[Any], means: Vector) -> NDArray[np.int64]:
+    """Place of the level nearest to each mean, the upper one of two that are as near; values : (levels,) increasing."""
+    return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")
 
 
-def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: str = "") -> None:
-    """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
-    rows = np.flatnonzero(bad)
-    if rows.size:
-        listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
-        more = f" and {rows.size - 5} more" if rows.size > 5 else ""
-        advice = f"; {fits}" if fits else ""
-        raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
+#: How far off the best constant may be, in units of the family; and steps towards it, at most.
+INEXACT, MOST_CONSTANT_STEPS = 1e-2, 50
 
 
-def shown(value: Any) -> str:
-    """A response as an error names it."""
-    return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
+def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
+    """Twice the loss above the smallest possible one, summed over the documents that have a response.
+
+    y : (documents,) encoded responses, NaN where there is none; eta : (documents,) linear predictors; weight : how
+    often each document counts.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> y = np.array([4.0, 0.0, np.nan])
+    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
+    5.012
+    """
+    observed = ~np.isnan(y)
+    y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
+    return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
-def observed_numbers(y: ArrayLike) -> Vector:
-    """Those responses that are not missing, as numbers; raises where there is none, or no two differ."""
-    values = as_numbers(y)
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
-    if values.min() == values.max():
-        raise constant_response(values[0])
-    return values
+def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
+    """The constant that with the offset is the linear predictor of the smallest loss; no response is missing.
+
+    (P,) constants of P linear predictors.
+    """
+    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # documents of the same response are alike
+        y, places = np.unique(y, return_inverse=True)
+        weight, offset = np.bincount(places, weights=weight).astype(float), float(np.ravel(offset)[0])
+
+    def loss(constant: Any) -> float:
+        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
+
+    def slope(constants: Vector) -> Vector:
+        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
+
+    if family.n_predictors == 1:
+        return _settled(float(minimize_scalar(loss).x), family, y, weight, offset)
+    found = minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope)
+    return found.x
 
 
-def constant_response(value: Any) -> InputError:
-    """What to say where all responses are the same."""
-    return InputError(
-        f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
-        "class; check the response column"
-    )
+def _settled(constant: float, family: Family, y: Vector, weight: Vector, offset: Vector | float) -> float:
+    """The constant after Newton steps, where it is far off: a search is as exact as the constant is large."""
+    for _ in range(MOST_CONSTANT_STEPS):
+        eta = constant_predictor(constant, y, offset)
+        curvature = max(float(weight @ family.curvature(y, eta)), np.finfo(float).tiny)
+        step = float(weight @ family.gradient(y, eta)) / curvature
+        other = constant_predictor(constant - step, y, offset)
+        if abs(step) <= INEXACT * family.unit or weight @ family.loss(y, other) > weight @ family.loss(y, eta):
+            break
+        constant -= step
+    return constant
+
+
+def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
+    """(documents,) the same linear predictor for all but for the offset; (documents, P) of P constants."""
+    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
+
+
+def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
+    """The deviance of the best constant, beside the offset, as linear predictor."""
+    observed = ~np.isnan(y)
+    offset = np.broadcast_to(offset, y.shape)
+    constant = best_constant(family, y[observed], weight[observed], offset[observed])
+    return deviance(family, y, constant_predictor(constant, y, offset), weight)

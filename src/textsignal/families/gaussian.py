@@ -11,8 +11,8 @@ from scipy import stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import LARGEST_RESPONSE, Common, as_numbers, observed_numbers
-from textsignal.families.own import with_own
+from textsignal.families.base import Common, with_own
+from textsignal.families.responses import LARGEST_RESPONSE, as_numbers, observed_numbers
 from textsignal.stored_values import SMALLEST, Number, rule
 
 #: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.

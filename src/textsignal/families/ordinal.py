@@ -1,9 +1,9 @@
-"""Ordinal: a few ordered levels, by cumulative logits."""
+"""Ordered levels with a parameter for each: Ordinal, AdjacentCategories and Stereotype."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,13 +12,32 @@ from scipy import linalg, special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN, Common, as_numbers, halved, observed_numbers, raise_at, unknown_rule
-from textsignal.families.binomial import Binomial
-from textsignal.families.distributions import Discrete, nearest
-from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
-from textsignal.families.logistic import above_zero, bell, expit, softplus
-from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
-from textsignal.families.scale import split_levels
+from textsignal.families.base import (
+    MARGIN,
+    UNSEEN,
+    Common,
+    Discrete,
+    OwnDerivatives,
+    OwnPrior,
+    halved,
+    nearest,
+    prior_of_unseen,
+    refit_moving,
+    unknown_rule,
+    with_own,
+)
+from textsignal.families.binomial import Binomial, Scale, above_zero, bell, expit, softplus, split_levels
+from textsignal.families.responses import (
+    are_text,
+    as_array,
+    as_labels,
+    as_numbers,
+    encode_labels,
+    first_text,
+    numbers_of,
+    observed_numbers,
+    raise_at,
+)
 from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: The most levels that have thresholds of their own.
@@ -286,3 +305,305 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
         raise InputError(f"Ordinal: {name}={numbers!r} must be numbers in increasing order")
     whole = name == "values" and np.array_equal(values, np.round(values))
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
+
+
+#: Linear predictors between which the one of a mean is looked for.
+FURTHEST_OF_MEANS = 60.0
+#: The smallest spread of levels in the middle of the scale: where one level has all the chance there is none.
+LEAST_SPREAD = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class AdjacentCategories(Scale):
+    """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
+
+    Every offset a_l 0 is the binomial. Others let responses pile up at the ends, or miss a level, whatever the text.
+    The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model. As in the binomial
+    the sum of responses is all that eta learns from, so that means are as good as the binomial's. Offsets have the sum
+    0, and so have l a_l: eta keeps its constant.
+
+    Parameters
+    ----------
+    n, lowest, step : the scale, as of `Binomial`.
+    offsets : a_l of every level, lowest first; None to learn them.
+
+    Examples
+    --------
+    >>> stars = AdjacentCategories(n=4, lowest=1, offsets=(1.0, -0.5, -1.0, -0.5, 1.0))
+    >>> stars.distribution(np.array(0.0)).probabilities.round(2)
+    array([0.22, 0.19, 0.18, 0.19, 0.22])
+    >>> stars.mean(np.array([0.0, 2.0])).round(2)
+    array([3.  , 4.86])
+    """
+
+    name: ClassVar[str] = "adjacent-categories"
+
+    offsets: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n is not None and self.n >= MOST_LEVELS:
+            raise InputError(
+                f"AdjacentCategories: there are {self.n + 1:,} levels; there must be 2 to {MOST_LEVELS}; "
+                'family="beta-binomial" takes more, family="gaussian" any numbers'
+            )
+        if self.offsets is None:
+            return
+        offsets = np.asarray(self.offsets, dtype=float)
+        if self.n is None or offsets.shape != (self.n + 1,) or not np.all(np.isfinite(offsets)):
+            raise InputError(f"AdjacentCategories: offsets={self.offsets!r} must be a number for each level")
+        object.__setattr__(self, "offsets", tuple(offsets.tolist()))
+
+    @property
+    def of_words(self) -> Binomial:
+        """The binomial on the same scale, which learns from the same sums."""
+        return Binomial(self.n, self.lowest, self.step)
+
+    @property
+    def unit(self) -> float:
+        """What moves the mean as 1 moves a binomial's, from the middle of the scale."""
+        chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
+        counts, places = np.arange(self._steps + 1.0), self._places
+        together = float(chances @ (counts * places) - (chances @ counts) * (chances @ places))
+        return self._steps / 4 / max(together, LEAST_SPREAD)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale, and offsets that give every level the frequency it has."""
+        scaled = super().learn(y)
+        if self.offsets is not None:
+            return scaled
+        encoded = scaled.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
+        logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
+        return replace(scaled, offsets=tuple(centred(logs).tolist()))
+
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Loss, gradient and curvature from the same probabilities."""
+        levels, places = np.asarray(y).astype(np.int64), self._places
+        chances, log_sum = self._chances(eta)
+        loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
+        mean = _over_levels(places, chances)
+        away = places.reshape(-1, *[1] * mean.ndim) - mean
+        variance = np.sum(chances * away**2, axis=0)
+        return loss, mean - places[levels], above_zero(variance) + np.zeros(np.shape(y))
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
+        return self.derivatives(y, eta)[0]
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss without a slope; at the ends of the scale, where nothing else is left."""
+        inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
+        inside[[0, -1]] = 0.0
+        return inside[np.asarray(y).astype(np.int64)]
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient sum_l l P(l) - y."""
+        return self.derivatives(y, eta)[1]
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature: the variance of l, kept above 0."""
+        return self.derivatives(y, eta)[2]
+
+    def mean(self, eta: Vector) -> Vector:
+        """The expected level."""
+        return self._low + self.step * _over_levels(np.arange(self._steps + 1.0), self._chances(eta)[0])
+
+    def link(self, mean: Vector) -> Vector:
+        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
+        return self._where(np.arange(self._steps + 1.0), means)
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
+        if rule == "round":
+            return self.levels[nearest(self.levels, self.mean(eta))]
+        if rule == "mode":
+            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
+        raise unknown_rule(rule)
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of all levels."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Own parameters of the smallest loss."""
+        return self if self._steps == 1 else refit_moving(self, y, eta, weight)
+
+    @property
+    def directions(self) -> Vector:
+        """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
+        return flat_directions(self._steps + 1)
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """In the offsets."""
+        chances, _ = self._chances(eta)
+        counts = self._counts(y, weight)
+        weighted = weight * chances
+        totals = weighted.sum(axis=1)
+        bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+        cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
+        return OwnDerivatives(counts, totals - counts, bend, cross)
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """For levels that nobody gave."""
+        return prior_of_unseen(self, counts, mean)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Other offsets."""
+        return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
+
+    def _counts(self, y: Vector, weight: Vector) -> Vector:
+        """(levels,) weight of the documents of each."""
+        return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
+
+    def _where(self, values: Vector, means: Vector) -> Vector:
+        """The eta at which the expected value (levels,) is this, by halving; values grow with the level."""
+        low, high = np.full(np.shape(means), -FURTHEST_OF_MEANS), np.full(np.shape(means), FURTHEST_OF_MEANS)
+        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
+        return (low + high) / 2
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        return np.moveaxis(self._chances(eta)[0], 0, -1)
+
+    def _chances(self, eta: Vector) -> tuple[Vector, Vector]:
+        """(levels, ...) probabilities, and the logarithm of the sum they were divided by."""
+        eta = np.asarray(eta, dtype=float)
+        scores = np.multiply.outer(self._places, eta)
+        scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
+        highest = scores.max(axis=0)
+        np.exp(np.subtract(scores, highest, out=scores), out=scores)
+        total = reduce(np.add, scores)
+        scores /= total
+        return scores, np.log(total) + highest
+
+    @property
+    def _places(self) -> Vector:
+        """(levels,) what eta is multiplied by."""
+        return np.arange(self._steps + 1.0)
+
+    @property
+    def _offsets(self) -> tuple[float, ...]:
+        if self.offsets is None:
+            raise InputError("the offsets of this AdjacentCategories are not known yet; give them, or call learn(y)")
+        return self.offsets
+
+
+def _over_levels(values: Vector, chances: Vector) -> Vector:
+    """Sum over levels of values (levels,) times chances (levels, ...).
+
+    Level by level: the bits of a document do not depend on how many there are.
+    """
+    return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
+
+
+@cache
+def flat_directions(n_levels: int) -> Vector:
+    """(levels, levels - 2) directions without a constant and a slope."""
+    return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
+
+
+def centred(offsets: Vector) -> Vector:
+    """The same less the straight line through them."""
+    line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
+    return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
+
+
+#: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
+PRIOR = 1.0
+
+
+@dataclass(frozen=True, repr=False)
+class Stereotype(AdjacentCategories):
+    """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + u_l eta) / sum of all, with u_0 = 0 and u_n = n.
+
+    Places u_l grow with l. Where u_l = l it is `AdjacentCategories`; else text tells some neighbours apart better than
+    others, such as 1 from 2 stars less than 3 from 4. Anderson's (1984) stereotype model of ordered levels, or a
+    multinomial logistic regression on eta.
+
+    Parameters
+    ----------
+    n, lowest, step, offsets : as of `AdjacentCategories`.
+    places : u_l of every level, lowest first; None for equal distances until they are learnt.
+
+    Examples
+    --------
+    >>> stars = Stereotype(n=2, lowest=1, offsets=(0.0, 0.0, 0.0), places=(0.0, 0.5, 2.0))
+    >>> stars.distribution(np.array([0.0, 2.0])).probabilities.round(2)
+    array([[0.25, 0.5 , 0.25],
+           [0.02, 0.09, 0.89]])
+    """
+
+    name: ClassVar[str] = "stereotype"
+
+    places: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.places is None:
+            return
+        places = np.asarray(self.places, dtype=float)
+        right = self.n is not None and places.shape == (self.n + 1,) and np.all(np.isfinite(places))
+        if not right or places[0] != 0 or places[-1] != self.n or np.any(np.diff(places) <= 0):
+            raise InputError(f"Stereotype: places={self.places!r} must be growing numbers from 0 to n, for each level")
+        object.__setattr__(self, "places", tuple(places.tolist()))
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale and offsets; without text nothing tells distances."""
+        scaled = super().learn(y)
+        return replace(scaled, places=tuple(scaled._places.tolist()))
+
+    @property
+    def directions(self) -> Vector:
+        """(offsets and places, directions) in which they may move: both ends of places stay where they are."""
+        return _directions(self._steps + 1)
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """In offsets, and then places: their probability times eta."""
+        levels, (chances, _) = y.astype(np.int64), self._chances(eta)
+        counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
+        parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
+        totals = [part.sum(axis=1) for part in parts]
+        blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
+        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
+        of_offsets = chances * (self._places[:, None] - np.einsum("l,li->i", self._places, chances))
+        of_places = chances + eta * of_offsets
+        of_places[levels, np.arange(levels.size)] -= 1
+        slope = np.concatenate([totals[0] - counts, totals[1] - sums])
+        return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """For levels that nobody gave, and for distances that are alike."""
+        unseen, places = super().own_prior(counts, mean), self._places
+        gaps, differences = np.diff(places), _differences(places.size)
+        slope, bend = unseen.slope.copy(), unseen.bend.copy()
+        slope[places.size :] -= PRIOR * (1 / gaps) @ differences
+        bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
+        return OwnPrior(unseen.loss - PRIOR * float(np.sum(np.log(gaps))), slope, bend)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Other offsets and places; None where places do not grow."""
+        offsets, places = np.split(step, 2)
+        places = self._places + places
+        if np.any(np.diff(places) <= 0):
+            return None
+        offsets = np.array(self._offsets) + offsets
+        return with_own(self, offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
+
+    @property
+    def _places(self) -> Vector:
+        """(levels,) what eta is multiplied by."""
+        return super()._places if self.places is None else np.array(self.places)
+
+
+@cache
+def _directions(n_levels: int) -> Vector:
+    """(2 levels, directions) of offsets and places."""
+    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
+
+
+@cache
+def _differences(n_levels: int) -> Vector:
+    """(levels - 1, levels) matrix that takes differences of neighbours."""
+    return np.diff(np.eye(n_levels), axis=0)

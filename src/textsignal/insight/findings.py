@@ -12,8 +12,8 @@ import pandas as pd
 from textsignal.insight.naming import Naming
 from textsignal.insight.ranges import MEASURES, is_clear, range_of
 from textsignal.insight.table import with_lists_as_text
-from textsignal.text.content import JUDGING
 from textsignal.text.features import NOT
+from textsignal.text.word_lists import JUDGING
 
 #: Findings at most, and words that one names.
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4

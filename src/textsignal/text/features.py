@@ -16,7 +16,8 @@ from textsignal.compute.counting import find_features, key_table, sentence_sums
 from textsignal.compute.engines import Engine
 from textsignal.stored_values import rule
 from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
+from textsignal.text.word_lists import _GENERAL, OPINION, negates
 
 #: How a negated word is written, among features and for people.
 NOT = "not "
@@ -179,7 +180,7 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
     --------
     >>> from textsignal.compute.engines.local import LocalEngine
     >>> from textsignal.text.counts import count_texts
-    >>> from textsignal.text.units import read_sentences
+    >>> from textsignal.text.tokens import read_sentences
     >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])
     >>> learn_features(texts.words, count_texts(texts, LocalEngine()), 2, phrases=True).names
     ['desk', 'front', 'not', 'not clean', 'front desk', 'not clean']
@@ -204,3 +205,43 @@ def _least(in_documents: NDArray[np.int64], least: int) -> int:
     if np.count_nonzero(in_documents >= least) <= MOST_FEATURES:
         return least
     return int(np.partition(in_documents, -MOST_FEATURES - 1)[-MOST_FEATURES - 1]) + 1
+
+
+def content_terms(
+    words: Sequence[str],
+    counts: TextCounts,
+    language: str | None,
+    stop_words: frozenset[str],
+    limit: int,
+    least_documents: int,
+) -> list[str]:
+    """The most frequent words that are content, in the order of the alphabet.
+
+    Left out are stop words, negations, small words of opinion, general words, numbers, contractions, and what is in
+    fewer documents than `least_documents`.
+
+    words : the distinct words of the texts, which were counted.
+
+    Examples
+    --------
+    >>> from textsignal.compute.engines.local import LocalEngine
+    >>> from textsignal.text.counts import count_texts
+    >>> from textsignal.text.tokens import read_sentences
+    >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])
+    >>> content_terms(texts.words, count_texts(texts, LocalEngine()), "english", frozenset(["the", "was"]), 100, 1)
+    ['clean', 'room', 'rooms']
+    """
+    name = language or ""
+    left_out = stop_words | OPINION.get(name, frozenset()) | frozenset(_GENERAL.get(name, "").split())
+    often, n_documents = counts.occurrences.tolist(), counts.documents.tolist()
+    candidates = [
+        (-often[j], word)
+        for j, word in enumerate(words)
+        if n_documents[j] >= least_documents and word not in left_out and _is_content(word, name)
+    ]
+    return sorted(word for _, word in sorted(candidates)[:limit])
+
+
+def _is_content(word: str, language: str) -> bool:
+    has_letter = any(letter.isalpha() for letter in word)
+    return has_letter and "'" not in word and len(word) > 1 and not negates(word, language)

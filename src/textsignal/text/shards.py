@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 
 #: A file that is being written has this behind its name.
 UNFINISHED = ".unfinished"
@@ -151,7 +151,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
 
     Examples
     --------
-    >>> from textsignal.text.units import read_sentences
+    >>> from textsignal.text.tokens import read_sentences
     >>> path = getfixture("tmp_path") / "0.shard"
     >>> path = write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
     >>> texts, others = read_shard(path)

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.data.texts import checked_texts
 from textsignal.errors import InputError
+from textsignal.text.counts import count_terms
 from textsignal.text.markup import without_markup
-from textsignal.text.spans import LocatedText, located_terms, located_words
+from textsignal.text.tokenise import LocatedText, located_terms, located_words, words
 from textsignal.text.tokenise import stop_words as stop_words_of
-from textsignal.text.tokenise import words
-from textsignal.text.tokens import TokenisedTexts, Tokenizer, count_terms, tokenised
+from textsignal.text.tokens import TokenisedTexts, Tokenizer, tokenised
 
 #: Words in a term at most. A longer one never occurs twice, and a model that asks for it is damaged.
 LONGEST_TERM = 100

@@ -20,7 +20,7 @@ from textsignal.insight.drivers import driver_table
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
 from textsignal.reading.spoken import Spoken
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import fit_theme_effects, spoken_of
 from textsignal.training.halves import Rows, SeedWords, ThemeText, sentences_of
 from textsignal.training.theme_reading import FittedThemes, by_document, text_shares

@@ -24,7 +24,7 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
-from textsignal.text.encoded import text_keys
+from textsignal.text.reading import text_keys
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.training.agreement import LEAST_EACH
 from textsignal.training.draws import content_keys

@@ -30,8 +30,7 @@ from textsignal.families import Family, log_scores
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
 from textsignal.reading.words import plain_profiles
-from textsignal.text.tokens import TokenisedTexts
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.training import agreement
 from textsignal.training.agreement import ThemeHalves
 from textsignal.training.draws import unit_halves

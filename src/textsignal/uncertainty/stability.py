@@ -21,7 +21,7 @@ from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
-from textsignal.text.encoded import text_keys
+from textsignal.text.reading import text_keys
 from textsignal.training.halves import SeedWords, ThemeText, halves, match_topics
 from textsignal.training.theme_reading import ThemeReading
 from textsignal.uncertainty.refits import MatrixRefits, ThemeRefits

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from textsignal.report.values.data import Floats
 from textsignal.report.values.packing import packed, packed_lines
 from textsignal.report.values.patterns import SPACE, javascript
-from textsignal.text import sentences, units
+from textsignal.text import sentences
+from textsignal.text import tokens as units
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
-from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.tokenise import stop_words
+from textsignal.text.word_lists import NEGATIONS, negates
 from textsignal.training.theme_reading import FittedThemes
 
 

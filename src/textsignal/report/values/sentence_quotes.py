@@ -14,8 +14,8 @@ from textsignal.report.values.data import Excerpt, Floats, Quote, QuoteGroup, Se
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.evidence import TEXT_CAP, excerpt_of, response_of, segments
 from textsignal.report.values.wording import visible
-from textsignal.text.spans import located_words
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokenise import located_words
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 
 #: Sentences shown of each kind.

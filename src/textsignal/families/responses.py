@@ -1,4 +1,4 @@
-"""Responses that are labels: strings, truth values or numbers that stand for classes."""
+"""Responses as they are given: numbers or labels, checked and named in errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,74 @@ from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import as_numbers, constant_response, raise_at
+
+#: The largest response, whose square, and sums of squares, are far from what a float holds.
+LARGEST_RESPONSE = 1e30
+
+
+def as_numbers(y: ArrayLike) -> Vector:
+    """Responses as floats; infinities and non-numbers raise, naming the row."""
+    try:
+        values = np.asarray(y, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
+    if values.ndim != 1:
+        raise InputError(f"the response must be one number per document; its shape is {values.shape}")
+    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
+    reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
+    raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
+    return values
+
+
+def _first_label(y: ArrayLike, error: Exception) -> str:
+    """The first response that is no number, and the family that would take it."""
+    for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            fits = 'family="categorical" takes labels, family="bernoulli" two of them'
+            return f"{value!r} is not (row {row + 1}; rows count from 1); {fits}"
+    return str(error)
+
+
+def check_whole(values: Vector, reason: str) -> None:
+    """Raise where a value is not a whole number; NaN passes."""
+    raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
+
+
+def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: str = "") -> None:
+    """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
+        more = f" and {rows.size - 5} more" if rows.size > 5 else ""
+        advice = f"; {fits}" if fits else ""
+        raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
+
+
+def shown(value: Any) -> str:
+    """A response as an error names it."""
+    return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
+
+
+def observed_numbers(y: ArrayLike) -> Vector:
+    """Those responses that are not missing, as numbers; raises where there is none, or no two differ."""
+    values = as_numbers(y)
+    values = values[~np.isnan(values)]
+    if values.size == 0:
+        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    if values.min() == values.max():
+        raise constant_response(values[0])
+    return values
+
+
+def constant_response(value: Any) -> InputError:
+    """What to say where all responses are the same."""
+    return InputError(
+        f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
+        "class; check the response column"
+    )
+
 
 Labels = tuple[Any, ...]
 
