@@ -18,7 +18,7 @@ probabilities = st.floats(1e-6, 1 - 1e-6)
 
 
 def all_pairs(family: Binomial, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every encoded response beside every eta."""
+    """Every encoded response with every eta."""
     y = np.arange(family.n + 1.0)
     return np.repeat(y, eta.size), np.tile(eta, y.size)
 

@@ -1,7 +1,6 @@
-"""Response families, one file each."""
+"""Response families, by the names under which users choose them."""
 
 from dataclasses import fields, replace
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -68,7 +67,7 @@ FAMILIES: dict[str, type[Family]] = {
 
 
 def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
-    """Give the family of that name, or the family itself, on the scale that `levels` give.
+    """Return the family of that name, or the family itself, on the scale defined by `levels`.
 
     Examples
     --------
@@ -86,16 +85,8 @@ def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
     if levels is None:
         return family
     scale = family.from_levels(levels)
-    given = _given(family)
+    defaults = {field.name: field.default for field in fields(family)}  # type: ignore[arg-type]
+    given = {name: value for name, value in family.settings().items() if value != defaults[name]}
     if any(scale.settings()[name] not in (None, value) for name, value in given.items()):
         raise InputError(f"levels={levels!r} and family={family!r} contradict each other; give one of them")
     return replace(scale, **given)  # type: ignore[type-var]
-
-
-def _given(family: Any) -> dict[str, Any]:
-    """What is not left at its default."""
-    return {
-        field.name: getattr(family, field.name)
-        for field in fields(family)
-        if getattr(family, field.name) != field.default
-    }

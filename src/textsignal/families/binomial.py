@@ -50,37 +50,37 @@ class Logistic:
         return self._steps * expit(eta) - y
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Curvature n p (1 - p), kept above 0 where p rounds to 0 or 1."""
+        """Curvature n p (1 - p), kept above 0 if p rounds to 0 or 1."""
         return above_zero(self._steps * bell(eta))
 
 
 def softplus(eta: Vector) -> Vector:
-    """log(1 + exp(eta)): the same as logaddexp(0, eta), from functions that NumPy vectorises."""
+    """Return log(1 + exp(eta)) as logaddexp(0, eta) does, by functions that NumPy vectorises."""
     return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
 
 
 def expit(eta: Vector) -> Vector:
-    """1 / (1 + exp(-eta)): the same as SciPy's, from functions that NumPy vectorises."""
+    """Return 1 / (1 + exp(-eta)) as SciPy does, by functions that NumPy vectorises."""
     small = np.exp(-np.abs(eta))
     return np.where(np.asarray(eta) >= 0, 1.0, small) / (1 + small)
 
 
 def bell(eta: Vector) -> Vector:
-    """p (1 - p) with p = 1 / (1 + exp(-eta)): the slope of that."""
+    """Return p (1 - p) with p = 1 / (1 + exp(-eta)): the slope of `expit`."""
     small = np.exp(-np.abs(eta))
     return small / (1 + small) ** 2
 
 
 def above_zero(curvature: Vector) -> Vector:
-    """A curvature that rounding may have taken to 0."""
+    """Return a curvature kept above 0, to which it may have been rounded."""
     return np.maximum(curvature, np.finfo(float).tiny)
 
 
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
-#: The widest scale at all: every level is listed and given a probability.
+#: The widest scale: every level is listed and has a probability.
 WIDEST_SCALE = 1_000_000
-#: A response is on the scale if it is so near to a level, in steps.
+#: A response is on the scale if it is at most this far from a level, in steps.
 NEAR = 1e-6
 #: The smallest step of a stored scale: levels are rounded to ten digits.
 LEAST_STEP = 1e-9
@@ -117,7 +117,7 @@ class Scale(Common):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the scale by all its levels, by the lowest and highest, or by these and the step: `(1, 5, .5)`."""
+        """Define the scale by all its levels, by the lowest and highest, or by these and the step: `(1, 5, .5)`."""
         values, step = split_levels(levels)
         span = (values[-1] - values[0]) / step if values.size else 0.0
         if values.size < 2 or not np.all(np.isfinite(values)) or abs(span - round(span)) > NEAR:
@@ -155,15 +155,11 @@ class Scale(Common):
         if n < 1:
             raise constant_response(values[0])
         if n > WIDEST_LEARNT_SCALE and self.n is None:
-            high = plain(low + n * self.step)
-            raise InputError(
-                f"responses run from {low} to {high}, which looks like a stray code rather than a scale; "
-                f"give the scale, e.g. levels=(1, 5), if {low} to {high} is meant say levels=({low}, {high})"
-            )
+            raise stray_code(low, plain(low + n * self.step))
         return replace(self, n=n, lowest=low)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Count responses in steps, 0..n; NaN stays NaN, anything else off the scale raises, naming the row."""
+        """Return responses in steps, 0..n; NaN stays NaN, anything else off the scale raises, naming the row."""
         values = as_numbers(y)
         steps = (values - self._low) / self.step
         near = np.round(steps) if self.step != 1 else steps
@@ -182,7 +178,7 @@ class Scale(Common):
         return special.logit(np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN))
 
     def _level_at(self, steps: Vector) -> NDArray[Any]:
-        """The level so many steps up, kept on the scale."""
+        """The level `steps` above the lowest, kept on the scale."""
         steps = np.clip(steps, 0, self._steps).astype(np.int64)
         return self._low + steps if self.step == 1 else self.levels[steps]
 
@@ -197,7 +193,7 @@ class Scale(Common):
         return f"{self._low} to {high}" + (f" in steps of {self.step:g}" if self.step != 1 else "")
 
     def _wider(self, values: Vector) -> str:
-        """What would take these responses."""
+        """Advice on a scale or family that takes these responses."""
         low, high = min(values.min(), self._low), max(values.max(), self._low + self._span)
         if np.array_equal(values, np.round(values)) and high - low <= WIDEST_LEARNT_SCALE:
             return f'levels=({plain(low)}, {plain(high)}) would fit, family="gaussian" takes any numbers'
@@ -209,21 +205,23 @@ class Scale(Common):
 
     @property
     def _steps(self) -> int:
-        return self._known(self.n)
+        return int(self._known("n"))
 
     @property
     def _low(self) -> Any:
-        return self._known(self.lowest)
+        return self._known("lowest")
 
-    def _known(self, value: Any) -> Any:
-        if value is None:
-            kind = type(self).__name__
-            raise InputError(f"the scale of this {kind} is not known yet; give n and lowest, or call learn(y)")
-        return value
+
+def stray_code(low: object, high: object) -> InputError:
+    """Return the error for a range of responses that is too wide for a scale."""
+    return InputError(
+        f"responses run from {low} to {high}, which looks like a stray code rather than a scale; "
+        f"give the scale, e.g. levels=(1, 5), if {low} to {high} is meant say levels=({low}, {high})"
+    )
 
 
 def split_levels(levels: ArrayLike) -> tuple[Vector, float]:
-    """Levels in order, each once, and the step between them: `(lowest, highest, step)`, or what lies between all.
+    """Return distinct levels in order, and the step between them, given or found: `(lowest, highest, step)`.
 
     Examples
     --------
@@ -255,7 +253,7 @@ def _log_ways(steps: int) -> Vector:
 
 
 def plain(value: float) -> Any:
-    """A whole number as int."""
+    """Return a whole number as int, others rounded to ten digits."""
     return int(value) if value == round(value) else round(float(value), 10)
 
 
@@ -280,7 +278,7 @@ class Binomial(Scale, Logistic):
     """The paper's rating model: response = lowest + step * Binomial(n, 1 / (1 + exp(-eta))).
 
     For any bounded scale of equal steps: 1 to 5 stars is n=4, lowest=1; 0 to 10 is n=10, lowest=0; half stars are
-    step=0.5. What is not given is learnt from the smallest and largest response seen in training.
+    step=0.5. Settings that are None are learnt from the smallest and largest response in training.
 
     Parameters
     ----------
@@ -315,7 +313,7 @@ class Binomial(Scale, Logistic):
         raise unknown_rule(rule)
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.binom on the user's scale, or the same in other steps."""
+        """Frozen scipy.stats.binom on the user's scale; `Discrete` if the step is not 1."""
         p = special.expit(eta)
         if self.step == 1:
             return stats.binom(self._steps, p, loc=self._low)
@@ -323,11 +321,11 @@ class Binomial(Scale, Logistic):
         return Discrete(self.levels, stats.binom.pmf(counts, self._steps, np.asarray(p)[..., None]))
 
 
-#: The most steps: every one is a term of the loss.
+#: The most steps: each is a term of the loss.
 MOST_STEPS = 1000
-#: Between these ends dispersion is looked for; below the lower one it is 0, a binomial.
+#: Range of dispersion; below the lower end it is 0, a binomial.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e3
-#: Linear predictors between which the best one for a single response is looked for.
+#: Range of the linear predictor that is best for a single response, up and down.
 FURTHEST_LOGIT = 40.0
 
 
@@ -386,9 +384,9 @@ class BetaBinomial(Scale):
         values, places = np.unique(y, return_inverse=True)
         low, high = np.full(values.size, -FURTHEST_LOGIT), np.full(values.size, FURTHEST_LOGIT)
         low, high = halved(lambda eta: self.gradient(values, eta) < 0, low, high)
-        found = self.loss(values, (low + high) / 2)
+        inside = self.loss(values, (low + high) / 2)
         at_ends = np.minimum(self.loss(values, low - FURTHEST_LOGIT), self.loss(values, high + FURTHEST_LOGIT))
-        return np.minimum(found, at_ends)[places].reshape(np.shape(y))
+        return np.minimum(inside, at_ends)[places].reshape(np.shape(y))
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """Gradient (1 - p) sum_{j<n-y} ... - ..., from d log(p + j d) = (1 - p) p / (p + j d)."""
@@ -431,9 +429,9 @@ class BetaBinomial(Scale):
 
         low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
         start = float(np.log(np.clip(self._dispersion, LEAST_DISPERSION, MOST_DISPERSION)))
-        found = flat_between(slope, start, low, high)
-        none = found == low and value(0.0) <= value(LEAST_DISPERSION)
-        return with_own(self, dispersion=0.0 if none else float(np.exp(found)))
+        log_dispersion = flat_between(slope, start, low, high)
+        none = log_dispersion == low and value(0.0) <= value(LEAST_DISPERSION)
+        return with_own(self, dispersion=0.0 if none else float(np.exp(log_dispersion)))
 
     def _probabilities(self, eta: Vector) -> Vector:
         """(..., levels)."""
@@ -469,9 +467,7 @@ class BetaBinomial(Scale):
 
     @property
     def _dispersion(self) -> float:
-        if self.dispersion is None:
-            raise InputError("the dispersion of this BetaBinomial is not known yet; give it, or call learn(y)")
-        return self.dispersion
+        return float(self._known("dispersion"))
 
 
 def _part(p: Vector, extra: float) -> Vector:
@@ -505,12 +501,12 @@ class Proportion(Common, Logistic):
     name: ClassVar[str] = "proportion"
 
     def learn(self, y: ArrayLike) -> Self:
-        """Nothing is left open; raises where responses are no shares."""
+        """Return the family itself; raises if responses are not shares."""
         observed_numbers(self.encode(y))
         return self
 
     def encode(self, y: ArrayLike) -> Vector:
-        """The shares themselves; anything but 0 to 1 raises, naming the row."""
+        """Return the shares; anything but 0 to 1 raises, naming the row."""
         values = as_numbers(y)
         fits = 'give successes / trials, and trials as weights; family="poisson" takes counts, "gaussian" any number'
         raise_at((values < 0) | (values > 1), values, "not between 0 and 1", fits)

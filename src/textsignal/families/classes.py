@@ -26,7 +26,7 @@ from textsignal.families.responses import (
 )
 from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
-#: More classes are more likely numbers or names than kinds.
+#: The most classes: more are likely to be numbers or names.
 MOST_CLASSES = 100
 
 
@@ -42,7 +42,7 @@ class Classes(Common):
             self._check_labels()
 
     def _check_labels(self) -> None:
-        """Raise where there are too few or too many."""
+        """Raise if there are too few or too many."""
 
     @property
     def levels(self) -> NDArray[Any]:
@@ -51,36 +51,29 @@ class Classes(Common):
 
     @property
     def has_text(self) -> bool:
-        """Whether classes are text."""
+        """True if classes are text."""
         return self.labels is not None and are_text(self.labels)
 
     @property
     def numbers(self) -> Vector:
-        """The classes, or their places from 0 on for text; more than two have no order, and so no mean."""
+        """The classes, or for text their positions from 0 on; more than two have no order, and so no mean."""
         return numbers_of(self._labels)
 
     @property
     def _labels(self) -> Labels:
-        if self.labels is None:
-            kind = type(self).__name__
-            raise InputError(f"the classes of this {kind} are not known yet; give labels, or call learn(y)")
-        return self.labels
+        labels: Labels = self._known("labels")
+        return labels
 
 
-#: What takes more than two classes.
+#: Advice for more than two classes.
 MORE = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
-
-
-def _more(labels: Labels) -> str:
-    """What would take these."""
-    return MORE if len(labels) <= MOST_CLASSES else 'Is it continuous? family="gaussian" takes any number'
 
 
 @dataclass(frozen=True, repr=False)
 class Bernoulli(Classes, Logistic):
     """One of two classes; the second has the chance 1 / (1 + exp(-eta)).
 
-    The mean is that chance, or where the labels are numbers the expected one of them.
+    The mean is that chance, or the expected label if labels are numbers.
 
     Parameters
     ----------
@@ -104,11 +97,11 @@ class Bernoulli(Classes, Logistic):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give both classes."""
+        """Define both classes."""
         return cls(tuple(np.asarray(levels, dtype=object).ravel()))
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the labels."""
+        """Fill in the labels that occur."""
         if self.labels is not None:
             return self
         labels = distinct_labels(y)
@@ -116,12 +109,13 @@ class Bernoulli(Classes, Logistic):
             values = as_column(y)
             first = list(dict.fromkeys(value for value in values if value in labels))[:2]
             third = [value in labels and value not in first for value in values]
-            reason = f"of a third class beside {first[0]!r} and {first[1]!r}"
-            raise_at(np.array(third), values, reason, _more(labels))
+            reason = f"of a third class next to {first[0]!r} and {first[1]!r}"
+            many = 'Is it continuous? family="gaussian" takes any number'
+            raise_at(np.array(third), values, reason, MORE if len(labels) <= MOST_CLASSES else many)
         return replace(self, labels=labels)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """0 for the first class, 1 for the second; NaN where there is none, anything else raises, naming the row."""
+        """Return 0 for the first class, 1 for the second, NaN if missing; anything else raises, naming the row."""
         return encode_labels(y, self._labels, MORE)
 
     def mean(self, eta: Vector) -> Vector:
@@ -135,7 +129,7 @@ class Bernoulli(Classes, Logistic):
         return special.logit(np.clip((np.asarray(mean) - low) / (high - low), MARGIN, 1 - MARGIN))
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """The more probable class by either rule; the second where both are as probable."""
+        """The more probable class by either rule; the second in a tie."""
         if rule not in ("round", "mode"):
             raise unknown_rule(rule)
         return self.levels[(np.asarray(eta) >= 0).astype(np.int64)]
@@ -182,7 +176,7 @@ class Categorical(Classes):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Any:
-        """Give the classes, the reference first; two are a Bernoulli's."""
+        """Define the classes, the reference first; two give a Bernoulli."""
         labels = tuple(np.asarray(levels, dtype=object).ravel())
         return Bernoulli(labels) if len(labels) == 2 else cls(labels)
 
@@ -192,7 +186,7 @@ class Categorical(Classes):
         return len(self._labels) - 1
 
     def learn(self, y: ArrayLike) -> Any:
-        """Fill in the classes, those that occur; two are a Bernoulli's."""
+        """Fill in the classes that occur; two give a Bernoulli."""
         if self.labels is not None:
             return self
         labels = distinct_labels(y)
@@ -203,7 +197,7 @@ class Categorical(Classes):
         return Bernoulli(labels) if len(labels) == 2 else replace(self, labels=labels)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Number of each response's class from 0 on; NaN where there is none, anything else raises, naming the row."""
+        """Return the number of each class from 0 on, NaN if missing; anything else raises, naming the row."""
         return encode_labels(y, self._labels, "learn the classes from all responses, or give them: levels=...")
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
@@ -213,7 +207,7 @@ class Categorical(Classes):
         return special.logsumexp(whole, axis=-1) - chosen
 
     def best_loss(self, y: Vector) -> Vector:
-        """Certainty."""
+        """Return 0: the class is certain."""
         return np.zeros(np.shape(y))
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
@@ -247,12 +241,12 @@ class Categorical(Classes):
         return Discrete(self.levels, self.mean(eta))
 
     def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
-        """Classes drawn at random."""
+        """Draw classes at random."""
         return self.distribution(eta).rvs(random_state=rng)
 
 
 def _with_reference(eta: Vector) -> Vector:
-    """(..., classes) with a 0 for the first."""
+    """Prepend the 0 of the reference: (..., classes)."""
     eta = np.asarray(eta, dtype=float)
     return np.concatenate([np.zeros((*eta.shape[:-1], 1)), eta], axis=-1)
 

@@ -16,9 +16,9 @@ from textsignal.families.binomial import above_zero, bell, expit, softplus
 from textsignal.families.responses import as_numbers, check_whole, observed_numbers, raise_at
 from textsignal.stored_values import SMALLEST, Number, rule
 
-#: Beyond this linear predictor the rate stays as it is: no count is that large, and its square must be finite.
+#: The rate is constant beyond this linear predictor: no count is that large, and its square must be finite.
 LARGEST_ETA = 100.0
-#: The largest count: beyond it floats hardly tell counts apart, and a fit from a rate of 1 does not get there.
+#: The largest count: beyond it floats hardly distinguish counts, and a fit from a rate of 1 does not get there.
 LARGEST_COUNT = 1e12
 #: The smallest rate that an expected response of another model may have.
 LEAST_RATE = 1e-3
@@ -27,13 +27,11 @@ LEAST_RATE = 1e-3
 class Counts(Common):
     """Whole numbers from 0 on. Exposure, such as days or readers, enters as the offset log(exposure)."""
 
-    @property
-    def has_origin(self) -> bool:
-        """A rate of 1 is one in an hour, or one in a year."""
-        return False
+    #: A rate of 1 is one in an hour, or one in a year.
+    has_origin: ClassVar[bool] = False
 
     def encode(self, y: ArrayLike) -> Vector:
-        """The counts themselves; anything below 0 or between whole numbers raises, naming the row."""
+        """Return the counts; anything below 0 or between whole numbers raises, naming the row."""
         values = as_numbers(y)
         raise_at(values < 0, values, f"below 0; the {self.name} family takes counts", 'family="gaussian" would fit')
         reason = f"above {LARGEST_COUNT:g}, the largest count that the {self.name} family takes"
@@ -42,7 +40,7 @@ class Counts(Common):
         return values
 
     def _check(self, y: ArrayLike) -> Vector:
-        """Counts that are there; raises where none is, or none differs."""
+        """Observed counts; raises if there are none, or all are equal."""
         counts = self.encode(y)
         observed_numbers(counts)
         return counts[~np.isnan(counts)]
@@ -56,7 +54,7 @@ class Counts(Common):
         return np.log(np.maximum(mean, LEAST_RATE))
 
 
-#: Between these ends dispersion is looked for; at the lower one it is a Poisson.
+#: Range of dispersion; at the lower end it is a Poisson.
 LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
 #: From this size on Stirling's series is exact.
 LARGE_SIZE = 50.0
@@ -85,7 +83,7 @@ class NegativeBinomial(Counts):
             raise InputError(f"NegativeBinomial: dispersion={self.dispersion!r} must be a number above 0")
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the dispersion around one mean."""
+        """Estimate the dispersion around one mean."""
         counts = self._check(y)
         if self.dispersion is not None:
             return self
@@ -95,7 +93,9 @@ class NegativeBinomial(Counts):
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative log-likelihood without log y!, with a = dispersion: (y + 1/a) log(1 + a m) - y log(a m) - ..."""
-        return self._loss(y, eta, self._dispersion)
+        dispersion = self._dispersion
+        shifted = eta + np.log(dispersion)
+        return (y + 1 / dispersion) * softplus(shifted) - y * shifted - _log_rising(y, 1 / dispersion)
 
     def best_loss(self, y: Vector) -> Vector:
         """The loss at m = y."""
@@ -123,36 +123,30 @@ class NegativeBinomial(Counts):
         often = np.bincount(places, weights=weight)
 
         def slope(log_dispersion: float) -> float:
-            """Derivative of the loss in log(dispersion); what no eta enters is of few different counts."""
+            """Derivative of the loss in log(dispersion); terms without eta are summed over distinct counts."""
             shifted, size = eta + log_dispersion, np.exp(-log_dispersion)
             share = expit(shifted)
             rising = often @ (special.digamma(values + size) - special.digamma(size))
             return float(size * rising + np.sum(weight * (size * (share - softplus(shifted)) - y * (1 - share))))
 
         low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
-        found = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
-        return with_own(self, dispersion=float(np.exp(found)))
-
-    def _loss(self, y: Vector, eta: Vector, dispersion: float) -> Vector:
-        shifted = eta + np.log(dispersion)
-        return (y + 1 / dispersion) * softplus(shifted) - y * shifted - _log_rising(y, 1 / dispersion)
+        log_dispersion = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
+        return with_own(self, dispersion=float(np.exp(log_dispersion)))
 
     @property
     def _dispersion(self) -> float:
-        if self.dispersion is None:
-            raise InputError("the dispersion of this NegativeBinomial is not known yet; give it, or call learn(y)")
-        return self.dispersion
+        return float(self._known("dispersion"))
 
 
 def _log_rising(y: Vector, size: float) -> Vector:
-    """log(Gamma(y + size) / Gamma(size)); of a large size by Stirling's series, where the difference would be noise."""
+    """log(Gamma(y + size) / Gamma(size)); for a large size by Stirling's series: the difference would be noise."""
     if size < LARGE_SIZE:
         return special.gammaln(y + size) - special.gammaln(size)
     return y * (np.log(size) - 1) + (y + size - 0.5) * np.log1p(y / size) + _stirling(y + size) - _stirling(size)
 
 
 def _stirling(x: Any) -> Any:
-    """What Stirling's formula for log Gamma leaves out."""
+    """Remainder of Stirling's formula for log Gamma."""
     return (1 - (1 - 2 / (7 * x**2)) / (30 * x**2)) / (12 * x)
 
 
@@ -174,16 +168,16 @@ class Poisson(Counts):
 
     @property
     def of_words(self) -> NegativeBinomial:
-        """Counts with some scatter: large ones, whose slopes would drown all others, count less."""
+        """Counts with some scatter: large ones, whose slopes would dominate, count less."""
         return NegativeBinomial(SCATTER_OF_WORDS)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Nothing is left open; raises where responses are no counts."""
+        """Return the family itself; raises if responses are not counts."""
         self._check(y)
         return self
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Loss exp(eta) - y eta, going on as a line where no count is so large."""
+        """Loss exp(eta) - y eta, continued as a line beyond `LARGEST_ETA`."""
         return self.mean(eta) * (1 + np.maximum(eta - LARGEST_ETA, 0.0)) - y * eta
 
     def best_loss(self, y: Vector) -> Vector:

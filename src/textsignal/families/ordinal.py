@@ -40,11 +40,11 @@ from textsignal.families.responses import (
 )
 from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
-#: The most levels that have thresholds of their own.
+#: The most levels that have a parameter each.
 MOST_LEVELS = 20
-#: How far from the thresholds linear predictors are looked for.
+#: Distance from the thresholds within which linear predictors are searched for.
 FURTHEST = 40.0
-#: Between thresholds that are further apart nothing changes, and exp would overflow.
+#: Gaps of thresholds are clipped here: nothing changes beyond, and exp would overflow.
 WIDEST_GAP = 700.0
 
 
@@ -90,7 +90,7 @@ class Ordinal(Common):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the levels: all of them, the lowest and highest of whole numbers, or these and a step; text in order."""
+        """Define the levels: all, the lowest and highest of whole numbers, or these and a step; text in order."""
         if first_text(levels) is not None:
             return cls(values=tuple(levels))  # type: ignore[arg-type]
         values, step = split_levels(levels)
@@ -108,7 +108,7 @@ class Ordinal(Common):
 
     @property
     def has_text(self) -> bool:
-        """Whether levels are text."""
+        """True if levels are text."""
         return self.values is not None and are_text(self.values)
 
     @property
@@ -122,8 +122,8 @@ class Ordinal(Common):
         return Binomial(len(self._values) - 1, 0)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in levels, those that occur, and thresholds without any text."""
-        found = self
+        """Fill in the levels that occur, and thresholds without any text."""
+        family = self
         if self.values is None:
             self._check_order(y)
             distinct = np.unique(observed_numbers(y))
@@ -133,17 +133,17 @@ class Ordinal(Common):
                     f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
                 )
                 raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
-            found = replace(self, values=tuple(distinct.tolist()))
-        if found.thresholds is not None:
-            return found
-        encoded = found.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(found._values))
+            family = replace(self, values=tuple(distinct.tolist()))
+        if family.thresholds is not None:
+            return family
+        encoded = family.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(family._values))
         counts = np.where(counts == 0, UNSEEN, counts)
         thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
-        return replace(found, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
+        return replace(family, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Number of each response's level from 0 on; NaN stays NaN, anything else raises, naming the row."""
+        """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
             return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
@@ -178,17 +178,17 @@ class Ordinal(Common):
         """The expected level: the lowest, and every step times the chance of getting above it."""
         levels = self.numbers
         above = expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
-        # Without BLAS, whose bits of one document depend on how many there are.
+        # Without BLAS: its bits for one document depend on the number of documents.
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
     def link(self, mean: Vector) -> Vector:
-        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
         levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
-        wanted = np.clip(mean, levels[0] + margin, levels[-1] - margin)
-        low = np.full(np.shape(wanted), self._thresholds[0] - FURTHEST)
-        high = np.full(np.shape(wanted), self._thresholds[-1] + FURTHEST)
-        low, high = halved(lambda eta: self.mean(eta) < wanted, low, high)
+        means = np.clip(mean, levels[0] + margin, levels[-1] - margin)
+        low = np.full(np.shape(means), self._thresholds[0] - FURTHEST)
+        high = np.full(np.shape(means), self._thresholds[-1] + FURTHEST)
+        low, high = halved(lambda eta: self.mean(eta) < means, low, high)
         return (low + high) / 2
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -209,7 +209,7 @@ class Ordinal(Common):
         return _centred_directions(len(self._thresholds))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """In the thresholds."""
+        """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
         n_levels = len(self._values)
 
@@ -232,11 +232,11 @@ class Ordinal(Common):
         return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """For levels that nobody gave."""
+        """Penalty for levels that were not observed."""
         return prior_of_unseen(self, counts, mean)
 
     def moved(self, step: Vector) -> Self | None:
-        """Other thresholds; None where they do not grow."""
+        """Move thresholds; None if they do not increase."""
         thresholds = np.array(self._thresholds) + step
         if np.any(np.diff(thresholds) <= 0):
             return None
@@ -252,7 +252,7 @@ class Ordinal(Common):
         return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
 
     def _ends(self, y: NDArray[Any]) -> tuple[NDArray[np.int64], Vector, Vector]:
-        """Each level's place, and the thresholds below and above it, infinite at the ends of the scale."""
+        """Position of each level, and the thresholds below and above it, infinite at the ends of the scale."""
         places = np.asarray(y).astype(np.int64)
         return places, self._edges[places], self._edges[places + 1]
 
@@ -268,25 +268,21 @@ class Ordinal(Common):
 
     @staticmethod
     def _check_order(y: ArrayLike) -> None:
-        """Raise where levels are text, whose order nobody gave."""
-        if (found := first_text(y)) is not None:
+        """Raise if levels are text, whose order is unknown."""
+        if (text := first_text(y)) is not None:
             raise InputError(
-                f"response is text, and its order is not known (row {found[0] + 1}: {found[1]!r}; rows count from 1); "
+                f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from 1); "
                 'give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes without an '
                 'order, family="bernoulli" for two'
             )
 
     @property
     def _values(self) -> tuple[Any, ...]:
-        if self.values is None:
-            raise InputError("the levels of this Ordinal are not known yet; give values, or call learn(y)")
-        return self.values
+        return tuple(self._known("values"))
 
     @property
     def _thresholds(self) -> tuple[float, ...]:
-        if self.thresholds is None:
-            raise InputError("the thresholds of this Ordinal are not known yet; give them, or call learn(y)")
-        return self.thresholds
+        return tuple(self._known("thresholds"))
 
 
 @cache
@@ -307,9 +303,9 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
 
 
-#: Linear predictors between which the one of a mean is looked for.
+#: Range of the linear predictor of a mean, up and down.
 FURTHEST_OF_MEANS = 60.0
-#: The smallest spread of levels in the middle of the scale: where one level has all the chance there is none.
+#: The smallest spread of levels in the middle of the scale: one level may have all the probability.
 LEAST_SPREAD = 1e-6
 
 
@@ -317,10 +313,10 @@ LEAST_SPREAD = 1e-6
 class AdjacentCategories(Scale):
     """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
 
-    Every offset a_l 0 is the binomial. Others let responses pile up at the ends, or miss a level, whatever the text.
-    The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model. As in the binomial
-    the sum of responses is all that eta learns from, so that means are as good as the binomial's. Offsets have the sum
-    0, and so have l a_l: eta keeps its constant.
+    With all offsets a_l = 0 it is the binomial. Other offsets let responses pile up at the ends, or skip a level,
+    whatever the text. The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model.
+    As in the binomial, eta learns from the sum of responses alone, so that means are as good as the binomial's. The
+    sums of a_l and of l a_l are 0, so that eta keeps its constant.
 
     Parameters
     ----------
@@ -361,14 +357,14 @@ class AdjacentCategories(Scale):
 
     @property
     def unit(self) -> float:
-        """What moves the mean as 1 moves a binomial's, from the middle of the scale."""
+        """The change of eta that moves the mean as 1 moves a binomial's, from the middle of the scale."""
         chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
         counts, places = np.arange(self._steps + 1.0), self._places
         together = float(chances @ (counts * places) - (chances @ counts) * (chances @ places))
         return self._steps / 4 / max(together, LEAST_SPREAD)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the scale, and offsets that give every level the frequency it has."""
+        """Fill in the scale, and offsets that reproduce the frequency of every level."""
         scaled = super().learn(y)
         if self.offsets is not None:
             return scaled
@@ -378,7 +374,7 @@ class AdjacentCategories(Scale):
         return replace(scaled, offsets=tuple(centred(logs).tolist()))
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """Loss, gradient and curvature from the same probabilities."""
+        """Return loss, gradient and curvature from the same probabilities."""
         levels, places = np.asarray(y).astype(np.int64), self._places
         chances, log_sum = self._chances(eta)
         loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
@@ -392,7 +388,7 @@ class AdjacentCategories(Scale):
         return self.derivatives(y, eta)[0]
 
     def best_loss(self, y: Vector) -> Vector:
-        """The loss without a slope; at the ends of the scale, where nothing else is left."""
+        """The loss at slope 0; at the ends of the scale 0, for infinite eta."""
         inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
         inside[[0, -1]] = 0.0
         return inside[np.asarray(y).astype(np.int64)]
@@ -410,7 +406,7 @@ class AdjacentCategories(Scale):
         return self._low + self.step * _over_levels(np.arange(self._steps + 1.0), self._chances(eta)[0])
 
     def link(self, mean: Vector) -> Vector:
-        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
         means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
         return self._where(np.arange(self._steps + 1.0), means)
 
@@ -436,7 +432,7 @@ class AdjacentCategories(Scale):
         return flat_directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """In the offsets."""
+        """Derivatives in the offsets."""
         chances, _ = self._chances(eta)
         counts = self._counts(y, weight)
         weighted = weight * chances
@@ -446,11 +442,11 @@ class AdjacentCategories(Scale):
         return OwnDerivatives(counts, totals - counts, bend, cross)
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """For levels that nobody gave."""
+        """Penalty for levels that were not observed."""
         return prior_of_unseen(self, counts, mean)
 
     def moved(self, step: Vector) -> Self | None:
-        """Other offsets."""
+        """Move offsets."""
         return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
 
     def _counts(self, y: Vector, weight: Vector) -> Vector:
@@ -458,7 +454,7 @@ class AdjacentCategories(Scale):
         return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
 
     def _where(self, values: Vector, means: Vector) -> Vector:
-        """The eta at which the expected value (levels,) is this, by halving; values grow with the level."""
+        """The eta with this expected value, by bisection; values : (levels,) increasing."""
         low, high = np.full(np.shape(means), -FURTHEST_OF_MEANS), np.full(np.shape(means), FURTHEST_OF_MEANS)
         low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
         return (low + high) / 2
@@ -480,37 +476,35 @@ class AdjacentCategories(Scale):
 
     @property
     def _places(self) -> Vector:
-        """(levels,) what eta is multiplied by."""
+        """(levels,) factors of eta."""
         return np.arange(self._steps + 1.0)
 
     @property
     def _offsets(self) -> tuple[float, ...]:
-        if self.offsets is None:
-            raise InputError("the offsets of this AdjacentCategories are not known yet; give them, or call learn(y)")
-        return self.offsets
+        return tuple(self._known("offsets"))
 
 
 def _over_levels(values: Vector, chances: Vector) -> Vector:
     """Sum over levels of values (levels,) times chances (levels, ...).
 
-    Level by level: the bits of a document do not depend on how many there are.
+    Level by level, so that the bits of a document do not depend on the number of documents.
     """
     return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
 
 
 @cache
 def flat_directions(n_levels: int) -> Vector:
-    """(levels, levels - 2) directions without a constant and a slope."""
+    """Return (levels, levels - 2) directions without a constant and a slope."""
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 
 
 def centred(offsets: Vector) -> Vector:
-    """The same less the straight line through them."""
+    """Subtract the straight line through the offsets."""
     line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
     return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
 
 
-#: How strongly distances are drawn to each other, in documents: it keeps levels apart, and in order.
+#: Strength of the penalty on unequal distances, in documents: it keeps levels apart, and in order.
 PRIOR = 1.0
 
 
@@ -518,8 +512,8 @@ PRIOR = 1.0
 class Stereotype(AdjacentCategories):
     """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + u_l eta) / sum of all, with u_0 = 0 and u_n = n.
 
-    Places u_l grow with l. Where u_l = l it is `AdjacentCategories`; else text tells some neighbours apart better than
-    others, such as 1 from 2 stars less than 3 from 4. Anderson's (1984) stereotype model of ordered levels, or a
+    Places u_l increase with l. If u_l = l it is `AdjacentCategories`; else text separates some neighbours better than
+    others, such as 3 from 4 stars better than 1 from 2. Anderson's (1984) stereotype model of ordered levels, or a
     multinomial logistic regression on eta.
 
     Parameters
@@ -546,21 +540,23 @@ class Stereotype(AdjacentCategories):
         places = np.asarray(self.places, dtype=float)
         right = self.n is not None and places.shape == (self.n + 1,) and np.all(np.isfinite(places))
         if not right or places[0] != 0 or places[-1] != self.n or np.any(np.diff(places) <= 0):
-            raise InputError(f"Stereotype: places={self.places!r} must be growing numbers from 0 to n, for each level")
+            raise InputError(
+                f"Stereotype: places={self.places!r} must increase from 0 to n, with a number for each level"
+            )
         object.__setattr__(self, "places", tuple(places.tolist()))
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the scale and offsets; without text nothing tells distances."""
+        """Fill in the scale and offsets, and equal distances: only text can change them."""
         scaled = super().learn(y)
         return replace(scaled, places=tuple(scaled._places.tolist()))
 
     @property
     def directions(self) -> Vector:
-        """(offsets and places, directions) in which they may move: both ends of places stay where they are."""
+        """(offsets and places, directions) in which they may move: the ends of places are fixed."""
         return _directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """In offsets, and then places: their probability times eta."""
+        """Derivatives in offsets, and then in places: their probability times eta."""
         levels, (chances, _) = y.astype(np.int64), self._chances(eta)
         counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
         parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
@@ -574,7 +570,7 @@ class Stereotype(AdjacentCategories):
         return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """For levels that nobody gave, and for distances that are alike."""
+        """Penalty for levels that were not observed, and for unequal distances."""
         unseen, places = super().own_prior(counts, mean), self._places
         gaps, differences = np.diff(places), _differences(places.size)
         slope, bend = unseen.slope.copy(), unseen.bend.copy()
@@ -583,7 +579,7 @@ class Stereotype(AdjacentCategories):
         return OwnPrior(unseen.loss - PRIOR * float(np.sum(np.log(gaps))), slope, bend)
 
     def moved(self, step: Vector) -> Self | None:
-        """Other offsets and places; None where places do not grow."""
+        """Move offsets and places; None if places do not increase."""
         offsets, places = np.split(step, 2)
         places = self._places + places
         if np.any(np.diff(places) <= 0):
@@ -593,7 +589,7 @@ class Stereotype(AdjacentCategories):
 
     @property
     def _places(self) -> Vector:
-        """(levels,) what eta is multiplied by."""
+        """(levels,) factors of eta."""
         return super()._places if self.places is None else np.array(self.places)
 
 

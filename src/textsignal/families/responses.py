@@ -17,21 +17,21 @@ LARGEST_RESPONSE = 1e30
 
 
 def as_numbers(y: ArrayLike) -> Vector:
-    """Responses as floats; infinities and non-numbers raise, naming the row."""
+    """Return responses as floats; infinities and non-numbers raise, naming the row."""
     try:
         values = np.asarray(y, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
     if values.ndim != 1:
         raise InputError(f"the response must be one number per document; its shape is {values.shape}")
-    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
+    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN if missing")
     reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
     raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
     return values
 
 
 def _first_label(y: ArrayLike, error: Exception) -> str:
-    """The first response that is no number, and the family that would take it."""
+    """The first response that is not a number, and the family that would take it."""
     for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
         try:
             float(value)
@@ -42,12 +42,12 @@ def _first_label(y: ArrayLike, error: Exception) -> str:
 
 
 def check_whole(values: Vector, reason: str) -> None:
-    """Raise where a value is not a whole number; NaN passes."""
+    """Raise if a value is not a whole number; NaN passes."""
     raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
 
 
 def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: str = "") -> None:
-    """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
+    """Raise an InputError that names up to five of the rows where `bad` is true, and what would fit."""
     rows = np.flatnonzero(bad)
     if rows.size:
         listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
@@ -57,12 +57,12 @@ def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: st
 
 
 def shown(value: Any) -> str:
-    """A response as an error names it."""
+    """Format a response for an error message."""
     return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
 
 
 def observed_numbers(y: ArrayLike) -> Vector:
-    """Those responses that are not missing, as numbers; raises where there is none, or no two differ."""
+    """Return responses that are not missing, as numbers; raises if there are none, or all are equal."""
     values = as_numbers(y)
     values = values[~np.isnan(values)]
     if values.size == 0:
@@ -73,7 +73,7 @@ def observed_numbers(y: ArrayLike) -> Vector:
 
 
 def constant_response(value: Any) -> InputError:
-    """What to say where all responses are the same."""
+    """Return the error for responses that are all equal."""
     return InputError(
         f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
         "class; check the response column"
@@ -84,7 +84,7 @@ Labels = tuple[Any, ...]
 
 
 def as_labels(labels: Any) -> Labels:
-    """Labels as plain strings, truth values or numbers; each once, and not some numbers and some text."""
+    """Return labels as plain strings, truth values or numbers; distinct, and either all numbers or all text."""
     plain = tuple(_plain(label) for label in labels)
     if len(set(plain)) != len(plain) or any(missing(label) for label in plain):
         raise InputError(f"labels={plain!r} must differ from each other, and none may be missing")
@@ -94,12 +94,12 @@ def as_labels(labels: Any) -> Labels:
 
 
 def are_text(labels: Labels) -> bool:
-    """Whether labels are something else than numbers, or truth values."""
+    """True unless all labels are numbers or truth values."""
     return not all(_is_number(label) for label in labels)
 
 
 def numbers_of(labels: Labels, first: int = 0) -> Vector:
-    """(labels,) the numbers that stand for labels: numbers for themselves, text for its place from `first` on.
+    """Return (labels,) numbers that stand for labels: numbers themselves, positions of text from `first` on.
 
     Examples
     --------
@@ -110,29 +110,29 @@ def numbers_of(labels: Labels, first: int = 0) -> Vector:
 
 
 def numbered(family: Any) -> str:
-    """The numbers that stand for levels which are text, for people; "" for others."""
+    """List the numbers that stand for levels which are text, for people; "" for others."""
     if not family.has_text:
         return ""
     return ", ".join(f"{level} as {number:g}" for level, number in zip(family.levels, family.numbers, strict=True))
 
 
 def first_text(y: ArrayLike) -> tuple[int, Any] | None:
-    """Row and value of the first response that is no number; None where all are, or are missing."""
+    """Return row and value of the first response that is not a number; None if all are numbers or missing."""
     values = as_response(y)
     if values.dtype.kind == "f":
         return None
-    found = ((row, value) for row, value in enumerate(values) if not missing(value) and not _is_number(value))
-    return next(found, None)
+    texts = ((row, value) for row, value in enumerate(values) if not missing(value) and not _is_number(value))
+    return next(texts, None)
 
 
 def is_all_truth(y: ArrayLike) -> bool:
-    """True if all responses that are there are truth values."""
+    """True if all observed responses are truth values."""
     values = [value for value in as_response(y) if not missing(value)]
     return bool(values) and all(isinstance(value, bool) for value in values)
 
 
 def ordered_categories(y: object) -> Labels | None:
-    """Categories of an ordered pandas Categorical or Arrow dictionary, lowest first, used or not; None for others.
+    """Return the categories of an ordered pandas Categorical or Arrow dictionary, lowest first; None for others.
 
     Examples
     --------
@@ -150,27 +150,26 @@ def ordered_categories(y: object) -> Labels | None:
 
 
 def is_all_text(y: ArrayLike) -> bool:
-    """Whether all responses that are there are text, and some of it is not written as a number."""
-    given = as_response(y)
-    if given.dtype.kind == "f":
+    """True if all observed responses are text, and some cannot be read as a number."""
+    responses = as_response(y)
+    if responses.dtype.kind == "f":
         return False
-    values = [value for value in given if not missing(value)]
+    values = [value for value in responses if not missing(value)]
     return bool(values) and all(isinstance(value, str) for value in values) and not all(map(_reads_as_number, values))
 
 
 def as_response(y: ArrayLike) -> NDArray[Any]:
-    """(documents,) responses as floats, NaN where there is none; as plain values where some are text or truth values.
+    """Return (documents,) floats, NaN if missing; plain values if some responses are text or truth values.
 
     Examples
     --------
     >>> as_response([1, None, 2]), as_response(["no", "yes", None])
     (array([ 1., nan,  2.]), array(['no', 'yes', None], dtype=object))
     """
-    kind = np.asarray(y).dtype.kind
-    if kind in "cmM":
-        given = np.asarray(y).dtype
-        raise InputError(f"the response must be numbers or labels, NaN where there is none: {given} is given")
-    if kind in "iuf":
+    dtype = np.asarray(y).dtype
+    if dtype.kind in "cmM":
+        raise InputError(f"the response must be numbers or labels, NaN where there is none: {dtype} is given")
+    if dtype.kind in "iuf":
         return np.asarray(y, dtype=float)
     values = as_column(y)
     if all(missing(value) or (_is_number(value) and not isinstance(value, bool)) for value in values):
@@ -179,9 +178,9 @@ def as_response(y: ArrayLike) -> NDArray[Any]:
 
 
 def in_numbers(y: ArrayLike, family: Any) -> Vector:
-    """(documents,) responses in numbers, NaN where there is none: labels by the numbers that stand for them.
+    """Return (documents,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
 
-    family : of the response, with its classes where these are text.
+    family : of the response, with its classes if these are text.
     """
     if not family.has_text:
         return as_numbers(as_response(y))
@@ -190,25 +189,25 @@ def in_numbers(y: ArrayLike, family: Any) -> Vector:
 
 
 def distinct_labels(y: ArrayLike) -> Labels:
-    """The labels that occur, in order; raises where there are not two."""
-    found = {label for label in _labels_in(y) if not missing(label)}
-    if not found:
+    """Return the labels that occur, in order; raises if there are fewer than two."""
+    labels = {label for label in _labels_in(y) if not missing(label)}
+    if not labels:
         raise InputError("no document has a response (all are missing), so the classes cannot be learnt")
-    if len(found) == 1:
-        raise constant_response(found.pop())
-    text = {label for label in found if not _is_number(label)}
-    if 0 < len(text) < len(found):
+    if len(labels) == 1:
+        raise constant_response(labels.pop())
+    text = {label for label in labels if not _is_number(label)}
+    if 0 < len(text) < len(labels):
         values = as_column(y)
         odd = np.array([value in text for value in values])
-        raise_at(odd, values, "is text beside numbers", "make all of them text, or correct these")
-    return tuple(sorted(found, key=str if text else None))
+        raise_at(odd, values, "is text among numbers", "make all of them text, or correct these")
+    return tuple(sorted(labels, key=str if text else None))
 
 
 def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Vector:
-    """(documents,) number of each response's label, NaN where there is none; another label raises, naming the row.
+    """Return (documents,) the number of each label, NaN if missing; another label raises, naming the row.
 
-    Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are places in
-    sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
+    Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are positions
+    in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
     """
     place = {label: float(code) for code, label in enumerate(labels)}
     if are_text(labels):
@@ -223,18 +222,18 @@ def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Ve
 
 
 def missing(value: Any) -> bool:
-    """Whether a response is none."""
+    """True if a response is missing."""
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
 def as_array(labels: Labels) -> NDArray[Any]:
-    """(classes,) labels: numbers or truth values where all are, else objects."""
+    """Return (classes,) labels: numbers or truth values if all are, else objects."""
     kinds = {type(label) for label in labels}
     return np.array(labels) if kinds <= {int, float} or kinds == {bool} else np.array(labels, dtype=object)
 
 
 def as_column(y: ArrayLike) -> NDArray[Any]:
-    """(documents,) responses as plain values."""
+    """Return (documents,) responses as plain values."""
     values = pd.Series(y if isinstance(y, pd.Series) else np.asarray(y, dtype=object).ravel(), dtype=object)
     if np.ndim(y) != 1:
         raise InputError(f"the response must be one label per document; its shape is {np.shape(y)}")
@@ -242,7 +241,7 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
 
 
 def _labels_in(y: ArrayLike) -> NDArray[Any]:
-    """(documents,) labels, each of which can be told from others."""
+    """(documents,) labels, all hashable."""
     values = as_column(y)
     raise_at(
         np.array([not isinstance(value, Hashable) for value in values], dtype=bool),
