@@ -1,4 +1,4 @@
-"""How texts are cut into sentences and words, in plain Python: the compiled pass must give the same bits."""
+"""Texts cut into sentences and words in plain Python: the compiled pass must give the same bits."""
 
 import numpy as np
 

@@ -16,7 +16,7 @@ from textsignal.text.reading import in_threads
 from textsignal.text.scanning import count_rows
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts, Vocabulary
 
-#: Words of a block, about: enough to pay for what a block costs, few enough for memory.
+#: Approximate number of words in a block: enough to pay for its overhead, few enough for memory.
 BLOCK_WORDS = 2**19
 
 Counts = NDArray[np.int64]
@@ -24,7 +24,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class TextBlock:
-    """Neighbouring documents of texts, in the memory of these.
+    """Consecutive documents of texts, sharing their memory.
 
     document, sentence, word : the first of each; documents : (sentences,) of the block, from 0.
     ends : (documents + 1,) where each document's sentences begin; indptr : (sentences + 1,) where each sentence's words
@@ -43,7 +43,7 @@ class TextBlock:
 
 
 def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
-    """Texts in blocks of about `BLOCK_WORDS` words, or of one document that has more.
+    """Cut texts into blocks of about `BLOCK_WORDS` words, or of one document that has more.
 
     Examples
     --------
@@ -78,11 +78,11 @@ def _block(texts: SentenceTexts, ends: NDArray[np.int64], start: int, stop: int)
 
 @dataclass(frozen=True, eq=False)
 class TextCounts:
-    """What is counted in texts of n_words distinct words. Counts of blocks add up.
+    """Counts of words and pairs in texts. Counts of blocks add up.
 
-    documents, plain, negated : (words,) in how many documents each stands, stands plain, and stands negated.
-    occurrences : (words,) how often each stands.
-    pairs : (pairs,) of neighbours, as `count_pairs` writes them; in_documents : (pairs,) in how many each stands.
+    documents, plain, negated : (words,) documents in which each occurs, occurs plain, and occurs negated.
+    occurrences : (words,) of each.
+    pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) documents in which each occurs.
     """
 
     documents: Counts
@@ -94,7 +94,7 @@ class TextCounts:
 
 
 def parts_of_pairs(pairs: Counts) -> tuple[Counts, Counts, Counts]:
-    """First and second word of pairs, and 1 where both stand under a negation."""
+    """Return first and second word of pairs, and 1 if both stand under a negation."""
     return pairs >> 32, (pairs >> 1) & (2**31 - 1), pairs & 1
 
 
@@ -109,24 +109,23 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
     return _added(engine.map(counted, blocks_of(texts)))
 
 
-def _added(found: Sequence[TextCounts]) -> TextCounts:
-    """Counts of all blocks."""
-    words = np.sum([(part.documents, part.plain, part.negated, part.occurrences) for part in found], axis=0)
+def _added(blocks: Sequence[TextCounts]) -> TextCounts:
+    words = np.sum([(part.documents, part.plain, part.negated, part.occurrences) for part in blocks], axis=0)
     none = np.zeros(0, np.int64)
-    pairs, numbers = number_keys(np.concatenate([none, *(part.pairs for part in found)]))
-    in_documents = np.bincount(numbers, np.concatenate([none, *(part.in_documents for part in found)]), len(pairs))
+    pairs, numbers = number_keys(np.concatenate([none, *(part.pairs for part in blocks)]))
+    in_documents = np.bincount(numbers, np.concatenate([none, *(part.in_documents for part in blocks)]), len(pairs))
     return TextCounts(words[0], words[1], words[2], words[3], pairs, in_documents.astype(np.int64))
 
 
-#: Distinct words and pairs that are counted, at most.
+#: The most distinct words and pairs that are counted.
 MOST_WORDS, MOST_PAIRS = 2**20, 2**23
 
 
 class MergedCounts:
-    """Counts of several texts together.
+    """Counts over shards with separate numbers of words: exact up to a limit, then with a known error.
 
-    Where more than `most_words` distinct words or `most_pairs` pairs come up, the rarest are forgotten. What is kept
-    then stands in as many documents as is counted, or in up to `error` more.
+    If there are more than `most_words` distinct words or `most_pairs` pairs, the rarest are discarded. The others then
+    occur in up to `error` more documents than counted.
 
     Examples
     --------
@@ -148,7 +147,7 @@ class MergedCounts:
         self._waiting: list[tuple[Counts, Counts]] = []
 
     def add(self, words: Sequence[str], counts: TextCounts, error: int = 0) -> None:
-        """Add counts of texts whose distinct words are these; error : by how much each may be too low."""
+        """Add counts of texts with these distinct words; error : by how much each may be too low."""
         self.error += error
         numbers = self._vocabulary.number(words).astype(np.int64)
         missing = len(self._vocabulary) - self._of_words.shape[1]
@@ -161,19 +160,19 @@ class MergedCounts:
 
     @property
     def words(self) -> list[str]:
-        """The distinct words that are not forgotten, as they came first."""
+        """The distinct words that are not discarded, by first occurrence."""
         self._merge()
         return self._vocabulary.words
 
     @property
     def counts(self) -> TextCounts:
-        """Everything together."""
+        """Sum of all counts."""
         self._merge()
         documents, plain, negated, occurrences = self._of_words
         return TextCounts(documents, plain, negated, occurrences, self._pairs, self._in_documents)
 
     def _merge(self) -> None:
-        """Take in the pairs that wait; forget the rarest of too many."""
+        """Add waiting pairs; discard the rarest of too many."""
         if not self._waiting:
             return
         together = zip((self._pairs, self._in_documents), *self._waiting, strict=True)
@@ -181,10 +180,10 @@ class MergedCounts:
         self._waiting = []
         self._pairs, numbers = number_keys(pairs)
         self._in_documents = np.bincount(numbers, counts, len(self._pairs)).astype(np.int64)
-        self._forget(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
+        self._discard(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
 
-    def _forget(self, word_limit: int, pair_limit: int) -> None:
-        """Leave out words in at most `word_limit` documents and pairs in at most `pair_limit`."""
+    def _discard(self, word_limit: int, pair_limit: int) -> None:
+        """Discard words in at most `word_limit` documents and pairs in at most `pair_limit`."""
         if not word_limit and not pair_limit:
             return
         self.error += max(word_limit, pair_limit)
@@ -199,9 +198,9 @@ class MergedCounts:
 
 
 def _rarest(counts: NDArray[np.int64], most: int) -> int:
-    """The count up to which all are left out, so that at most `most` stay; 0 where they are not too many.
+    """The count up to which words are discarded so that at most `most` stay; 0 if they are not too many.
 
-    A quarter more than need be goes, so that it is not done again with every block.
+    A quarter more than necessary, so that it is not repeated with every block.
     """
     if len(counts) <= most:
         return 0
@@ -215,9 +214,9 @@ THREAD_WORDS = 1 << 18
 def count_terms(
     tokens: TokenisedTexts, stop_words: frozenset[str], lengths: range, vocabulary: Mapping[str, int] | None = None
 ) -> tuple[sp.csr_matrix, list[str]]:
-    """Count terms: runs of neighbouring words of these lengths, stop words left out.
+    """Count terms: runs of consecutive words of these lengths, without stop words.
 
-    vocabulary : column of each term; None takes every term, in the order of the alphabet.
+    vocabulary : column of each term; None takes every term, in alphabetical order.
 
     Returns (documents, terms) counts with sorted indices, and the terms.
 
@@ -235,28 +234,21 @@ def count_terms(
     at = kept[tokens.codes] if len(kept) else np.zeros(0, dtype=bool)
     codes = tokens.codes[at]
     documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))[at]
-    found = [
+    runs = [
         run for length, run in enumerate(_runs(codes, documents, tokens.words, max(lengths)), 1) if length in lengths
     ]
     if vocabulary is None:
-        terms = sorted({run.names[k] for run in found for k in _used(run.numbers, len(run.names))})
+        terms = sorted({run.names[k] for run in runs for k in np.unique(run.numbers).tolist()})
         columns: Mapping[str, int] = {term: column for column, term in enumerate(terms)}
     else:
         terms, columns = list(vocabulary), vocabulary
     counts = sp.csr_matrix((len(tokens), len(terms)), dtype=np.int64)
-    for run in found:
+    for run in runs:
         indptr = np.searchsorted(documents[run.starts], np.arange(len(tokens) + 1))
         places = np.array([columns.get(name, -1) for name in run.names], dtype=np.int32)
         of_run = count_codes(run.numbers, indptr, places, len(terms))
-        counts = of_run if len(found) == 1 else counts + of_run
+        counts = of_run if len(runs) == 1 else counts + of_run
     return counts, terms
-
-
-def _used(numbers: NDArray[np.int32], n_numbers: int) -> list[int]:
-    """Numbers that occur, ascending."""
-    used = np.zeros(n_numbers, dtype=bool)
-    used[numbers] = True
-    return np.flatnonzero(used).tolist()
 
 
 def count_codes(
@@ -266,10 +258,10 @@ def count_codes(
     n_columns: int,
     n_jobs: int | None = -1,
 ) -> sp.csr_matrix:
-    """(documents, columns) how often each column is in each document, with sorted indices.
+    """Return (documents, columns) counts with sorted indices.
 
     codes : numbers of words; indptr : (documents + 1,) where each document begins in it.
-    columns : (numbers,) the column of each, -1 for none. n_jobs : threads.
+    columns : (numbers,) the column of each, -1 if absent. n_jobs : threads.
 
     Examples
     --------
@@ -295,7 +287,7 @@ def count_codes(
 
 @dataclass(frozen=True)
 class _Runs:
-    """Runs of neighbouring words: where they start, the number of each, and the names of the numbers."""
+    """Runs of consecutive words: where they start, the number of each, and the names of the numbers."""
 
     starts: NDArray[np.int64]
     numbers: NDArray[np.int32]
@@ -305,7 +297,7 @@ class _Runs:
 def _runs(
     codes: NDArray[np.int32], documents: NDArray[np.int64], words: Sequence[str], longest: int
 ) -> Iterator[_Runs]:
-    """Runs of one word, of two, and so on, none over the end of a document."""
+    """Runs of one word, of two, and so on, each inside one document."""
     run = _Runs(np.arange(len(codes)), codes, words)
     yield run
     for length in range(2, longest + 1):

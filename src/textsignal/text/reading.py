@@ -1,4 +1,8 @@
-"""The compiled pass over texts."""
+"""The compiled pass over texts: encoded, in blocks that threads read, and with common numbers of words.
+
+`CharacterTable` holds, for every code point, what the patterns of `sentences` and `tokenise` make of it. It is filled
+in pages, when a text first contains a character of one.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +45,12 @@ from textsignal.text.tokenise import FLAG_PART, MARKS, PAUSE_MARKS, PICTURE, nor
 
 
 def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
-    """Some of the texts, in the order of `rows`; those in Arrow's memory stay there."""
+    """Return some of the texts, in the order of `rows`; those in Arrow's memory stay there."""
     return ArrowTexts(texts.array.take(rows)) if isinstance(texts, ArrowTexts) else [texts[i] for i in rows]
 
 
 def texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Texts of parts, one after the other; in Arrow's memory where all are.
+    """Concatenate texts of parts; in Arrow's memory if all are.
 
     Examples
     --------
@@ -59,7 +63,7 @@ def texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """(documents,) a number for each text, the same on every machine."""
+    """Return (documents,) a number for each text, equal on every machine."""
     digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
@@ -68,7 +72,7 @@ def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
 class Encoded:
     """Texts that were checked and cleaned.
 
-    source : the same in UTF-8; beyond : (texts,) whether each holds more than ASCII; cleaned : whether it was changed.
+    source : the texts in UTF-8; beyond : (texts,) True if not all ASCII; cleaned : (texts,) True if changed.
     """
 
     texts: Sequence[str]
@@ -78,7 +82,7 @@ class Encoded:
 
 
 def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
-    """Texts after `clean`; `without_markup` is asked about those alone that hold a "<" or a "&"."""
+    """Clean and encode texts; `without_markup` is called only for those that contain a "<" or a "&"."""
     given = checked_texts(texts)
     source = as_bytes(given)
     beyond, marked = survey(source)
@@ -95,7 +99,7 @@ def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
 
 
 def _replaced(texts: Sequence[str], places: NDArray[np.bool_], others: Sequence[str]) -> Sequence[str]:
-    """Texts with others in some places."""
+    """Replace the texts in some places by others."""
     if isinstance(texts, ArrowTexts):
         return ArrowTexts(pc.replace_with_mask(texts.array, places, pa.array(others, pa.large_string())))
     replaced = list(texts)
@@ -105,7 +109,7 @@ def _replaced(texts: Sequence[str], places: NDArray[np.bool_], others: Sequence[
 
 
 def as_bytes(texts: Sequence[str]) -> Bytes:
-    """Texts in UTF-8; lone surrogates, which it does not know, are written as if it did."""
+    """Return texts in UTF-8, with lone surrogates encoded too."""
     if isinstance(texts, ArrowTexts):
         return bytes_of(texts.array)
     try:
@@ -115,16 +119,16 @@ def as_bytes(texts: Sequence[str]) -> Bytes:
 
 
 def bytes_of(array: Any) -> Bytes:
-    """The memory of an Arrow array of large strings."""
+    """Return the memory of an Arrow array of large strings."""
     _, offsets, data = array.buffers()
     begin = array.offset
-    # An empty array may come without offsets.
+    # An empty array may have no offsets.
     ends = _viewed(offsets, np.int64)[begin : begin + len(array) + 1] if len(array) else _viewed(bytes(8), np.int64)
     return Bytes(_viewed(data, np.uint8), ends)
 
 
 def _viewed(buffer: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """Memory as an array, always read-only: loops are compiled for that alone."""
+    """Memory as a read-only array: loops are compiled only for that."""
     view = np.frombuffer(b"" if buffer is None else buffer, dtype)
     view.flags.writeable = False
     return view
@@ -154,20 +158,20 @@ _PATTERNS = {
     kinds.FLAG: FLAG_PART,
     kinds.PAUSE: f"[{PAUSE_MARKS}]",
 }
-#: Kinds by what Python's strings say of a character.
+#: Kinds of characters by methods of Python's strings.
 _METHODS = {
     kinds.DIGIT: lambda letter: letter.lower().isdigit(),
     kinds.UPPER: str.isupper,
     kinds.LOWER: str.islower,
     kinds.INITIAL: lambda letter: letter.isupper() and letter.lower().isalpha(),
 }
-#: What a normalised character may be that is more than a gap between words.
+#: Normalised characters that are more than a gap between words.
 _TELLING = re.compile(rf"[\w\s{MARKS}{PAUSE_MARKS}'\-\u200d]|{PICTURE}|{FLAG_PART}")
 _PAUSES = re.compile(f"[{PAUSE_MARKS}]+")
 
 
 class CharacterTable:
-    """Characters as the kernels need them; pages of it are filled when they are asked for."""
+    """Characters as the compiled loops need them; pages are filled when needed."""
 
     def __init__(self) -> None:
         titles, short_forms = (
@@ -178,44 +182,44 @@ class CharacterTable:
         self._is_filled = np.zeros(N_PAGES, dtype=bool)
         self._lock = Lock()
 
-    def with_pages(self, asked: NDArray[np.bool_]) -> Characters:
-        """The table, with the pages that are asked for, and those of what their characters become, filled in place."""
+    def with_pages(self, needed: NDArray[np.bool_]) -> Characters:
+        """Return the table after filling the pages needed, and those of the normalised characters."""
         with self._lock:
-            missing = np.flatnonzero(asked & ~self._is_filled)
+            missing = np.flatnonzero(needed & ~self._is_filled)
             while missing.size:
                 for page in missing.tolist():
                     self._fill(page)
                 self._is_filled[missing] = True
                 become = self.characters.normal.reshape(-1, PAGE)[missing]
-                asked = np.zeros_like(asked)
-                asked[become[become != NOTHING] // PAGE] = True
-                missing = np.flatnonzero(asked & ~self._is_filled)
+                needed = np.zeros_like(needed)
+                needed[become[become != NOTHING] // PAGE] = True
+                missing = np.flatnonzero(needed & ~self._is_filled)
         return self.characters
 
     def _fill(self, page: int) -> None:
         first = page * PAGE
         letters = [chr(code) for code in range(first, first + PAGE)]
-        found, here = np.zeros(PAGE, np.uint32), "".join(letters)
+        of_page, here = np.zeros(PAGE, np.uint32), "".join(letters)
         for kind, pattern in _PATTERNS.items():
-            found[[match.start() for match in re.finditer(pattern, here)]] |= kind
+            of_page[[match.start() for match in re.finditer(pattern, here)]] |= kind
         for kind, method in _METHODS.items():
-            found[[method(letter) for letter in letters]] |= kind
+            of_page[[method(letter) for letter in letters]] |= kind
         normal = [_normal(letter) for letter in letters]
-        found[[code is None for code in normal]] |= kinds.ODD
-        self.characters.kinds[first : first + PAGE] = found
+        of_page[[code is None for code in normal]] |= kinds.ODD
+        self.characters.kinds[first : first + PAGE] = of_page
         self.characters.normal[first : first + PAGE] = [code or 0 for code in normal]
 
 
 @cache
 def character_table() -> CharacterTable:
-    """The one table of this process."""
+    """Return the one table of this process."""
     return CharacterTable()
 
 
 def _normal(letter: str) -> int | None:
-    """What a character is in normalised text: a code point or `NOTHING`; None where that hangs on its neighbours.
+    """The code point of a character in normalised text, or `NOTHING`; None if that depends on its neighbours.
 
-    Of several characters, which are no part of a word, one is as good as all.
+    Of several characters outside words, the first stands for all.
     """
     if letter.isspace():
         return ord(" ")
@@ -232,11 +236,11 @@ def _normal(letter: str) -> int | None:
 
 
 def _joins(letter: str) -> bool:
-    """Whether a character may melt into the one before it: accents, vowel signs, parts of Korean syllables."""
+    """True if a character may merge with the one before it: accents, vowel signs, parts of Korean syllables."""
     return unicodedata.category(letter) in {"Mn", "Mc"} or "\u1160" <= letter <= "\u11ff"
 
 
-#: Bytes of text in a block at least: enough to pay for a table of its words, few enough for a core's cache.
+#: The least bytes of text in a block: enough to pay for a table of its words, few enough for a core's cache.
 BLOCK_BYTES = 1 << 20
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -244,10 +248,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class ReadBlock:
-    """Neighbouring texts, read.
+    """Consecutive texts, read.
 
     sentences : (texts + 1,) where the sentences of each begin; spans : (sentences, 2) in their text.
-    codes : (all words,) the number of each in `words`, ~ of it behind a pause; indptr : (sentences + 1,) in it.
+    codes : (all words,) the number of each in `words`, ~ of it after a pause; indptr : (sentences + 1,) in it.
     words : Arrow array of the distinct words, in the order in which they first occur.
     n_odd : texts that Python had to normalise.
     """
@@ -301,28 +305,27 @@ class ReadTexts:
     def codes(
         self, negates: NDArray[np.bool_], content: NDArray[np.bool_], scope: int
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_]]:
-        """(all words,) their numbers, whether they stand under a negation, and whether they are negated by it.
+        """Return (all words,) their numbers, whether they stand under a negation, and whether they are negated by it.
 
         negates, content : (distinct words,) whether it negates, and whether it can be negated.
         """
         ends = np.cumsum([0, *(len(block.codes) for block in self.blocks)])
         codes, under, negated = (np.empty(ends[-1], dtype) for dtype in (np.int32, np.bool_, np.bool_))
 
-        def mark(place: int) -> None:
-            block, here = self.blocks[place], slice(ends[place], ends[place + 1])
+        def mark(i: int) -> None:
+            block, here = self.blocks[i], slice(ends[i], ends[i + 1])
             codes[here] = block.codes
-            told = (negates, content, scope, under[here], negated[here])
-            mark_negated(codes[here], block.indptr, self.numbers[place], *told)
+            negation = (negates, content, scope, under[here], negated[here])
+            mark_negated(codes[here], block.indptr, self.numbers[i], *negation)
 
         list(in_threads(mark, range(len(self.blocks)), self.n_jobs))
         return codes, under, negated
 
 
 def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> ReadTexts:
-    """Read texts, in sentences or each as a `whole`; the same for any number of threads.
+    """Read texts, in sentences or each as a `whole`; the result does not depend on the number of threads.
 
-    A text in which a character hangs on its neighbours (accents as characters of their own, a capital sigma) is
-    normalised by Python.
+    A text in which a character depends on its neighbours (separate accents, a capital sigma) is normalised by Python.
     """
     pages = np.zeros(N_PAGES, dtype=bool)
     pages[0] = True
@@ -333,16 +336,16 @@ def read_blocks(encoded: Encoded, n_jobs: int | None, *, whole: bool) -> ReadTex
         return _read(encoded, rows, characters, whole)
 
     blocks = list(in_threads(read, _edges(encoded.source.offsets), n_jobs))
-    found = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
+    words = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
     ends = np.cumsum([0, *(len(block.words) for block in blocks)])
-    numbers = np.asarray(found.indices, dtype=np.int32)
+    numbers = np.asarray(words.indices, dtype=np.int32)
     return ReadTexts(
-        blocks, found.dictionary.to_pylist(), [numbers[start:end] for start, end in pairwise(ends)], n_jobs
+        blocks, words.dictionary.to_pylist(), [numbers[start:end] for start, end in pairwise(ends)], n_jobs
     )
 
 
 def in_threads(step: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterable[Result]:
-    """`step` of every item, in order."""
+    """Apply `step` to every item, in order."""
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads < 2:
         return map(step, items)
@@ -351,7 +354,7 @@ def in_threads(step: Callable[[Item], Result], items: Sequence[Item], n_jobs: in
 
 
 def _edges(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Ranges of texts, each of about so many bytes or one text; by the texts alone, whatever the threads."""
+    """Ranges of texts, each of about `BLOCK_BYTES` or one text, whatever the number of threads."""
     count = (offsets[-1] - offsets[0]) // BLOCK_BYTES + 1
     inner = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], count + 1)[1:-1])
     return list(pairwise([0, *np.unique(inner).tolist(), len(offsets) - 1]))

@@ -1,4 +1,8 @@
-"""Compiled loops."""
+"""Compiled loops from texts as bytes to sentences, and from these to numbers of words.
+
+The rules are the regular expressions of `sentences` and `tokenise`. Looking behind or ahead of a character is bounded
+or done once, so that time grows linearly with the length of a text.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +14,25 @@ from numpy.typing import NDArray
 from textsignal.compute.compiling import compiling
 
 compile_loop = compiling()
-#: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
+#: For a place that is not negative: the check of numba for negative ones costs a third of the time.
 _at = np.uintp
 
-#: A start that numba takes as any number: for a plain 0 it would compile what is called with it once more.
+#: A zero of numpy's type: for a plain 0, numba would compile the functions that take it once more.
 ZERO = np.int64(0)
 
-#: What a character is, one bit each. Of the text as it stands:
+#: Kinds of characters, one bit each. Of the raw text:
 SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (np.uint32(1 << bit) for bit in range(10))
 UPPER, LOWER, INITIAL, CAPITAL, SMALL, COMMA, DASH, QUOTE, ITEM = (np.uint32(1 << bit) for bit in range(10, 19))
-#: Of normalised text; WORD and SPACE of both. ODD: what normalising makes of it hangs on what is beside it.
+#: Of normalised text; WORD and SPACE of both. ODD: its normalised form depends on its neighbours.
 WORD, MARK, PICTURE, FLAG, PAUSE, ODD = (np.uint32(1 << bit) for bit in range(19, 25))
-#: Code points are looked up in pages of so many.
+#: Code points in a page of the table.
 PAGE = 256
-#: No code point.
+#: Not a code point.
 NOTHING = 0x110000
 
 _BREAKS = STOP | OTHER_STOP | LINE | BULLET
 _TAB, _RETURN, _BLANK, _COMMA, _DOT, _ELLIPSIS = (ord(character) for character in "\t\r ,.…")
-#: The one letter beyond ASCII that is one of ASCII in lower case; and the short form that stands before numbers alone.
+#: The one letter beyond ASCII that is ASCII in lower case; and the short form that stands only before numbers.
 _KELVIN, _NO = 0x212A, ord("n") | ord("o") << 8
 
 
@@ -40,9 +44,9 @@ class Bytes(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """What is known of characters, by code point.
+    """Properties of characters, by code point.
 
-    kinds : (code points,) bits as above; normal : what it is in normalised text, `NOTHING` where it is left out.
+    kinds : (code points,) bits as above; normal : the code point in normalised text, `NOTHING` if removed.
     titles, short_forms : words whose full stop ends no sentence, as `pack` writes them.
     """
 
@@ -53,13 +57,13 @@ class Characters(NamedTuple):
 
 
 def pack(word: str) -> int:
-    """At most eight ASCII letters as one number."""
+    """Return at most eight ASCII letters as one number."""
     return int.from_bytes(word.encode("ascii").ljust(8, b"\0"), "little")
 
 
 @compile_loop
 def survey(texts):  # type: ignore[no-untyped-def]
-    """(texts,) whether each holds anything beyond ASCII, and whether it holds a "<" or a "&"."""
+    """Return (texts,) whether each contains anything beyond ASCII, and whether it contains a "<" or a "&"."""
     n_texts = len(texts.offsets) - 1
     beyond, markup = np.empty(n_texts, np.bool_), np.empty(n_texts, np.bool_)
     for i in range(n_texts):
@@ -74,7 +78,7 @@ def survey(texts):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
-    """Code points of UTF-8 into `text`; their number. Surrogates may be among them."""
+    """Decode UTF-8, surrogates too, into `text`; returns the number of code points."""
     n, p = 0, start
     while p < end:
         first = np.uint32(data[_at(p)])
@@ -124,7 +128,7 @@ def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _strip(looks, start, end):  # type: ignore[no-untyped-def]
-    """Where a stretch ends without the space behind it."""
+    """The end of a stretch without trailing space."""
     while end > start and looks[_at(end - 1)] & SPACE:
         end -= 1
     return end
@@ -132,7 +136,7 @@ def _strip(looks, start, end):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Where the stop at `p` ends a sentence, -1 where it does not; and whether a space is behind it."""
+    """Where the stop at `p` ends a sentence, -1 if it does not; and whether a space follows."""
     mark = text[_at(p)]
     if p == 0 or not looks[_at(p - 1)] & STOP:
         behind = _skip(looks, p + 1, n, STOP)
@@ -156,7 +160,7 @@ def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyped-def]
-    """Whether the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
+    """True if the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
     least, first = max(start, stop - 12), stop
     while first > least:
         kind = looks[first - 1]
@@ -191,7 +195,7 @@ def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyp
 
 @compile_loop
 def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
-    """Whether the line break from `line` to `end` stands inside a sentence: between small letters, no empty line."""
+    """True if the line break from `line` to `end` is inside a sentence: between small letters, no empty line."""
     if end == n or not looks[end] & LOWER:
         return False
     for q in range(line + 1, end):
@@ -205,7 +209,7 @@ def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
-    """Runs of word characters and the apostrophes behind them."""
+    """Number of runs of word characters and the apostrophes after them."""
     n_words, inside = 0, False
     for p in range(start, end):
         kind = looks[_at(p)]
@@ -216,7 +220,7 @@ def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _is_long(looks, start, end, longest):  # type: ignore[no-untyped-def]
-    """Whether there are more words than `longest`; runs of word characters alone, soon counted, are no fewer."""
+    """True if there are more words than `longest`; runs of word characters, quickly counted, are at least as many."""
     runs = looks[_at(start)] & WORD > 0
     for p in range(start + 1, end):
         runs += looks[_at(p)] & WORD > looks[_at(p - 1)] & WORD
@@ -225,7 +229,7 @@ def _is_long(looks, start, end, longest):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyped-def]
-    """Parts of a very long run, cut at its pauses, into `spans`; their number with those before."""
+    """Cut a very long run at its pauses into `spans`; returns the number of spans with those before."""
     first, last, n_words, p = start, start, 0, start
     while p < end:
         kind, behind = looks[_at(p)], -1
@@ -253,7 +257,7 @@ def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyp
 
 @compile_loop
 def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-def]
-    """Start and end of every sentence, one after the other into `spans`; their number. limits : longest, part."""
+    """Write start and end of every sentence into `spans`; returns their number. limits : longest, part."""
     longest, part = limits
     n_spans, start, p = ZERO, ZERO, ZERO
     while start < n:
@@ -296,7 +300,7 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
 
 @compile_loop
 def grown(array, used, size):  # type: ignore[no-untyped-def]
-    """The array itself, or a copy of what is used of it with room for `size` and more."""
+    """Return the array itself, or a copy of its used part with room for at least `size`."""
     if len(array) >= size:
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)
@@ -307,10 +311,10 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
-    """Code points of the texts from `first` to `last`, and the sentences in them; each a sentence if taken `whole`.
+    """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
 
     beyond : (texts,) whether a text goes beyond ASCII.
-    limits : words of a run without a stop that is left alone, and of a part it is cut into.
+    limits : the most words of a run without a stop that is not cut, and the words of a part otherwise.
 
     Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
     end of every sentence in its text, one after the other; (texts,) whether a text holds an odd character.
@@ -365,14 +369,14 @@ class CompiledLexicon(NamedTuple):
 
 @compile_loop
 def _slot(key, n_slots):  # type: ignore[no-untyped-def]
-    """Where a key is looked for first: its highest bits once it is mixed, of a power of 2 slots."""
+    """First slot of a key: its highest bits after mixing, of a power of 2 slots."""
     mixed = key * np.uint64(_MIXER)
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
 
 
 @compile_loop
 def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def]
-    """A lexicon with room for so many words and letters in all."""
+    """Return a lexicon with room for this number of words and letters."""
     slots, keys, ends = lexicon.slots, lexicon.keys, lexicon.ends
     if 4 * words > len(slots):
         n_slots = len(slots) // 2
@@ -390,7 +394,7 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
 
 @compile_loop
 def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
-    """Start and end of every word of one normalised sentence into `places`, ~ of the start behind a pause; how many."""
+    """Write start and end of words of a normalised sentence into `places`, ~start after a pause; returns the number."""
     n_found, p, paused = 0, 0, False
     while p < n:
         kind, end = looks[_at(p)], p
@@ -430,7 +434,7 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
-    """Numbers of words into `codes` from `place` on; new ones are put into the lexicon. How many it then has.
+    """Write numbers of words into `codes` from `place` on, adding new ones to the lexicon; returns its size.
 
     places : start and end of every word, as `_find_words` gives them.
     last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
@@ -470,7 +474,7 @@ def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, pl
 
 @compile_loop
 def _spelt(letters, ends):  # type: ignore[no-untyped-def]
-    """Words in UTF-8, and (words + 1,) where each begins."""
+    """Encode words in UTF-8; returns bytes and (words + 1,) where each begins."""
     data, spelt, place = np.empty(4 * ends[-1], np.uint8), np.zeros(len(ends), np.int64), 0
     for word in range(len(ends) - 1):
         for letter in letters[ends[word] : ends[word + 1]]:
@@ -486,9 +490,9 @@ def _spelt(letters, ends):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untyped-def]
-    """Words of sentences that stand in `text`; those that are `ready` are normalised already.
+    """Read words of sentences in `text`; those that are `ready` are normalised already.
 
-    Returns (all words,) the number of each, ~ of it behind a pause; (sentences + 1,) where each sentence begins in it;
+    Returns (all words,) the number of each, ~ of it after a pause; (sentences + 1,) where each sentence begins in it;
     the distinct words in UTF-8 and (distinct words + 1,) where each begins.
     """
     kinds, normal = characters.kinds, characters.normal
@@ -524,7 +528,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
 
 @compile_loop
 def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated):  # type: ignore[no-untyped-def]
-    """Words that stand under a negation, up to `scope` words behind it and as far as the next pause.
+    """Mark words under a negation: up to `scope` words after it, until the next pause.
 
     codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
     negates, content : (distinct words,) whether a word negates, and whether it can be negated.
@@ -542,10 +546,10 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
 
 @compile_loop
 def count_rows(codes, indptr, first, last, columns, n_columns):  # type: ignore[no-untyped-def]
-    """How often each column is in each document from `first` to `last`: compressed rows with ascending columns.
+    """Count columns in each document from `first` to `last`: compressed rows with ascending columns.
 
     codes : numbers of words; indptr : (documents + 1,) where each begins in it.
-    columns : (numbers,) the column of each, -1 for none.
+    columns : (numbers,) the column of each, -1 if absent.
 
     Returns (documents,) cells in each row, (cells,) columns and counts.
     """

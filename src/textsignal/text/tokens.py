@@ -1,4 +1,4 @@
-"""Texts with their words as numbers, whole or cut into sentences: read once, counted as often as one likes."""
+"""Texts with their words as numbers, whole or cut into sentences: each text is read once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from textsignal.text.word_lists import NEGATIONS, negates
 
 
 class Vocabulary:
-    """Words in the order in which they were first met: batches one after the other give the numbers of all at once.
+    """Numbers of words by first occurrence: batches in turn give the same numbers as all words at once.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Vocabulary:
         return list(self._numbers)
 
     def number(self, words: Iterable[str]) -> NDArray[np.int32]:
-        """(words,) the number of each; a new word gets the next one."""
+        """Return (words,) the number of each; a new word gets the next one."""
         numbers = self._numbers
         return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
 
@@ -57,8 +57,8 @@ class TokenisedTexts:
     words : the distinct words, in the order in which they first occur.
     codes : (all words of all texts,) the number of each in `words`.
     indptr : (documents + 1,) where each text's words begin in `codes`.
-    tokenizer : what gave the words.
-    n_cleaned : how many texts were changed by cleaning before they were tokenised.
+    tokenizer : that returned the words.
+    n_cleaned : number of texts that cleaning changed before they were tokenised.
     """
 
     texts: Sequence[str]
@@ -72,14 +72,14 @@ class TokenisedTexts:
         return len(self.texts)
 
     def at(self, rows: NDArray[np.int64]) -> TokenisedTexts:
-        """Some of the texts, in the order of `rows`."""
+        """Return some of the texts, in the order of `rows`."""
         sizes = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(sizes)])
-        codes = self.codes[np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)]
+        codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
         return TokenisedTexts([self.texts[i] for i in rows], self.words, codes, indptr, self.tokenizer)
 
     def first_copies(self) -> NDArray[np.int64]:
-        """(documents,) the first text that has the same words in the same order; each text without words is its own.
+        """Return (documents,) the first text with the same words in the same order; texts without words are their own.
 
         Examples
         --------
@@ -90,7 +90,7 @@ class TokenisedTexts:
 
 
 def first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(documents,) the first document of the same codes in the same order; each without any is its own."""
+    """Return (documents,) the first document with the same codes in the same order; empty ones are their own."""
     first: dict[bytes, int] = {}
     contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
     return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
@@ -103,7 +103,7 @@ def tokenised(
     *,
     n_jobs: int | None = -1,
 ) -> TokenisedTexts:
-    """Tokenise texts, each once, after `clean`; by the compiled pass unless there is a tokenizer of one's own.
+    """Tokenise texts, each once, after `clean`; by the compiled pass unless `tokenizer` is another function.
 
     n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
 
@@ -134,9 +134,9 @@ def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[
     return list(numbers), np.array(codes, np.int32), np.array(ends, np.int64)
 
 
-#: So many words after a negation stand under it, up to the next punctuation.
+#: Number of words after a negation that stand under it, up to the next punctuation.
 SCOPE = 3
-#: Words and punctuation of normalised text, and the line breaks that part its pieces.
+#: Words and punctuation of normalised text, and the line breaks that separate its pieces.
 WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
 PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
@@ -150,8 +150,8 @@ class SentenceTexts:
     spans : (sentences, 2) where each sentence starts and ends in its text.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
-    under : (all words,) whether a word stands under a negation; negated : whether it does and is no function word.
-    cleaned : (documents,) whether a text was changed by cleaning.
+    under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
+    cleaned : (documents,) True if cleaning changed the text.
     """
 
     texts: Sequence[str]
@@ -174,7 +174,7 @@ class SentenceTexts:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """(documents,) of the texts."""
+        """(documents,) as of `text_keys`."""
         return text_keys(self.texts)
 
     @property
@@ -189,11 +189,11 @@ class SentenceTexts:
 
     @property
     def n_cleaned(self) -> int:
-        """How many texts were changed by cleaning."""
+        """Number of texts that cleaning changed."""
         return int(self.cleaned.sum())
 
     def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
-        """Some of the texts, in the order of `rows`."""
+        """Return some of the texts, in the order of `rows`."""
         edges = np.searchsorted(self.documents, np.arange(len(self) + 1))
         kept = _ranges(edges[rows], edges[rows + 1])
         tokens = _ranges(self.indptr[kept], self.indptr[kept + 1])
@@ -211,13 +211,13 @@ class SentenceTexts:
 
     @classmethod
     def together(cls, parts: Sequence[SentenceTexts]) -> SentenceTexts:
-        """Texts of parts, one after the other, with the words that they hold: as if all had been read at once.
+        """Concatenate parts, with the words that occur in them, as if all had been read at once.
 
         Examples
         --------
         >>> parts = [read_sentences(["Clean room.", "Quiet room."]), read_sentences(["Not quiet"])]
-        >>> found = SentenceTexts.together([parts[0].at(np.array([1])), parts[1]])
-        >>> found.words, found.codes, found.documents
+        >>> texts = SentenceTexts.together([parts[0].at(np.array([1])), parts[1]])
+        >>> texts.words, texts.codes, texts.documents
         (['quiet', 'room', 'not'], array([0, 1, 2, 0], dtype=int32), array([0, 1]))
         """
         vocabulary = Vocabulary()
@@ -239,12 +239,12 @@ class SentenceTexts:
         )
 
     def first_copies(self) -> NDArray[np.int64]:
-        """(documents,) the first text that has the same words in the same order; each text without words is its own."""
+        """Return (documents,) the first text with the same words in order; texts without words are their own."""
         return first_copies(self.codes, self.document_indptr)
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All whole numbers from each start up to its end, one range after the other."""
+    """Concatenate the ranges from each start to its end."""
     sizes = ends - starts
     before = np.concatenate([[0], np.cumsum(sizes)])
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
@@ -257,10 +257,10 @@ def read_sentences(
     *,
     n_jobs: int | None = -1,
 ) -> SentenceTexts:
-    """Cut texts into sentences and words, each once, after `clean`; `text.reference` says it in plain Python.
+    """Cut texts into sentences and words, each once, after `clean`; tests/text/plain_reading.py is it in plain Python.
 
     texts : strings, or an Arrow array of them.
-    language : whose negations are looked for; one without a list has none. Words on its stop list are not negated.
+    language : of negations; one without a list has none. Words on its stop list are not negated.
     n_jobs : threads, -1 for all cores; the result is the same for any number.
 
     Examples
@@ -286,7 +286,7 @@ def read_sentences(
 
 
 def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(words,) whether each negates, and whether it can be negated: function words cannot."""
+    """Return (words,) whether each negates, and whether it can be negated: function words cannot."""
     function_words = stop_words(language if language in NEGATIONS else None)
     negating = np.array([negates(word, language) for word in words], dtype=bool)
     return negating, np.array([word not in function_words for word in words], dtype=bool)

@@ -22,7 +22,7 @@ def counted(texts):
 
 
 def merged(texts, sizes, **limits):
-    """The same of shards of these sizes, over and over."""
+    """Counts merged from shards of these sizes, repeated."""
     found, start, number = MergedCounts(**limits), 0, 0
     while start < len(texts):
         stop = start + sizes[number % len(sizes)]
