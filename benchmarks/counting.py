@@ -23,9 +23,9 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textsignal as ts
+from textsignal.text.counts import count_codes
 from textsignal.text.markup import without_markup
-from textsignal.text.tokens import count_codes
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 
 
 def reviews(data: Path) -> list[str]:

@@ -23,7 +23,7 @@ from textsignal.compute.engines.local import LocalEngine
 from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 from textsignal.training import streamed, tone
 from textsignal.training.sample import Passing, Sample, common_bound, joined
 from textsignal.workflow.analyse_source import analyse_source

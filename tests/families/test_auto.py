@@ -1,4 +1,4 @@
-"""What a response looks like, and which families it may be of."""
+"""Candidate families of a response, and its description."""
 
 import numpy as np
 import pandas as pd

@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from textsignal.errors import InputError
 from textsignal.families import Binomial, as_family, deviance, linear_predictor, null_deviance
-from textsignal.families.scale import WIDEST_LEARNT_SCALE, WIDEST_SCALE
+from textsignal.families.binomial import WIDEST_LEARNT_SCALE, WIDEST_SCALE
 
 laws = settings(max_examples=60)
 scales = st.builds(Binomial, n=st.integers(1, 20), lowest=st.integers(-5, 5))
@@ -18,7 +18,7 @@ probabilities = st.floats(1e-6, 1 - 1e-6)
 
 
 def all_pairs(family: Binomial, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every encoded response beside every eta."""
+    """Every encoded response with every eta."""
     y = np.arange(family.n + 1.0)
     return np.repeat(y, eta.size), np.tile(eta, y.size)
 

@@ -60,7 +60,7 @@ class Case:
         return eta if not self.shape else eta[:, None] * np.linspace(1, -0.5, self.shape[0])
 
     def pairs(self, values) -> tuple[np.ndarray, np.ndarray]:
-        """Every response beside every linear predictor."""
+        """Every response with every linear predictor."""
         eta = self.etas(values)
         return np.repeat(self.y, len(eta)), np.tile(eta, (len(self.y), *np.ones(len(self.shape), int)))
 
@@ -138,7 +138,7 @@ class TestLoss:
     @laws
     @given(values=few)
     def test_is_the_negative_log_likelihood_up_to_what_no_parameter_moves(self, case, values):
-        """Two linear predictors, and two values of own parameters, compare as the distribution says."""
+        """Two linear predictors, and two values of own parameters, compare as in the distribution."""
         y, eta = case.pairs(values)
         other = case.family.refit(y, eta + 0.1, np.ones(y.size))
         kept = case.family.loss(y, eta) - other.loss(y, eta + 1)
@@ -402,10 +402,10 @@ class TestEncode:
         ("family", "responses", "named"),
         [
             (Bernoulli(), ["no", "yes", None, "maybe"], r"third class.*row 4: 'maybe'; .*\"categorical\""),
-            (Bernoulli(), [0, 1, 1, 2], r"third class beside 0 and 1 \(row 4: 2; .*\"ordinal\""),
+            (Bernoulli(), [0, 1, 1, 2], r"third class next to 0 and 1 \(row 4: 2; .*\"ordinal\""),
             (Ordinal(), np.arange(40) / 7, r'40 levels, .*row 1: 0; .*family="gaussian"'),
             (Binomial(), [1, 2.5], r'row 2: 2\.5'),
-            (Categorical(), ["a", 1, "b"], r"text beside numbers \(row 1: 'a', row 3: 'b'"),
+            (Categorical(), ["a", 1, "b"], r"text among numbers \(row 1: 'a', row 3: 'b'"),
             (Categorical(), np.arange(101), r'101 different ones.*row 1: 0; .*family="gaussian"'),
         ],
     )  # fmt: skip
@@ -610,7 +610,7 @@ class TestStereotype:
 
     @pytest.mark.parametrize("places", [(0, 1), (0, 2, 1), (1, 1.5, 2), (0, 0, 2), (0, np.nan, 2)])
     def test_wrong_places_are_refused(self, places):
-        with pytest.raises(InputError, match="growing numbers from 0 to n"):
+        with pytest.raises(InputError, match="must increase from 0 to n"):
             Stereotype(2, 0, places=places)
 
 

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.text.content import content_terms
 from textsignal.text.counts import count_texts
-from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, learn_features
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, content_terms, learn_features
 from textsignal.text.tokenise import stop_words
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["clean", "room", "not", "very", "dirty.", "staff,"]), max_size=9).map(" ".join),

@@ -1,6 +1,7 @@
 """The compiled pass gives what plain Python gives, bit for bit."""
 
 import numpy as np
+import plain_reading
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -8,14 +9,11 @@ from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
 from textsignal.errors import InputError
-from textsignal.text import reading, reference
-from textsignal.text.encoded import encode
+from textsignal.text import reading
 from textsignal.text.markup import without_markup
-from textsignal.text.reading import read_blocks
+from textsignal.text.reading import encode, read_blocks
 from textsignal.text.tokenise import words
-from textsignal.text.tokens import tokenised
-from textsignal.text.units import SentenceTexts, read_sentences
-from textsignal.text.vocabulary import Vocabulary
+from textsignal.text.tokens import SentenceTexts, Vocabulary, read_sentences, tokenised
 
 #: Characters at which rules part, pieces of words among them, and some that have it in them.
 NASTY = [
@@ -46,19 +44,19 @@ def test_parts_together_are_as_if_read_at_once(parts, in_arrow):
 @settings(max_examples=250, deadline=None)
 @given(TEXTS, st.sampled_from(["english", "french", "klingon"]), st.sampled_from([str, without_markup, str.title]))
 def test_sentences_and_words_are_those_of_plain_python(texts, language, clean):
-    assert_same_tokens(read_sentences(texts, language, clean), reference.read_sentences(texts, language, clean))
+    assert_same_tokens(read_sentences(texts, language, clean), plain_reading.read_sentences(texts, language, clean))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=4))
 def test_any_characters_are_read_as_plain_python_reads_them(texts):
-    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), plain_reading.read_sentences(texts))
 
 
 def test_characters_all_over_unicode_are_read_as_plain_python_reads_them():
     codes = [*range(0x250), *range(0x250, 0x3400, 11), *range(0xFE00, 0x10000, 11), *range(0x1F000, 0x1FB00, 11)]
     texts = [f"Ab{chr(code)}cd {chr(code)} not {chr(code)}e. {chr(code)}\n{chr(code)} f.{chr(code)}" for code in codes]
-    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), plain_reading.read_sentences(texts))
     tokens = tokenised(texts)
     assert [[tokens.words[code] for code in part] for part in np.split(tokens.codes, tokens.indptr[1:-1])] == [
         words(text) for text in texts
@@ -76,7 +74,7 @@ def test_tokenised_texts_hold_the_words_of_each(texts):
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_blocks_and_threads_change_nothing(monkeypatch, n_jobs):
     texts = [f"Not clean {i % 7}0. Room {i}, <b>not</b> word{i % 11} café Σ{i}!" for i in range(200)] + ["", "x" * 3000]
-    expected = reference.read_sentences(texts, clean=without_markup)
+    expected = plain_reading.read_sentences(texts, clean=without_markup)
     monkeypatch.setattr(reading, "BLOCK_BYTES", 500)
     assert_same_tokens(read_sentences(texts, clean=without_markup, n_jobs=n_jobs), expected)
 
@@ -84,7 +82,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch, n_jobs):
 @pytest.mark.parametrize("run", [". ", "a.", "\n", ",", "a ", " ", "a\n", "….", "a.B", "A", '."', ". \n", "1.", " -"])
 def test_hostile_texts_are_read_as_plain_python_reads_them(run):
     texts = [run * 300, run * 300 + "x"]
-    assert_same_tokens(read_sentences(texts), reference.read_sentences(texts))
+    assert_same_tokens(read_sentences(texts), plain_reading.read_sentences(texts))
     assert len(read_sentences([run * 500_000]).texts) == 1
 
 
@@ -107,7 +105,7 @@ def test_few_texts_need_python_to_normalise_them():
 )
 def test_texts_may_lie_in_arrow(kind):
     texts = ["Clean room. Not <b>noisy</b>!", "", "Café 👍🏽", "a &amp; b", "cafe\u0301"]
-    expected = reference.read_sentences(texts, clean=without_markup)
+    expected = plain_reading.read_sentences(texts, clean=without_markup)
     array = pa.array(["left out", *texts], pa.string()).cast(kind)
     assert_same_tokens(read_sentences(array[1:], clean=without_markup), expected)
     chunked = pa.chunked_array([array[1:3], array[3:]])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from textsignal.errors import OutputError, StorageError
 from textsignal.text import shards
 from textsignal.text.shards import UNFINISHED, read_shard, write_arrays, write_shard
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 
 WORDS = ("not clean", "noisy!", "😀", "é. Ä", "don't", "\n", "a\u0000b", "\u2028", "x" * 300, ".", "")
 documents = st.lists(st.lists(st.sampled_from(WORDS) | st.text(max_size=8), max_size=6).map(" ".join), max_size=8)

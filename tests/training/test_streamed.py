@@ -13,7 +13,7 @@ from textsignal.families import as_family
 from textsignal.text.counts import count_texts
 from textsignal.text.features import learn_features
 from textsignal.text.shards import write_shard
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 from textsignal.training.sample import Passing, Sample
 from textsignal.training.streamed import StoredBlock, count_shards, in_blocks, stored_tone
 from textsignal.training.tone import fit_tone

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
-from textsignal.families.labels import as_column
+from textsignal.families.responses import as_column
 
 
 def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:

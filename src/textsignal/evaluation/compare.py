@@ -45,7 +45,7 @@ from textsignal.evaluation.methods import (
 )
 from textsignal.families import Binomial, Family, as_family, log_scores
 from textsignal.families.auto import AUTO, candidates
-from textsignal.families.base import constant_response
+from textsignal.families.responses import constant_response
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Tokens, response_column
 from textsignal.text.tokens import tokenised

@@ -1,32 +1,28 @@
-"""Response families, one file each."""
+"""Response families, by the names under which users choose them."""
 
 from dataclasses import fields, replace
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import AdjacentCategories
 from textsignal.families.base import (
     Family,
     NoLevelsError,
+    best_constant,
     check_trainable,
+    constant_predictor,
+    deviance,
     distribution_of_numbers,
     level_probabilities,
     linear_predictor,
     log_scores,
+    null_deviance,
 )
-from textsignal.families.bernoulli import Bernoulli
-from textsignal.families.beta_binomial import BetaBinomial
-from textsignal.families.binomial import Binomial
-from textsignal.families.categorical import Categorical
-from textsignal.families.deviances import best_constant, constant_predictor, deviance, null_deviance
+from textsignal.families.binomial import BetaBinomial, Binomial, Proportion
+from textsignal.families.classes import Bernoulli, Categorical
+from textsignal.families.counts import NegativeBinomial, Poisson
 from textsignal.families.gaussian import Gaussian
-from textsignal.families.negative_binomial import NegativeBinomial
-from textsignal.families.ordinal import Ordinal
-from textsignal.families.poisson import Poisson
-from textsignal.families.proportion import Proportion
-from textsignal.families.stereotype import Stereotype
+from textsignal.families.ordinal import AdjacentCategories, Ordinal, Stereotype
 
 __all__ = [
     "FAMILIES",
@@ -71,7 +67,7 @@ FAMILIES: dict[str, type[Family]] = {
 
 
 def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
-    """Give the family of that name, or the family itself, on the scale that `levels` give.
+    """Return the family of that name, or the family itself, on the scale defined by `levels`.
 
     Examples
     --------
@@ -89,16 +85,8 @@ def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
     if levels is None:
         return family
     scale = family.from_levels(levels)
-    given = _given(family)
+    defaults = {field.name: field.default for field in fields(family)}  # type: ignore[arg-type]
+    given = {name: value for name, value in family.settings().items() if value != defaults[name]}
     if any(scale.settings()[name] not in (None, value) for name, value in given.items()):
         raise InputError(f"levels={levels!r} and family={family!r} contradict each other; give one of them")
     return replace(scale, **given)  # type: ignore[type-var]
-
-
-def _given(family: Any) -> dict[str, Any]:
-    """What is not left at its default."""
-    return {
-        field.name: getattr(family, field.name)
-        for field in fields(family)
-        if getattr(family, field.name) != field.default
-    }

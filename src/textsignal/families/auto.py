@@ -1,51 +1,51 @@
-"""Which families a response may be of, by its looks."""
+"""Candidate families of a response, by its values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.adjacent_categories import MOST_LEVELS, AdjacentCategories
-from textsignal.families.base import Family, constant_response, observed_numbers
-from textsignal.families.bernoulli import Bernoulli
-from textsignal.families.beta_binomial import BetaBinomial
-from textsignal.families.binomial import Binomial
-from textsignal.families.categorical import Categorical
+from textsignal.families.base import Family
+from textsignal.families.binomial import WIDEST_SCALE, BetaBinomial, Binomial, plain, stray_code
+from textsignal.families.classes import Bernoulli, Categorical
+from textsignal.families.counts import NegativeBinomial, Poisson
 from textsignal.families.gaussian import Gaussian
-from textsignal.families.labels import Labels, first_text, is_all_text, is_all_truth
-from textsignal.families.negative_binomial import NegativeBinomial
-from textsignal.families.ordinal import Ordinal
-from textsignal.families.poisson import Poisson
-from textsignal.families.scale import WIDEST_SCALE
-from textsignal.families.stereotype import Stereotype
+from textsignal.families.ordinal import MOST_LEVELS, AdjacentCategories, Ordinal, Stereotype
+from textsignal.families.responses import (
+    Labels,
+    constant_response,
+    first_text,
+    is_all_text,
+    is_all_truth,
+    observed_numbers,
+)
 
-#: The name by which users leave the choice to us.
+#: The name by which users leave the choice of a family to the data.
 AUTO = "auto"
-#: Whole numbers of more levels than this may be counts: those whose largest is so many times the median, and is rare.
+#: Whole numbers with more levels than this may be counts, if the largest is at least `TAIL` medians and rare.
 LEAST_OF_COUNTS, TAIL, RARE = 10, 4, 0.01
-#: One of a few values that is so many times further from the others than they are from each other is a stray code.
+#: One of a few values is a stray code if its distance to the others is more than `STRAY` times their range.
 STRAY = 10
-#: Numbers that questionnaires write where there is no answer.
+#: Numbers that questionnaires use for a missing answer.
 MISSING_CODES = frozenset(
     sign * code
     for code in (8, 9, *(77, 88, 97, 98, 99), *(777, 888, 997, 998, 999), *(7777, 8888, 9997, 9998, 9999), 99999)
     for sign in (1, -1)
 ) | {-1}
-#: Such codes are in at most this share of rows, and the widest scale that they are looked for next to has this span.
+#: Such codes are in at most this share of rows, next to a scale of at most this span.
 MOST_CODES, WIDEST_RATED = 0.1, 100
-#: A code that is this many spans of a scale from it is very far.
+#: A code is very far from a scale if its distance is more than this many spans.
 VERY_FAR = 5
 #: The end of a scale that is next to codes has at least this share of rows, and number; the tail of counts has less.
 LEAST_NEXT_TO_CODES, FEWEST_NEXT_TO_CODES = 0.05, 10
 
 
 def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
-    """The family of text and truth values: Bernoulli of two labels, Categorical of more; None for other responses.
+    """Return the family of text and truth values: Bernoulli for two labels, Categorical for more; None for others.
 
     levels : labels in order, of which more than two are Ordinal.
 
@@ -64,9 +64,9 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
 
 
 def of_order(categories: Labels) -> Family:
-    """The family of ordered categories, lowest first: Bernoulli of two, Ordinal of more.
+    """Return the family of ordered categories, lowest first: Bernoulli for two, Ordinal for more.
 
-    Categories without any response are levels too: they are part of the scale, as with `levels`.
+    Categories that do not occur are levels of the scale too, as with `levels`.
 
     Examples
     --------
@@ -100,10 +100,10 @@ def of_order(categories: Labels) -> Family:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Families that a response may be of.
+    """Candidate families of a response.
 
-    described : what the response looks like, for people; "" where the family was given.
-    families : the simplest first, all with their scales; all encode a response alike, and have one loss for words.
+    described : the response in words, for people; "" if the family was given.
+    families : the simplest first, with their scales; all encode a response alike, and share one loss for words.
     """
 
     described: str
@@ -111,9 +111,9 @@ class Candidates:
 
 
 def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
-    """What a response may be: two values, a few steps of a scale, counts, or any numbers.
+    """Return candidate families of a response: two values, a few steps of a scale, counts, or any numbers.
 
-    levels : the scale, such as (1, 5), where somebody knows it.
+    levels : the scale, such as (1, 5), if known.
 
     Examples
     --------
@@ -122,9 +122,9 @@ def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
     >>> candidates([0.12, 3.4, 2.2]).families
     (Gaussian(deviation=1.35...),)
     """
-    found = _candidates(y, levels)
+    families = _candidates(y, levels)
     remark = _missing_codes(observed_numbers(y)) if levels is None else ""
-    return replace(found, described=f"{found.described} ({remark})") if remark else found
+    return replace(families, described=f"{families.described} ({remark})") if remark else families
 
 
 def _candidates(y: ArrayLike, levels: ArrayLike | None) -> Candidates:
@@ -148,16 +148,12 @@ def _candidates(y: ArrayLike, levels: ArrayLike | None) -> Candidates:
 
 
 def _check_codes(distinct: Vector) -> None:
-    """Raise where one of a few values lies far from all others, such as 999 or -1 for "no answer"."""
+    """Raise if one of a few values is far from all others, such as 999 or -1 for "no answer"."""
     if not 3 <= distinct.size <= MOST_LEVELS:
         return
     for rest, gap in ((distinct[:-1], distinct[-1] - distinct[-2]), (distinct[1:], distinct[1] - distinct[0])):
         if gap > STRAY * max(float(np.ptp(rest)), 1.0):
-            low, high = (f"{end:g}" for end in (distinct[0], distinct[-1]))
-            raise InputError(
-                f"responses run from {low} to {high}, which looks like a stray code rather than a scale; "
-                f"give the scale, e.g. levels=(1, 5), if {low} to {high} is meant say levels=({low}, {high})"
-            )
+            raise stray_code(f"{distinct[0]:g}", f"{distinct[-1]:g}")
 
 
 def _missing_codes(values: Vector) -> str:
@@ -165,11 +161,11 @@ def _missing_codes(values: Vector) -> str:
 
     Codes are rare, at one end, and as far from all other values as these are from each other; below a scale from 1 on
     a negative code need not be as far. Many rows are at that end of the scale, unlike in the tail of counts: in its
-    third where codes are very far, else at its last level.
+    last third if codes are very far, else at its last level.
     """
     distinct, counts = np.unique(values, return_counts=True)
     for sign in (1, -1):
-        order = np.argsort(-sign * distinct)  # from the end at which codes are looked for
+        order = np.argsort(-sign * distinct)  # from the end at which codes are searched for
         ends, rows = distinct[order], counts[order]
         is_code = np.array([value in MISSING_CODES and sign * value > 0 for value in ends])
         for n_codes in range(1, min(3, len(ends) - 2) + 1):
@@ -217,16 +213,16 @@ def _scale(values: Vector) -> Binomial | None:
         return None
     step = float(np.gcd.reduce(halves.astype(np.int64))) / 2
     lowest, n = float(values.min()), round(float(np.ptp(values)) / step)
-    return Binomial(n, _plain(lowest), _plain(step)) if n <= WIDEST_SCALE else None
+    return Binomial(n, plain(lowest), plain(step)) if n <= WIDEST_SCALE else None
 
 
 def _of_a_scale(scale: Binomial) -> list[Family]:
-    """Families on a scale; those with a parameter for each level where there are not too many."""
+    """Families on a scale; those with a parameter for each level if there are not too many."""
     settings = scale.settings()
-    found: list[Family] = [scale, BetaBinomial(**settings)]
+    families: list[Family] = [scale, BetaBinomial(**settings)]
     if len(scale.levels) <= MOST_LEVELS:
-        found += [Ordinal(tuple(scale.levels.tolist())), AdjacentCategories(**settings), Stereotype(**settings)]
-    return found
+        families += [Ordinal(tuple(scale.levels.tolist())), AdjacentCategories(**settings), Stereotype(**settings)]
+    return families
 
 
 def _learnt(y: ArrayLike, *families: Family) -> tuple[Family, ...]:
@@ -234,7 +230,7 @@ def _learnt(y: ArrayLike, *families: Family) -> tuple[Family, ...]:
 
 
 def _has_long_tail(values: Vector) -> bool:
-    """Whether numbers from 0 on look like counts: a few large ones, far above the others."""
+    """True if numbers from 0 on look like counts: a few large ones, far above the others."""
     highest = values.max()
     return bool(
         values.min() >= 0 and highest >= TAIL * max(float(np.median(values)), 1.0) and np.mean(values == highest) < RARE
@@ -244,7 +240,3 @@ def _has_long_tail(values: Vector) -> bool:
 def _named(scale: Binomial) -> str:
     low, high = scale.levels[0], scale.levels[-1]
     return f"{low:g} to {high:g}" + ("" if scale.step == 1 else f" in steps of {scale.step:g}")
-
-
-def _plain(value: float) -> Any:
-    return int(value) if value.is_integer() else value

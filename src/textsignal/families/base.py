@@ -1,42 +1,40 @@
-"""What response families share: pure functions of the encoded response y and the linear predictor eta.
+"""Response families: pure functions of the encoded response y and the linear predictor eta.
 
-A family knows nothing of text, topics or weights. It says which responses are allowed (`encode`), how badly a
-linear predictor explains them (`loss`, with its two derivatives), what a linear predictor means on the user's
-scale (`mean`, `level`, `distribution`), and what its own parameters are (thresholds, dispersion), given linear
-predictors (`refit`).
+A family knows nothing of text, topics or weights. It defines which responses are allowed (`encode`), how badly a
+linear predictor explains them (`loss`, with its two derivatives), what a linear predictor means on the user's scale
+(`mean`, `level`, `distribution`), and its own parameters such as thresholds or dispersion, given linear predictors
+(`refit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
-from textsignal.families.own import OwnDerivatives, OwnPrior
 
-#: How near an expected response of another model may come to an end of the scale, as a share of it.
+#: Distance to the ends of the scale, as a share of it, at which expected responses of other models are clipped.
 MARGIN = 0.01
-#: The largest response, whose square, and sums of squares, are far from what a float holds.
-LARGEST_RESPONSE = 1e30
 
 
 class NoLevelsError(InputError, AttributeError):
-    """Levels, or their probabilities, were asked of a family that has none."""
+    """Levels or their probabilities were requested from a family without levels."""
 
 
 class Family(Protocol):
-    """What training, inference and reports ask of a response type.
+    """Interface of a response type for training, inference and reports.
 
-    Every function works elementwise: y and eta have the same shape. Only where `n_predictors` is P > 1, eta and
-    gradients have one more axis of length P behind, and curvatures two. A missing response is NaN in what `encode`
-    returns and is left out by the caller before any other function is asked.
+    Every function works elementwise: y and eta have the same shape. Only if `n_predictors` is P > 1, eta and
+    gradients have one more axis of length P at the end, and curvatures two. A missing response is NaN in what `encode`
+    returns and is removed by the caller before any other function is called.
 
-    A family is frozen. What it must know and was not given is None: the scale until `learn`, then nothing.
+    A family is frozen. Settings that are not known yet are None until `learn`.
     """
 
     @property
@@ -45,19 +43,19 @@ class Family(Protocol):
 
     @property
     def levels(self) -> NDArray[Any]:
-        """The responses that can occur, in order, on the user's scale; absent where they cannot be listed."""
+        """The responses that can occur, in order, on the user's scale; absent if they cannot be listed."""
 
     @property
     def numbers(self) -> Vector:
-        """The numbers that stand for `levels`, of which means are: these themselves, or places of text."""
+        """The numbers that stand for `levels`, of which means are taken: themselves, or positions of text."""
 
     @property
     def has_text(self) -> bool:
-        """Whether `levels` are known, and are text."""
+        """True if `levels` are known and are text."""
 
     @property
     def classifies(self) -> bool:
-        """Whether levels are classes: predictions are then labels, else means."""
+        """True if levels are classes, so that predictions are labels and not means."""
 
     @property
     def n_predictors(self) -> int:
@@ -80,7 +78,7 @@ class Family(Protocol):
 
     @property
     def has_origin(self) -> bool:
-        """Whether a linear predictor of 0 means something, such as even odds, whatever unit the response is in."""
+        """True if a linear predictor of 0 has a meaning in any unit of the response, such as even odds."""
 
     @property
     def of_words(self) -> Family:
@@ -88,13 +86,13 @@ class Family(Protocol):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the scale by its levels; raises where the family has none."""
+        """Define the scale by its levels; raises if the family has none."""
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in what was left open from observed responses: the scale, and own parameters without any text."""
+        """Estimate settings that are None from observed responses: the scale, and own parameters without any text."""
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Validate responses and bring them to numbers; NaN stays NaN (no response)."""
+        """Validate responses and convert them to numbers; NaN stays NaN (no response)."""
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative log-likelihood of each document, without terms free of both eta and own parameters."""
@@ -106,16 +104,16 @@ class Family(Protocol):
         """First derivative of `loss` in eta."""
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Second derivative of `loss` in eta; its expectation where it may be negative. Greater than 0."""
+        """Second derivative of `loss` in eta, or its expectation if that may be negative. Greater than 0."""
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """`loss`, `gradient` and `curvature`, for what all three can share."""
+        """`loss`, `gradient` and `curvature` at once, sharing computations."""
 
     def mean(self, eta: Vector) -> Vector:
-        """Expected response on the user's scale; where classes have no order, the probability of each."""
+        """Expected response on the user's scale; for classes without an order, the probability of each."""
 
     def link(self, mean: Vector) -> Vector:
-        """The eta whose `mean` this is, for expected responses of other models too: kept inside the scale."""
+        """Inverse of `mean`, clipped to the inside of the scale: means of other models may be outside."""
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
         """One of `levels` for each eta, by `rule`: "round" or "mode"."""
@@ -127,46 +125,47 @@ class Family(Protocol):
         """Responses drawn at random, on the user's scale."""
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """The family with own parameters of the smallest loss at these eta; itself where it has none."""
+        """The family with own parameters that minimise the loss at these eta; itself if it has none."""
 
     @property
     def directions(self) -> Vector:
-        """(own, directions) in which own parameters move with the coefficients; none where `refit` finds them apart."""
+        """(own, directions) in which own parameters move with the coefficients; empty if only `refit` changes them."""
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """What documents say of the own parameters that move."""
+        """Derivatives of the weighted loss in the own parameters that move."""
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """What is added to the loss for their sake; counts as in `OwnDerivatives`, mean : the average eta."""
+        """Penalty on them; counts as in `OwnDerivatives`, mean : the average eta."""
 
     def moved(self, step: Vector) -> Self | None:
-        """The family after a step (own,) of them; None where it cannot be made."""
+        """The family after a step (own,) of them; None if the step is not possible."""
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments that give this family again."""
+        """The constructor's arguments that reproduce this family."""
 
 
 class Common:
-    """What most families answer alike; they are frozen dataclasses of their settings."""
+    """Defaults of most families, which are frozen dataclasses of their settings."""
 
     name: ClassVar[str]
     classifies: ClassVar[bool] = False
-    #: Of logits and logarithms: beyond it chances are 0 or 1, and rates larger than any count.
+    #: For logits and logarithms: beyond it probabilities are 0 or 1, and rates larger than any count.
     largest_offset: ClassVar[float] = 100.0
     in_units: ClassVar[bool] = False
+    has_origin: ClassVar[bool] = True
 
     def in_unit(self, size: float) -> Self:
-        """Itself: the response has no unit."""
+        """Return the family itself: the response has no unit."""
         return self
 
     @property
     def levels(self) -> NDArray[Any]:
-        """There are none: `hasattr(family, "levels")` is False."""
+        """Raise, so that `hasattr(family, "levels")` is False."""
         raise self._no_levels
 
     @property
     def has_text(self) -> bool:
-        """Whether levels are text."""
+        """True if levels are text."""
         return False
 
     @property
@@ -185,60 +184,62 @@ class Common:
         return 1.0
 
     @property
-    def has_origin(self) -> bool:
-        """Whether a linear predictor of 0 means something."""
-        return True
-
-    @property
     def of_words(self) -> Any:
         """The family for effects of single words: this one."""
         return self
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the scale by its levels."""
-        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; leave them out")
+        """Raise: most families have no levels."""
+        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; omit them")
 
     def learn(self, y: ArrayLike) -> Self:
-        """Nothing is left open."""
+        """Return the family itself: all settings are known."""
         return self
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """Loss, gradient and curvature, one after the other."""
+        """Return loss, gradient and curvature."""
         family: Any = self
         return family.loss(y, eta), family.gradient(y, eta), family.curvature(y, eta)
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """There are no own parameters."""
+        """Return the family itself: it has no own parameters."""
         return self
 
     @property
     def directions(self) -> Vector:
-        """There are no own parameters that move with the coefficients."""
+        """No own parameters move with the coefficients."""
         return np.zeros((0, 0))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """Nothing."""
+        """No own parameters move."""
         return OwnDerivatives.none(len(y))
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Nothing."""
+        """No own parameters move."""
         return OwnPrior(0.0, np.zeros(0), np.zeros((0, 0)))
 
     def moved(self, step: Vector) -> Self | None:
-        """The same."""
+        """Return the family itself: no own parameters move."""
         return self
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """There are none."""
+        """Raise: there are no levels."""
         raise self._no_levels
 
     @property
     def _no_levels(self) -> NoLevelsError:
-        return NoLevelsError(f"responses of the {self.name} family have no levels; ask for means or the distribution")
+        return NoLevelsError(f"responses of the {self.name} family have no levels; use means or the distribution")
+
+    def _known(self, setting: str) -> Any:
+        """A setting that `learn` fills in."""
+        value = getattr(self, setting)
+        if value is None:
+            raise InputError(f"this {type(self).__name__} has no {setting} yet; give {setting}=..., or call learn(y)")
+        return value
 
     def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
-        """Responses drawn at random, on the user's scale."""
+        """Draw responses at random, on the user's scale."""
         return np.asarray(self.distribution(eta).rvs(size=np.shape(eta), random_state=rng))
 
     def distribution(self, eta: Vector) -> Any:
@@ -250,15 +251,116 @@ class Common:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        """The constructor's call; what has a default and is left at it is not shown."""
+        """The constructor's call without settings that have their default."""
         defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
         shown = {name: value for name, value in self.settings().items() if value is None or value != defaults[name]}
-        given = [f"{name}={value!r}" for name, value in shown.items()]
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+
+#: Weight of a level that was not observed: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of own parameters at most, and halvings of each.
+MOST_NEWTON_STEPS, MOST_HALVINGS = 100, 40
+#: Largest step at convergence; and relative rounding error of a sum.
+SETTLED, ROUNDING = 1e-11, 1e-14
+#: First distance from the start in the search for a minimum: later iterations of a fit move less.
+FIRST_REACH = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDerivatives:
+    """Derivatives of the loss in own parameters.
+
+    counts : (levels,) weight of the documents of each level.
+    slope, bend : (own,) and (own, own) derivatives of the weighted loss in own parameters.
+    cross : (own, documents) second derivatives of each document's loss in own parameters and eta, without weights.
+    """
+
+    counts: Vector
+    slope: Vector
+    bend: Vector
+    cross: Vector
+
+    @classmethod
+    def none(cls, n_documents: int) -> OwnDerivatives:
+        """Return those of a family without own parameters."""
+        return cls(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, n_documents)))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPrior:
+    """Penalty on own parameters, with its derivatives in them."""
+
+    loss: float
+    slope: Vector
+    bend: Vector
+
+
+def prior_of_unseen(family: Family, counts: Vector, mean: float) -> OwnPrior:
+    """Count every unobserved level `UNSEEN` times, at the average linear predictor."""
+    levels = np.flatnonzero(counts == 0).astype(float)
+    if not levels.size:
+        n_own = len(family.directions)
+        return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
+    eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
+    own = family.own_derivatives(levels, eta, weight)
+    return OwnPrior(UNSEEN * float(np.sum(family.loss(levels, eta))), own.slope, own.bend)
+
+
+def refit_moving(first: Any, y: Vector, eta: Vector, weight: Vector) -> Any:
+    """Minimise the loss in own parameters by Newton steps, halved while the loss rises."""
+    basis, mean = first.directions, float(np.average(eta, weights=weight))
+    family, own = first, first.own_derivatives(y, eta, weight)
+
+    def value(family: Any) -> float:
+        return float(np.sum(weight * family.loss(y, eta))) + float(family.own_prior(own.counts, mean).loss)
+
+    before = value(family)
+    for _ in range(MOST_NEWTON_STEPS):
+        prior = family.own_prior(own.counts, mean)
+        bend, slope = basis.T @ (own.bend + prior.bend) @ basis, basis.T @ (own.slope + prior.slope)
+        step = -basis @ np.linalg.solve(bend, slope)
+        for halving in range(MOST_HALVINGS):
+            other = family.moved(step / 2**halving)
+            after = np.inf if other is None else value(other)
+            if after <= before + ROUNDING * abs(before):
+                break
+        else:
+            break
+        family, before = other, after
+        if np.abs(step).max() <= SETTLED:
+            break
+        own = family.own_derivatives(y, eta, weight)
+    return family
+
+
+def with_own(family: Any, **own: Any) -> Any:
+    """Replace own parameters without checking them: they were computed, and steps make thousands."""
+    other = object.__new__(type(family))
+    for name, value in (family.settings() | own).items():
+        object.__setattr__(other, name, value)
+    return other
+
+
+def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Minimise a function of one number between two ends by its slope, searching outwards from `start`.
+
+    Returns an end if the slope never changes its sign.
+    """
+    here, sign = start, np.sign(slope(start))
+    reach = FIRST_REACH
+    while sign:
+        there = float(np.clip(here - sign * reach, low, high))
+        if there == here:
+            return here
+        if np.sign(slope(there)) != sign:
+            return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
+        here, reach = there, 4 * reach
+    return here
 
 
 def check_trainable(family: Family, what: str = "themes") -> None:
-    """Raise where a document has several linear predictors, and something is made for one."""
+    """Raise if a document has several linear predictors; `what` takes one."""
     if family.n_predictors > 1:
         raise InputError(
             f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
@@ -267,7 +369,7 @@ def check_trainable(family: Family, what: str = "themes") -> None:
 
 
 def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """(documents, levels) probability of every level at linear predictors `eta`.
+    """Return (documents, levels) probabilities at linear predictors `eta`.
 
     Examples
     --------
@@ -280,13 +382,13 @@ def level_probabilities(family: Family, eta: Vector) -> Vector:
 
 
 def distribution_of_numbers(family: Family, eta: Vector) -> Any:
-    """The predictive distribution, where levels are text of the numbers that stand for them."""
-    found = family.distribution(eta)
-    return replace(found, values=family.numbers) if family.has_text else found
+    """Return the predictive distribution; if levels are text, of the numbers that stand for them."""
+    distribution = family.distribution(eta)
+    return replace(distribution, values=family.numbers) if family.has_text else distribution
 
 
 def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
-    """(documents,) minus the logarithm of the probability, or density, that was given to what happened.
+    """Return (documents,) the negative log-probability, or log-density, of the observed responses.
 
     responses : (documents,) on the user's scale, none missing.
 
@@ -303,7 +405,7 @@ def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
 
 
 def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
-    """(documents,) eta = intercept + columns effects; columns (documents, columns) are topics' weights, as a rule.
+    """Return (documents,) eta = intercept + columns effects; columns : (documents, columns), usually topic weights.
 
     With effects (columns, P) and intercept (P,) it is (documents, P). Summed without BLAS, so that the bits do not
     depend on its threads.
@@ -317,7 +419,7 @@ def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector)
 
 
 def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vector) -> tuple[Vector, Vector]:
-    """Both ends, all but equal, between which `below` turns false, elementwise: it is true up to there."""
+    """Bisect, elementwise, to the point up to which `below` is true; returns both ends of the last interval."""
     for _ in range(60):
         middle = (low + high) / 2
         up = below(middle)
@@ -326,69 +428,153 @@ def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vect
 
 
 def unknown_rule(rule: object) -> InputError:
-    """The error for a rule by which no level is taken."""
+    """Return the error for an unknown rule of choosing a level."""
     return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
 
 
-def as_numbers(y: ArrayLike) -> Vector:
-    """Responses as floats; infinities and non-numbers raise, naming the row."""
-    try:
-        values = np.asarray(y, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
-    if values.ndim != 1:
-        raise InputError(f"the response must be one number per document; its shape is {values.shape}")
-    raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN for none")
-    reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
-    raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
-    return values
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """Probabilities of listed levels.
+
+    values : (levels,) numbers in increasing order, or labels; probabilities : (..., levels).
+
+    Arguments of methods broadcast with the shape of the probabilities without their last axis.
+
+    Examples
+    --------
+    >>> stars = Discrete(np.array([1.0, 1.5, 2.0]), np.array([0.2, 0.5, 0.3]))
+    >>> stars.pmf([1.5, 7]), stars.cdf([1.7]), stars.ppf([0.5])
+    (array([0.5, 0. ]), array([0.7]), array([1.5]))
+    """
+
+    values: NDArray[Any]
+    probabilities: Vector
+
+    def pmf(self, x: ArrayLike) -> Vector:
+        """Probability of x."""
+        x = np.asarray(x)
+        places = self._places(x)
+        known = (places > 0) & (self.values[places - 1] == x)
+        return self._taken(_with_zero(self.probabilities), np.where(known, places, 0))
+
+    def cdf(self, x: ArrayLike) -> Vector:
+        """Probability of x or less; for labels, of those up to x in their order."""
+        return self._taken(self._cumulative, self._places(np.asarray(x)))
+
+    def ppf(self, q: ArrayLike) -> NDArray[Any]:
+        """The lowest level with a cumulative probability of at least q."""
+        q = np.asarray(q, dtype=float)
+        return self.values[np.sum(self._cumulative[..., 1:-1] < q[..., None], axis=-1)]
+
+    def interval(self, confidence: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Ends of the central interval."""
+        return self.ppf((1 - confidence) / 2), self.ppf((1 + confidence) / 2)
+
+    def mean(self) -> Any:
+        """Expected level; values must be numbers."""
+        return self.probabilities @ self.values
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> NDArray[Any]:
+        """Draw levels at random."""
+        drawn = np.random.default_rng(random_state).random(self.probabilities.shape[:-1] if size is None else size)
+        return self.values[np.sum(self._cumulative[..., 1:-1] <= drawn[..., None], axis=-1)]
+
+    def _places(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """Number of levels up to x; for labels, 0 if unknown."""
+        if self.values.dtype.kind in "iuf":
+            return np.searchsorted(self.values, x, side="right")
+        places = np.zeros(x.shape, dtype=np.int64)
+        for place, value in enumerate(self.values):
+            places[x == value] = place + 1
+        return places
+
+    @property
+    def _cumulative(self) -> Vector:
+        """(..., levels + 1) probability below each level, then 1."""
+        below = _with_zero(np.cumsum(self.probabilities, axis=-1))
+        below[..., -1] = 1.0
+        return below
+
+    def _taken(self, table: Vector, places: NDArray[np.int64]) -> Vector:
+        """Entries of table (..., places), one for each row."""
+        shape = np.broadcast_shapes(table.shape[:-1], places.shape)
+        rows = np.broadcast_to(np.arange(int(np.prod(table.shape[:-1]))).reshape(table.shape[:-1]), shape)
+        return table.reshape(-1, table.shape[-1])[rows, np.broadcast_to(places, shape)]
 
 
-def _first_label(y: ArrayLike, error: Exception) -> str:
-    """The first response that is no number, and the family that would take it."""
-    for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            fits = 'family="categorical" takes labels, family="bernoulli" two of them'
-            return f"{value!r} is not (row {row + 1}; rows count from 1); {fits}"
-    return str(error)
+def _with_zero(values: Vector) -> Vector:
+    """Prepend a 0 along the last axis."""
+    return np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
 
 
-def check_whole(values: Vector, reason: str) -> None:
-    """Raise where a value is not a whole number; NaN passes."""
-    raise_at(~np.isnan(values) & (values != np.round(values)), values, reason)
+def nearest(values: NDArray[Any], means: Vector) -> NDArray[np.int64]:
+    """Return the position of the level nearest to each mean, the upper one in a tie; values : (levels,) increasing."""
+    return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")
 
 
-def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: str = "") -> None:
-    """Raise an InputError that names up to five of the rows where `bad` holds, and what would fit."""
-    rows = np.flatnonzero(bad)
-    if rows.size:
-        listed = ", ".join(f"row {row + 1}: {shown(values[row])}" for row in rows[:5])
-        more = f" and {rows.size - 5} more" if rows.size > 5 else ""
-        advice = f"; {fits}" if fits else ""
-        raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
+#: Tolerance of the best constant, in units of the family; and Newton steps towards it, at most.
+INEXACT, MOST_CONSTANT_STEPS = 1e-2, 50
 
 
-def shown(value: Any) -> str:
-    """A response as an error names it."""
-    return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
+def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
+    """Return twice the loss above the smallest possible one, summed over documents that have a response.
+
+    y : (documents,) encoded responses, NaN if missing; eta : (documents,) linear predictors; weight : of each
+    document.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> y = np.array([4.0, 0.0, np.nan])
+    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
+    5.012
+    """
+    observed = ~np.isnan(y)
+    y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
+    return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
-def observed_numbers(y: ArrayLike) -> Vector:
-    """Those responses that are not missing, as numbers; raises where there is none, or no two differ."""
-    values = as_numbers(y)
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
-    if values.min() == values.max():
-        raise constant_response(values[0])
-    return values
+def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
+    """Return the constant that, added to the offset, minimises the loss; (P,) constants of P linear predictors.
+
+    No response may be missing.
+    """
+    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # documents with equal responses are alike
+        y, places = np.unique(y, return_inverse=True)
+        weight, offset = np.bincount(places, weights=weight).astype(float), float(np.ravel(offset)[0])
+
+    def loss(constant: Any) -> float:
+        return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
+
+    def slope(constants: Vector) -> Vector:
+        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
+
+    if family.n_predictors == 1:
+        return _settled(float(minimize_scalar(loss).x), family, y, weight, offset)
+    return minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope).x
 
 
-def constant_response(value: Any) -> InputError:
-    """What to say where all responses are the same."""
-    return InputError(
-        f"the response is constant (always {shown(value)}), so there is nothing to explain: it has a single value, or "
-        "class; check the response column"
-    )
+def _settled(constant: float, family: Family, y: Vector, weight: Vector, offset: Vector | float) -> float:
+    """Refine the constant by Newton steps: the error of the search is relative to its size."""
+    for _ in range(MOST_CONSTANT_STEPS):
+        eta = constant_predictor(constant, y, offset)
+        curvature = max(float(weight @ family.curvature(y, eta)), np.finfo(float).tiny)
+        step = float(weight @ family.gradient(y, eta)) / curvature
+        other = constant_predictor(constant - step, y, offset)
+        if abs(step) <= INEXACT * family.unit or weight @ family.loss(y, other) > weight @ family.loss(y, eta):
+            break
+        constant -= step
+    return constant
+
+
+def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
+    """Return (documents,) constant plus offset; (documents, P) for P constants."""
+    return np.add.outer(np.broadcast_to(offset, y.shape), constant)
+
+
+def null_deviance(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
+    """Return the deviance of the best constant added to the offset."""
+    observed = ~np.isnan(y)
+    offset = np.broadcast_to(offset, y.shape)
+    constant = best_constant(family, y[observed], weight[observed], offset[observed])
+    return deviance(family, y, constant_predictor(constant, y, offset), weight)

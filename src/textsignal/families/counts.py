@@ -1,16 +1,24 @@
-"""What families of counts share: whole numbers from 0 on, with a rate exp(eta)."""
+"""Counts: whole numbers from 0 on with a rate exp(eta)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special, stats
 
 from textsignal.arrays import Vector
-from textsignal.families.base import Common, as_numbers, check_whole, observed_numbers, raise_at
+from textsignal.errors import InputError
+from textsignal.families.base import Common, flat_between, with_own
+from textsignal.families.binomial import above_zero, bell, expit, softplus
+from textsignal.families.responses import as_numbers, check_whole, observed_numbers, raise_at
+from textsignal.stored_values import SMALLEST, Number, rule
 
-#: Beyond this linear predictor the rate stays as it is: no count is that large, and its square must be finite.
+#: The rate is constant beyond this linear predictor: no count is that large, and its square must be finite.
 LARGEST_ETA = 100.0
-#: The largest count: beyond it floats hardly tell counts apart, and a fit from a rate of 1 does not get there.
+#: The largest count: beyond it floats hardly distinguish counts, and a fit from a rate of 1 does not get there.
 LARGEST_COUNT = 1e12
 #: The smallest rate that an expected response of another model may have.
 LEAST_RATE = 1e-3
@@ -19,13 +27,11 @@ LEAST_RATE = 1e-3
 class Counts(Common):
     """Whole numbers from 0 on. Exposure, such as days or readers, enters as the offset log(exposure)."""
 
-    @property
-    def has_origin(self) -> bool:
-        """A rate of 1 is one in an hour, or one in a year."""
-        return False
+    #: A rate of 1 is one in an hour, or one in a year.
+    has_origin: ClassVar[bool] = False
 
     def encode(self, y: ArrayLike) -> Vector:
-        """The counts themselves; anything below 0 or between whole numbers raises, naming the row."""
+        """Return the counts; anything below 0 or between whole numbers raises, naming the row."""
         values = as_numbers(y)
         raise_at(values < 0, values, f"below 0; the {self.name} family takes counts", 'family="gaussian" would fit')
         reason = f"above {LARGEST_COUNT:g}, the largest count that the {self.name} family takes"
@@ -34,7 +40,7 @@ class Counts(Common):
         return values
 
     def _check(self, y: ArrayLike) -> Vector:
-        """Counts that are there; raises where none is, or none differs."""
+        """Observed counts; raises if there are none, or all are equal."""
         counts = self.encode(y)
         observed_numbers(counts)
         return counts[~np.isnan(counts)]
@@ -46,3 +52,146 @@ class Counts(Common):
     def link(self, mean: Vector) -> Vector:
         """log(mean), of at least a small rate."""
         return np.log(np.maximum(mean, LEAST_RATE))
+
+
+#: Range of dispersion; at the lower end it is a Poisson.
+LEAST_DISPERSION, MOST_DISPERSION = 1e-6, 1e4
+#: From this size on Stirling's series is exact.
+LARGE_SIZE = 50.0
+
+
+@dataclass(frozen=True, repr=False)
+class NegativeBinomial(Counts):
+    """Counts with mean m = exp(eta) and variance m + dispersion m^2.
+
+    Parameters
+    ----------
+    dispersion : 0 would be a Poisson; None to learn it.
+
+    Examples
+    --------
+    >>> float(NegativeBinomial(dispersion=0.5).distribution(np.log(4.0)).var().round(6))
+    12.0
+    """
+
+    name: ClassVar[str] = "negative-binomial"
+
+    dispersion: Number | None = field(default=None, metadata=rule(least=SMALLEST))
+
+    def __post_init__(self) -> None:
+        if self.dispersion is not None and not 0 < self.dispersion < np.inf:
+            raise InputError(f"NegativeBinomial: dispersion={self.dispersion!r} must be a number above 0")
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Estimate the dispersion around one mean."""
+        counts = self._check(y)
+        if self.dispersion is not None:
+            return self
+        values, often = np.unique(counts, return_counts=True)
+        constant = np.full(values.size, np.log(counts.mean()))
+        return replace(self, dispersion=1.0).refit(values, constant, often.astype(float))
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Negative log-likelihood without log y!, with a = dispersion: (y + 1/a) log(1 + a m) - y log(a m) - ..."""
+        dispersion = self._dispersion
+        shifted = eta + np.log(dispersion)
+        return (y + 1 / dispersion) * softplus(shifted) - y * shifted - _log_rising(y, 1 / dispersion)
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at m = y."""
+        dispersion = self._dispersion
+        own = (y + 1 / dispersion) * np.log1p(dispersion * y) - special.xlogy(y, dispersion * y)
+        return own - _log_rising(y, 1 / dispersion)
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient (m - y) / (1 + a m)."""
+        shifted = eta + np.log(self._dispersion)
+        return expit(shifted) / self._dispersion - y * expit(-shifted)
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature (y + 1/a) a m / (1 + a m)^2, kept above 0."""
+        return above_zero((y + 1 / self._dispersion) * bell(eta + np.log(self._dispersion)))
+
+    def distribution(self, eta: Vector) -> Any:
+        """Frozen scipy.stats.nbinom."""
+        size = 1 / self._dispersion
+        return stats.nbinom(size, size / (size + self.mean(eta)))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The dispersion of the smallest loss."""
+        values, places = np.unique(y, return_inverse=True)
+        often = np.bincount(places, weights=weight)
+
+        def slope(log_dispersion: float) -> float:
+            """Derivative of the loss in log(dispersion); terms without eta are summed over distinct counts."""
+            shifted, size = eta + log_dispersion, np.exp(-log_dispersion)
+            share = expit(shifted)
+            rising = often @ (special.digamma(values + size) - special.digamma(size))
+            return float(size * rising + np.sum(weight * (size * (share - softplus(shifted)) - y * (1 - share))))
+
+        low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
+        log_dispersion = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
+        return with_own(self, dispersion=float(np.exp(log_dispersion)))
+
+    @property
+    def _dispersion(self) -> float:
+        return float(self._known("dispersion"))
+
+
+def _log_rising(y: Vector, size: float) -> Vector:
+    """log(Gamma(y + size) / Gamma(size)); for a large size by Stirling's series: the difference would be noise."""
+    if size < LARGE_SIZE:
+        return special.gammaln(y + size) - special.gammaln(size)
+    return y * (np.log(size) - 1) + (y + size - 0.5) * np.log1p(y / size) + _stirling(y + size) - _stirling(size)
+
+
+def _stirling(x: Any) -> Any:
+    """Remainder of Stirling's formula for log Gamma."""
+    return (1 - (1 - 2 / (7 * x**2)) / (30 * x**2)) / (12 * x)
+
+
+#: Dispersion for effects of words.
+SCATTER_OF_WORDS = 0.3
+
+
+@dataclass(frozen=True, repr=False)
+class Poisson(Counts):
+    """Counts: response = Poisson(exp(eta)).
+
+    Examples
+    --------
+    >>> Poisson().mean(np.log([1.0, 7.0]))
+    array([1., 7.])
+    """
+
+    name: ClassVar[str] = "poisson"
+
+    @property
+    def of_words(self) -> NegativeBinomial:
+        """Counts with some scatter: large ones, whose slopes would dominate, count less."""
+        return NegativeBinomial(SCATTER_OF_WORDS)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Return the family itself; raises if responses are not counts."""
+        self._check(y)
+        return self
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss exp(eta) - y eta, continued as a line beyond `LARGEST_ETA`."""
+        return self.mean(eta) * (1 + np.maximum(eta - LARGEST_ETA, 0.0)) - y * eta
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at exp(eta) = y."""
+        return y - special.xlogy(y, y)
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient exp(eta) - y."""
+        return self.mean(eta) - y
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature exp(eta), kept above 0."""
+        return np.maximum(self.mean(eta), np.finfo(float).tiny) + np.zeros(np.shape(y))
+
+    def distribution(self, eta: Vector) -> Any:
+        """Frozen scipy.stats.poisson."""
+        return stats.poisson(self.mean(eta))

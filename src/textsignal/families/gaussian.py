@@ -11,13 +11,13 @@ from scipy import stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import LARGEST_RESPONSE, Common, as_numbers, observed_numbers
-from textsignal.families.own import with_own
+from textsignal.families.base import Common, with_own
+from textsignal.families.responses import LARGEST_RESPONSE, as_numbers, observed_numbers
 from textsignal.stored_values import SMALLEST, Number, rule
 
-#: The smallest deviation, as a part of the largest response: a perfect fit has a finite loss too.
+#: The smallest deviation, as a share of the largest response, so that a perfect fit has a finite loss.
 LEAST_PART = 1e-8
-#: The smallest standard deviation of responses; and as a part of the largest, below which they differ by rounding.
+#: The smallest standard deviation of responses; and as a share of the largest, below which it is rounding.
 LEAST_DEVIATION, ROUNDING = 1e-30, 1e-11
 
 
@@ -38,6 +38,7 @@ class Gaussian(Common):
     name: ClassVar[str] = "gaussian"
     largest_offset: ClassVar[float] = LARGEST_RESPONSE
     in_units: ClassVar[bool] = True
+    has_origin: ClassVar[bool] = False
 
     deviation: Number | None = field(default=None, metadata=rule(least=SMALLEST))
 
@@ -50,17 +51,12 @@ class Gaussian(Common):
         """One standard deviation."""
         return self._deviation
 
-    @property
-    def has_origin(self) -> bool:
-        """Where numbers begin is up to the user."""
-        return False
-
     def in_unit(self, size: float) -> Self:
-        """The deviation divided by `size`."""
+        """Divide the deviation by `size`."""
         return self if size == 1 else replace(self, deviation=self._deviation / size)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the standard deviation."""
+        """Estimate the standard deviation."""
         values = observed_numbers(y)
         deviation, largest = float(np.std(values)), float(np.abs(values).max())
         if deviation < max(LEAST_DEVIATION, ROUNDING * largest):
@@ -71,7 +67,7 @@ class Gaussian(Common):
         return self if self.deviation is not None else replace(self, deviation=deviation)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """The numbers themselves."""
+        """Return the numbers themselves."""
         return as_numbers(y)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
@@ -104,12 +100,10 @@ class Gaussian(Common):
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The root of the mean squared error."""
-        found = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
+        deviation = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
         least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
-        return with_own(self, deviation=max(found, least))
+        return with_own(self, deviation=max(deviation, least))
 
     @property
     def _deviation(self) -> float:
-        if self.deviation is None:
-            raise InputError("the deviation of this Gaussian is not known yet; give it, or call learn(y)")
-        return self.deviation
+        return float(self._known("deviation"))

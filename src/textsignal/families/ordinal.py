@@ -1,9 +1,9 @@
-"""Ordinal: a few ordered levels, by cumulative logits."""
+"""Ordered levels with a parameter for each: Ordinal, AdjacentCategories and Stereotype."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,20 +12,39 @@ from scipy import linalg, special
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import MARGIN, Common, as_numbers, halved, observed_numbers, raise_at, unknown_rule
-from textsignal.families.binomial import Binomial
-from textsignal.families.distributions import Discrete, nearest
-from textsignal.families.labels import are_text, as_array, as_labels, encode_labels, first_text, numbers_of
-from textsignal.families.logistic import above_zero, bell, expit, softplus
-from textsignal.families.own import UNSEEN, OwnDerivatives, OwnPrior, prior_of_unseen, refit_moving, with_own
-from textsignal.families.scale import split_levels
+from textsignal.families.base import (
+    MARGIN,
+    UNSEEN,
+    Common,
+    Discrete,
+    OwnDerivatives,
+    OwnPrior,
+    halved,
+    nearest,
+    prior_of_unseen,
+    refit_moving,
+    unknown_rule,
+    with_own,
+)
+from textsignal.families.binomial import Binomial, Scale, above_zero, bell, expit, softplus, split_levels
+from textsignal.families.responses import (
+    are_text,
+    as_array,
+    as_labels,
+    as_numbers,
+    encode_labels,
+    first_text,
+    numbers_of,
+    observed_numbers,
+    raise_at,
+)
 from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
-#: The most levels that have thresholds of their own.
+#: The most levels that have a parameter each.
 MOST_LEVELS = 20
-#: How far from the thresholds linear predictors are looked for.
+#: Distance from the thresholds within which linear predictors are searched for.
 FURTHEST = 40.0
-#: Between thresholds that are further apart nothing changes, and exp would overflow.
+#: Gaps of thresholds are clipped here: nothing changes beyond, and exp would overflow.
 WIDEST_GAP = 700.0
 
 
@@ -71,7 +90,7 @@ class Ordinal(Common):
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Self:
-        """Give the levels: all of them, the lowest and highest of whole numbers, or these and a step; text in order."""
+        """Define the levels: all, the lowest and highest of whole numbers, or these and a step; text in order."""
         if first_text(levels) is not None:
             return cls(values=tuple(levels))  # type: ignore[arg-type]
         values, step = split_levels(levels)
@@ -89,7 +108,7 @@ class Ordinal(Common):
 
     @property
     def has_text(self) -> bool:
-        """Whether levels are text."""
+        """True if levels are text."""
         return self.values is not None and are_text(self.values)
 
     @property
@@ -103,8 +122,8 @@ class Ordinal(Common):
         return Binomial(len(self._values) - 1, 0)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in levels, those that occur, and thresholds without any text."""
-        found = self
+        """Fill in the levels that occur, and thresholds without any text."""
+        family = self
         if self.values is None:
             self._check_order(y)
             distinct = np.unique(observed_numbers(y))
@@ -114,17 +133,17 @@ class Ordinal(Common):
                     f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
                 )
                 raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
-            found = replace(self, values=tuple(distinct.tolist()))
-        if found.thresholds is not None:
-            return found
-        encoded = found.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(found._values))
+            family = replace(self, values=tuple(distinct.tolist()))
+        if family.thresholds is not None:
+            return family
+        encoded = family.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(family._values))
         counts = np.where(counts == 0, UNSEEN, counts)
         thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
-        return replace(found, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
+        return replace(family, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Number of each response's level from 0 on; NaN stays NaN, anything else raises, naming the row."""
+        """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
             return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
@@ -159,17 +178,17 @@ class Ordinal(Common):
         """The expected level: the lowest, and every step times the chance of getting above it."""
         levels = self.numbers
         above = expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
-        # Without BLAS, whose bits of one document depend on how many there are.
+        # Without BLAS: its bits for one document depend on the number of documents.
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
     def link(self, mean: Vector) -> Vector:
-        """The eta of a mean that is kept `MARGIN` of the scale off its ends, by halving."""
+        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
         levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
-        wanted = np.clip(mean, levels[0] + margin, levels[-1] - margin)
-        low = np.full(np.shape(wanted), self._thresholds[0] - FURTHEST)
-        high = np.full(np.shape(wanted), self._thresholds[-1] + FURTHEST)
-        low, high = halved(lambda eta: self.mean(eta) < wanted, low, high)
+        means = np.clip(mean, levels[0] + margin, levels[-1] - margin)
+        low = np.full(np.shape(means), self._thresholds[0] - FURTHEST)
+        high = np.full(np.shape(means), self._thresholds[-1] + FURTHEST)
+        low, high = halved(lambda eta: self.mean(eta) < means, low, high)
         return (low + high) / 2
 
     def level(self, eta: Vector, rule: str) -> NDArray[Any]:
@@ -190,7 +209,7 @@ class Ordinal(Common):
         return _centred_directions(len(self._thresholds))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """In the thresholds."""
+        """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
         n_levels = len(self._values)
 
@@ -213,11 +232,11 @@ class Ordinal(Common):
         return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """For levels that nobody gave."""
+        """Penalty for levels that were not observed."""
         return prior_of_unseen(self, counts, mean)
 
     def moved(self, step: Vector) -> Self | None:
-        """Other thresholds; None where they do not grow."""
+        """Move thresholds; None if they do not increase."""
         thresholds = np.array(self._thresholds) + step
         if np.any(np.diff(thresholds) <= 0):
             return None
@@ -233,7 +252,7 @@ class Ordinal(Common):
         return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
 
     def _ends(self, y: NDArray[Any]) -> tuple[NDArray[np.int64], Vector, Vector]:
-        """Each level's place, and the thresholds below and above it, infinite at the ends of the scale."""
+        """Position of each level, and the thresholds below and above it, infinite at the ends of the scale."""
         places = np.asarray(y).astype(np.int64)
         return places, self._edges[places], self._edges[places + 1]
 
@@ -249,25 +268,21 @@ class Ordinal(Common):
 
     @staticmethod
     def _check_order(y: ArrayLike) -> None:
-        """Raise where levels are text, whose order nobody gave."""
-        if (found := first_text(y)) is not None:
+        """Raise if levels are text, whose order is unknown."""
+        if (text := first_text(y)) is not None:
             raise InputError(
-                f"response is text, and its order is not known (row {found[0] + 1}: {found[1]!r}; rows count from 1); "
+                f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from 1); "
                 'give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes without an '
                 'order, family="bernoulli" for two'
             )
 
     @property
     def _values(self) -> tuple[Any, ...]:
-        if self.values is None:
-            raise InputError("the levels of this Ordinal are not known yet; give values, or call learn(y)")
-        return self.values
+        return tuple(self._known("values"))
 
     @property
     def _thresholds(self) -> tuple[float, ...]:
-        if self.thresholds is None:
-            raise InputError("the thresholds of this Ordinal are not known yet; give them, or call learn(y)")
-        return self.thresholds
+        return tuple(self._known("thresholds"))
 
 
 @cache
@@ -286,3 +301,305 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
         raise InputError(f"Ordinal: {name}={numbers!r} must be numbers in increasing order")
     whole = name == "values" and np.array_equal(values, np.round(values)) and np.abs(values).max() <= LARGEST_WHOLE
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
+
+
+#: Range of the linear predictor of a mean, up and down.
+FURTHEST_OF_MEANS = 60.0
+#: The smallest spread of levels in the middle of the scale: one level may have all the probability.
+LEAST_SPREAD = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class AdjacentCategories(Scale):
+    """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
+
+    With all offsets a_l = 0 it is the binomial. Other offsets let responses pile up at the ends, or skip a level,
+    whatever the text. The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model.
+    As in the binomial, eta learns from the sum of responses alone, so that means are as good as the binomial's. The
+    sums of a_l and of l a_l are 0, so that eta keeps its constant.
+
+    Parameters
+    ----------
+    n, lowest, step : the scale, as of `Binomial`.
+    offsets : a_l of every level, lowest first; None to learn them.
+
+    Examples
+    --------
+    >>> stars = AdjacentCategories(n=4, lowest=1, offsets=(1.0, -0.5, -1.0, -0.5, 1.0))
+    >>> stars.distribution(np.array(0.0)).probabilities.round(2)
+    array([0.22, 0.19, 0.18, 0.19, 0.22])
+    >>> stars.mean(np.array([0.0, 2.0])).round(2)
+    array([3.  , 4.86])
+    """
+
+    name: ClassVar[str] = "adjacent-categories"
+
+    offsets: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n is not None and self.n >= MOST_LEVELS:
+            raise InputError(
+                f"AdjacentCategories: there are {self.n + 1:,} levels; there must be 2 to {MOST_LEVELS}; "
+                'family="beta-binomial" takes more, family="gaussian" any numbers'
+            )
+        if self.offsets is None:
+            return
+        offsets = np.asarray(self.offsets, dtype=float)
+        if self.n is None or offsets.shape != (self.n + 1,) or not np.all(np.isfinite(offsets)):
+            raise InputError(f"AdjacentCategories: offsets={self.offsets!r} must be a number for each level")
+        object.__setattr__(self, "offsets", tuple(offsets.tolist()))
+
+    @property
+    def of_words(self) -> Binomial:
+        """The binomial on the same scale, which learns from the same sums."""
+        return Binomial(self.n, self.lowest, self.step)
+
+    @property
+    def unit(self) -> float:
+        """The change of eta that moves the mean as 1 moves a binomial's, from the middle of the scale."""
+        chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
+        counts, places = np.arange(self._steps + 1.0), self._places
+        together = float(chances @ (counts * places) - (chances @ counts) * (chances @ places))
+        return self._steps / 4 / max(together, LEAST_SPREAD)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale, and offsets that reproduce the frequency of every level."""
+        scaled = super().learn(y)
+        if self.offsets is not None:
+            return scaled
+        encoded = scaled.encode(y)
+        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
+        logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
+        return replace(scaled, offsets=tuple(centred(logs).tolist()))
+
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return loss, gradient and curvature from the same probabilities."""
+        levels, places = np.asarray(y).astype(np.int64), self._places
+        chances, log_sum = self._chances(eta)
+        loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
+        mean = _over_levels(places, chances)
+        away = places.reshape(-1, *[1] * mean.ndim) - mean
+        variance = np.sum(chances * away**2, axis=0)
+        return loss, mean - places[levels], above_zero(variance) + np.zeros(np.shape(y))
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
+        return self.derivatives(y, eta)[0]
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at slope 0; at the ends of the scale 0, for infinite eta."""
+        inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
+        inside[[0, -1]] = 0.0
+        return inside[np.asarray(y).astype(np.int64)]
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient sum_l l P(l) - y."""
+        return self.derivatives(y, eta)[1]
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature: the variance of l, kept above 0."""
+        return self.derivatives(y, eta)[2]
+
+    def mean(self, eta: Vector) -> Vector:
+        """The expected level."""
+        return self._low + self.step * _over_levels(np.arange(self._steps + 1.0), self._chances(eta)[0])
+
+    def link(self, mean: Vector) -> Vector:
+        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
+        means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
+        return self._where(np.arange(self._steps + 1.0), means)
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
+        if rule == "round":
+            return self.levels[nearest(self.levels, self.mean(eta))]
+        if rule == "mode":
+            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
+        raise unknown_rule(rule)
+
+    def distribution(self, eta: Vector) -> Discrete:
+        """Probabilities of all levels."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Own parameters of the smallest loss."""
+        return self if self._steps == 1 else refit_moving(self, y, eta, weight)
+
+    @property
+    def directions(self) -> Vector:
+        """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
+        return flat_directions(self._steps + 1)
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """Derivatives in the offsets."""
+        chances, _ = self._chances(eta)
+        counts = self._counts(y, weight)
+        weighted = weight * chances
+        totals = weighted.sum(axis=1)
+        bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+        cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
+        return OwnDerivatives(counts, totals - counts, bend, cross)
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Penalty for levels that were not observed."""
+        return prior_of_unseen(self, counts, mean)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Move offsets."""
+        return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
+
+    def _counts(self, y: Vector, weight: Vector) -> Vector:
+        """(levels,) weight of the documents of each."""
+        return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
+
+    def _where(self, values: Vector, means: Vector) -> Vector:
+        """The eta with this expected value, by bisection; values : (levels,) increasing."""
+        low, high = np.full(np.shape(means), -FURTHEST_OF_MEANS), np.full(np.shape(means), FURTHEST_OF_MEANS)
+        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
+        return (low + high) / 2
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        return np.moveaxis(self._chances(eta)[0], 0, -1)
+
+    def _chances(self, eta: Vector) -> tuple[Vector, Vector]:
+        """(levels, ...) probabilities, and the logarithm of the sum they were divided by."""
+        eta = np.asarray(eta, dtype=float)
+        scores = np.multiply.outer(self._places, eta)
+        scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
+        highest = scores.max(axis=0)
+        np.exp(np.subtract(scores, highest, out=scores), out=scores)
+        total = reduce(np.add, scores)
+        scores /= total
+        return scores, np.log(total) + highest
+
+    @property
+    def _places(self) -> Vector:
+        """(levels,) factors of eta."""
+        return np.arange(self._steps + 1.0)
+
+    @property
+    def _offsets(self) -> tuple[float, ...]:
+        return tuple(self._known("offsets"))
+
+
+def _over_levels(values: Vector, chances: Vector) -> Vector:
+    """Sum over levels of values (levels,) times chances (levels, ...).
+
+    Level by level, so that the bits of a document do not depend on the number of documents.
+    """
+    return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
+
+
+@cache
+def flat_directions(n_levels: int) -> Vector:
+    """Return (levels, levels - 2) directions without a constant and a slope."""
+    return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
+
+
+def centred(offsets: Vector) -> Vector:
+    """Subtract the straight line through the offsets."""
+    line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
+    return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
+
+
+#: Strength of the penalty on unequal distances, in documents: it keeps levels apart, and in order.
+PRIOR = 1.0
+
+
+@dataclass(frozen=True, repr=False)
+class Stereotype(AdjacentCategories):
+    """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + u_l eta) / sum of all, with u_0 = 0 and u_n = n.
+
+    Places u_l increase with l. If u_l = l it is `AdjacentCategories`; else text separates some neighbours better than
+    others, such as 3 from 4 stars better than 1 from 2. Anderson's (1984) stereotype model of ordered levels, or a
+    multinomial logistic regression on eta.
+
+    Parameters
+    ----------
+    n, lowest, step, offsets : as of `AdjacentCategories`.
+    places : u_l of every level, lowest first; None for equal distances until they are learnt.
+
+    Examples
+    --------
+    >>> stars = Stereotype(n=2, lowest=1, offsets=(0.0, 0.0, 0.0), places=(0.0, 0.5, 2.0))
+    >>> stars.distribution(np.array([0.0, 2.0])).probabilities.round(2)
+    array([[0.25, 0.5 , 0.25],
+           [0.02, 0.09, 0.89]])
+    """
+
+    name: ClassVar[str] = "stereotype"
+
+    places: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.places is None:
+            return
+        places = np.asarray(self.places, dtype=float)
+        right = self.n is not None and places.shape == (self.n + 1,) and np.all(np.isfinite(places))
+        if not right or places[0] != 0 or places[-1] != self.n or np.any(np.diff(places) <= 0):
+            raise InputError(
+                f"Stereotype: places={self.places!r} must increase from 0 to n, with a number for each level"
+            )
+        object.__setattr__(self, "places", tuple(places.tolist()))
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Fill in the scale and offsets, and equal distances: only text can change them."""
+        scaled = super().learn(y)
+        return replace(scaled, places=tuple(scaled._places.tolist()))
+
+    @property
+    def directions(self) -> Vector:
+        """(offsets and places, directions) in which they may move: the ends of places are fixed."""
+        return _directions(self._steps + 1)
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """Derivatives in offsets, and then in places: their probability times eta."""
+        levels, (chances, _) = y.astype(np.int64), self._chances(eta)
+        counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
+        parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
+        totals = [part.sum(axis=1) for part in parts]
+        blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
+        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
+        of_offsets = chances * (self._places[:, None] - np.einsum("l,li->i", self._places, chances))
+        of_places = chances + eta * of_offsets
+        of_places[levels, np.arange(levels.size)] -= 1
+        slope = np.concatenate([totals[0] - counts, totals[1] - sums])
+        return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Penalty for levels that were not observed, and for unequal distances."""
+        unseen, places = super().own_prior(counts, mean), self._places
+        gaps, differences = np.diff(places), _differences(places.size)
+        slope, bend = unseen.slope.copy(), unseen.bend.copy()
+        slope[places.size :] -= PRIOR * (1 / gaps) @ differences
+        bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
+        return OwnPrior(unseen.loss - PRIOR * float(np.sum(np.log(gaps))), slope, bend)
+
+    def moved(self, step: Vector) -> Self | None:
+        """Move offsets and places; None if places do not increase."""
+        offsets, places = np.split(step, 2)
+        places = self._places + places
+        if np.any(np.diff(places) <= 0):
+            return None
+        offsets = np.array(self._offsets) + offsets
+        return with_own(self, offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
+
+    @property
+    def _places(self) -> Vector:
+        """(levels,) factors of eta."""
+        return super()._places if self.places is None else np.array(self.places)
+
+
+@cache
+def _directions(n_levels: int) -> Vector:
+    """(2 levels, directions) of offsets and places."""
+    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
+
+
+@cache
+def _differences(n_levels: int) -> Vector:
+    """(levels - 1, levels) matrix that takes differences of neighbours."""
+    return np.diff(np.eye(n_levels), axis=0)

@@ -29,7 +29,7 @@ from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import shown_word
-from textsignal.text.spans import LocatedText, Token, located_words
+from textsignal.text.tokenise import LocatedText, Token, located_words
 from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
 

@@ -15,7 +15,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.families.bernoulli import Bernoulli
+from textsignal.families.classes import Bernoulli
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics

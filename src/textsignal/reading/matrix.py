@@ -16,8 +16,7 @@ from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
-from textsignal.text.tokens import TokenisedTexts
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.coherence import coherence as term_coherence
 

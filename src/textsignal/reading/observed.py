@@ -17,10 +17,8 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.families.base import as_numbers
-from textsignal.families.labels import as_response, in_numbers
-from textsignal.text.tokens import TokenisedTexts
-from textsignal.text.units import SentenceTexts
+from textsignal.families.responses import as_numbers, as_response, in_numbers
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.training.theme_model import ThemeReading
 
 #: Texts with their words, as one kind of model or the other takes them.

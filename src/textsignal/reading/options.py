@@ -19,14 +19,14 @@ from textsignal.errors import InputError
 from textsignal.estimators import GLMNMF, TopicEstimator
 from textsignal.families import Family, as_family, check_trainable
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled, of_order
-from textsignal.families.labels import Labels, as_response, in_numbers, ordered_categories
+from textsignal.families.responses import Labels, as_response, in_numbers, ordered_categories
 from textsignal.reading.classes import ONE_CLASS, ClassReader, class_responses
 from textsignal.reading.matrix import MatrixReader, matrix_tokens
 from textsignal.reading.observed import Observed, Tokens, observe, response_column
 from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader, theme_readers, theme_tokens
 from textsignal.text.tokenise import language_name, normalise, stop_words
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.halves import ThemeNumber, choose_number
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes

@@ -16,14 +16,13 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
-from textsignal.families.labels import numbered
+from textsignal.families.responses import numbered
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
-from textsignal.text.tokens import TokenisedTexts
-from textsignal.text.units import SentenceTexts, read_sentences
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 from textsignal.training.theme_model import with_themes
 from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together

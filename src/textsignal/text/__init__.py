@@ -1,1 +1,1 @@
-"""Text: words of texts (`tokenise`), where they stand (`spans`), and a matrix of them (`vectorise`)."""
+"""Text: words of a text (`tokenise`), texts as numbers (`tokens`), counts and features of them, and a matrix."""

@@ -1,6 +1,6 @@
-r"""Text that was a web page: its tags, comments, scripts and entities.
+r"""HTML in texts: tags, comments, scripts and entities.
 
-The patterns are plain enough for JavaScript, which runs them with the flags "gi": the report's page does the same as
+The patterns are plain enough for JavaScript, which runs them with the flags "gi": the report's page does as
 `without_markup`. None looks back, and none can match across the beginning of another match, so that the time they
 take grows with the length of a text and no faster, whatever it holds.
 """
@@ -10,14 +10,14 @@ import re
 
 #: An entity with its semicolon: &amp; &#39; &#x2019;
 ENTITY = r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
-#: A comment, up to its end; one that is never closed is left alone.
+#: A comment, up to its end; one that is never closed is kept.
 COMMENT = r"<!--[^<-]*(?:(?:-(?!->)|<(?!!--))[^<-]*)*-->"
-#: A script or a style sheet, with all that is in it.
+#: A script or a style sheet, with its content.
 HIDDEN = r"<(script|style)(?=[ \t\r\n\f/>])[^<>]*>[^<]*(?:<(?!/?\1\b)[^<]*)*</\1[ \t\r\n\f]*>"
 #: Document types, processing instructions and the like.
 DECLARATION = r"<(?:![a-z\[]|\?[a-z])[^<>]*>"
 _ATTRIBUTES = r"""(?:[ \t\r\n\f/](?:[^<>"']|"[^"<]*"|'[^'<]*')*)?"""
-#: A tag inside a line, which parts no words.
+#: A tag inside a line, which does not separate words.
 INLINE_TAG = (
     r"</?(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong"
     rf"|sub|sup|tt|u|var|wbr){_ATTRIBUTES}>"
@@ -26,17 +26,17 @@ INLINE_TAG = (
 TAG = rf"</?[a-z][a-z0-9:_-]*{_ATTRIBUTES}>"
 
 _ENTITY = re.compile(ENTITY, re.IGNORECASE | re.ASCII)
-#: What is replaced, in this order, and by what.
+#: Patterns and their replacements, in this order.
 REPLACEMENTS = ((COMMENT, " "), (HIDDEN, " "), (DECLARATION, " "), (INLINE_TAG, ""), (TAG, "\n"))
 _REPLACEMENTS = [(re.compile(pattern, re.IGNORECASE | re.ASCII), blank) for pattern, blank in REPLACEMENTS]
 
 
 def without_markup(text: str) -> str:
-    r"""Give a text without tags, comments and scripts, and with characters for entities.
+    r"""Remove tags, comments and scripts from a text, and replace entities by characters.
 
-    Entities come first, so that a tag written with them (``&lt;br&gt;``) goes too. Tags inside a line leave nothing
-    behind, all others end the line: no two words melt into one. What only looks like markup ("<3", "a < b > c",
-    "R&D") is left alone, and so is a tag or a comment without end.
+    Entities are replaced first, so that a tag written with them (``&lt;br&gt;``) is removed too. Tags inside a line are
+    deleted, all others end the line, so that no two words merge. Text that only looks like markup ("<3", "a < b > c",
+    "R&D") is kept, and so is a tag or a comment without end.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def without_markup(text: str) -> str:
     Returns
     -------
     str
-        The text itself where it holds no markup.
+        The text itself if it contains no markup.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""E-mail addresses and phone numbers in texts, which are masked wherever people read the texts of others."""
+"""E-mail addresses and phone numbers, which are masked wherever people read the texts of others."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def masked_characters(text: str) -> Sequence[str]:
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and mask of all that is masked.
+    """Start, end and mask of every masked stretch.
 
-    Searched for again after what was found is blanked out: a number may be recognised as such only without the number
+    The search is repeated after matches are blanked out: a number may be recognised as such only without the number
     before it, and masking a masked text must find nothing more.
     """
     for pattern, mask in ((_EMAIL, EMAIL_MASK), (_PHONE, PHONE_MASK)):

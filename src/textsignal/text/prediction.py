@@ -1,7 +1,7 @@
-"""Loops of prediction: from words of sentences to tone and shares of documents, one document at a time.
+"""Compiled loops of prediction: from words of sentences to tone and shares of documents, one document at a time.
 
-What they compute is what `training.theme_reading` says in NumPy, without anything that only explanations need. Every
-loop releases the interpreter lock; documents are independent, so that the bits of one do not depend on the others.
+They compute what `training.theme_reading` computes in NumPy, without what only explanations need. Every loop releases
+the interpreter lock; documents are independent, so that the bits of one do not depend on the others.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from textsignal.compute.counting import slot_of
 compile_loop = compiling()
 
 
-#: Columns of what a word is: the feature of it, the feature of it under a negation, its number among words of phrases,
-#: its number among content terms; -1 for none. They lie side by side, since they are asked for together.
+#: Columns of a word's numbers: its feature, its feature under a negation, its number among words of phrases and among
+#: content terms; -1 if absent. They are adjacent, since they are read together.
 PLAIN, NEGATED, PART, TERM = range(4)
-#: Roots of counts up to this are looked up.
+#: Square roots of counts below this are looked up.
 N_ROOTS = 64
 
 
@@ -39,13 +39,13 @@ class Sentences(NamedTuple):
 
 @compile_loop
 def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size, tone, known):  # type: ignore[no-untyped-def]
-    """Tone of the sentences of documents first to last, into tone; whether a document has a feature, into known.
+    """Write tone of the sentences of documents first to last into tone; into known, whether a document has a feature.
 
         tone_u = sum over occurrences in u of size_f / sqrt(n_if) / |size sqrt(n_i)| t_f
 
     |size sqrt(n_i)|^2 is the number of words that are features, and of phrases times phrase_size^2.
 
-    words : (distinct words, 4) what each is; n_parts, phrases : how many words of phrases there are, and the table of
+    words : (distinct words, 4) numbers of each; n_parts, phrases : the number of words of phrases, and the table of
     phrases, as in `text.features.Known`; effects : (features, tones); tone : (sentences, tones).
     """
     n_tones, longest = effects.shape[1], 1
@@ -91,7 +91,7 @@ def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size,
 
 @compile_loop
 def count_features(features, length, counts):  # type: ignore[no-untyped-def]
-    """Count the features of a document, -1 being none, into counts; how many there are."""
+    """Count the features of a document, without -1, into counts; returns their number."""
     n_found = 0
     for q in range(length):
         if features[q] >= 0:
@@ -102,9 +102,9 @@ def count_features(features, length, counts):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[no-untyped-def]
-    """Content terms of the sentences of documents first to last; documents that have one are known.
+    """Count content terms of the sentences of documents first to last; documents that have one are known.
 
-    words : (distinct words, 4) what each is; term_weights : (terms,) what an occurrence counts.
+    words : (distinct words, 4) numbers of each; term_weights : (terms,) weight of an occurrence.
 
     Returns indptr (sentences + 1,), indices, ascending in each sentence, and data: counts times weights.
     """
@@ -139,12 +139,12 @@ def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[
 
 @compile_loop
 def gather(texts, first, last, W, prevalence, sentence_tone, tone, shares):  # type: ignore[no-untyped-def]
-    """Tone about each theme and share of the text, of documents first to last.
+    """Sum up tone about each theme and share of the text, of documents first to last.
 
-    A sentence without weight is about what its document is about, a document without any is placed by the prevalence.
+    A sentence without weight has the shares of its document, a document without any those of the prevalence.
 
     W : (sentences of these documents, themes or more) weights; sentence_tone : (sentences, tones); tone : (tones,
-    documents, themes) and shares : (documents, themes), into which it goes.
+    documents, themes) and shares : (documents, themes), the output.
     """
     n_themes, start = len(prevalence), texts.edges[first]
     whole, place = np.empty(n_themes), np.empty(n_themes)
@@ -169,7 +169,7 @@ def gather(texts, first, last, W, prevalence, sentence_tone, tone, shares):  # t
 
 @compile_loop
 def to_shares(values, out, otherwise):  # type: ignore[no-untyped-def]
-    """Values brought to a sum of 1, into out; `otherwise` where they have none."""
+    """Scale values to a sum of 1, into out; `otherwise` if their sum is 0."""
     total = added_up(values)
     for k in range(len(values)):
         out[k] = values[k] / total if total > 0 else otherwise[k]
@@ -177,7 +177,7 @@ def to_shares(values, out, otherwise):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def added_up(values):  # type: ignore[no-untyped-def]
-    """The sum as NumPy has it of up to 128 numbers: of eight or more, eight sums side by side."""
+    """Sum up to 128 numbers as NumPy does: eight or more in eight parallel sums."""
     n_even, total = len(values) // 8 * 8, 0.0
     if n_even:
         a, b, c, d = values[0], values[1], values[2], values[3]

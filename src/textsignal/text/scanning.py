@@ -1,6 +1,7 @@
-"""Words of sentences that are code points: each a number, and whether it stands under a negation.
+"""Compiled loops from texts as bytes to sentences, and from these to numbers of words.
 
-The rules are those of `text.tokenise`, which says them as regular expressions.
+The rules are the regular expressions of `sentences` and `tokenise`. Looking behind or ahead of a character is bounded
+or done once, so that time grows linearly with the length of a text.
 """
 
 from __future__ import annotations
@@ -11,11 +12,340 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.compute.compiling import compiling
-from textsignal.text.splitting import FLAG, MARK, NOTHING, PAUSE, PICTURE, SPACE, WORD, ZERO, grown
 
 compile_loop = compiling()
-#: Of a place that is not negative: numba need not ask whether it counts from the end, which costs a third of the time.
+#: For a place that is not negative: the check of numba for negative ones costs a third of the time.
 _at = np.uintp
+
+#: A zero of numpy's type: for a plain 0, numba would compile the functions that take it once more.
+ZERO = np.int64(0)
+
+#: Kinds of characters, one bit each. Of the raw text:
+SPACE, STOP, OTHER_STOP, CLOSING, BULLET, LINE, LETTER, ALNUM, HELD, DIGIT = (np.uint32(1 << bit) for bit in range(10))
+UPPER, LOWER, INITIAL, CAPITAL, SMALL, COMMA, DASH, QUOTE, ITEM = (np.uint32(1 << bit) for bit in range(10, 19))
+#: Of normalised text; WORD and SPACE of both. ODD: its normalised form depends on its neighbours.
+WORD, MARK, PICTURE, FLAG, PAUSE, ODD = (np.uint32(1 << bit) for bit in range(19, 25))
+#: Code points in a page of the table.
+PAGE = 256
+#: Not a code point.
+NOTHING = 0x110000
+
+_BREAKS = STOP | OTHER_STOP | LINE | BULLET
+_TAB, _RETURN, _BLANK, _COMMA, _DOT, _ELLIPSIS = (ord(character) for character in "\t\r ,.…")
+#: The one letter beyond ASCII that is ASCII in lower case; and the short form that stands only before numbers.
+_KELVIN, _NO = 0x212A, ord("n") | ord("o") << 8
+
+
+class Bytes(NamedTuple):
+    """Texts in UTF-8, one after the other; offsets : (texts + 1,) where each begins."""
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+
+class Characters(NamedTuple):
+    """Properties of characters, by code point.
+
+    kinds : (code points,) bits as above; normal : the code point in normalised text, `NOTHING` if removed.
+    titles, short_forms : words whose full stop ends no sentence, as `pack` writes them.
+    """
+
+    kinds: NDArray[np.uint32]
+    normal: NDArray[np.uint32]
+    titles: NDArray[np.uint64]
+    short_forms: NDArray[np.uint64]
+
+
+def pack(word: str) -> int:
+    """Return at most eight ASCII letters as one number."""
+    return int.from_bytes(word.encode("ascii").ljust(8, b"\0"), "little")
+
+
+@compile_loop
+def survey(texts):  # type: ignore[no-untyped-def]
+    """Return (texts,) whether each contains anything beyond ASCII, and whether it contains a "<" or a "&"."""
+    n_texts = len(texts.offsets) - 1
+    beyond, markup = np.empty(n_texts, np.bool_), np.empty(n_texts, np.bool_)
+    for i in range(n_texts):
+        bits, found = np.uint8(0), np.uint8(0)
+        for p in range(texts.offsets[i], texts.offsets[i + 1]):
+            byte = texts.data[p]
+            bits |= byte
+            found |= np.uint8(byte == 0x26) | np.uint8(byte == 0x3C)
+        beyond[i], markup[i] = bits >= 0x80, found > 0
+    return beyond, markup
+
+
+@compile_loop
+def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
+    """Decode UTF-8, surrogates too, into `text`; returns the number of code points."""
+    n, p = 0, start
+    while p < end:
+        first = np.uint32(data[_at(p)])
+        if first < 0x80:
+            code, p = first, p + 1
+        elif first < 0xE0 or p + 2 >= end:
+            code, p = (first & 0x1F) << 6 | (np.uint32(data[_at(min(p + 1, end - 1))]) & 0x3F), p + 2
+        elif first < 0xF0 or p + 3 >= end:
+            code = (
+                (first & 0x0F) << 12 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 2)]) & 0x3F)
+            )
+            p += 3
+        else:
+            code = (first & 0x07) << 18 | (np.uint32(data[_at(p + 1)]) & 0x3F) << 12
+            code |= (np.uint32(data[_at(p + 2)]) & 0x3F) << 6 | (np.uint32(data[_at(p + 3)]) & 0x3F)
+            p += 4
+        text[_at(n)] = code
+        n += 1
+    return n
+
+
+@compile_loop
+def _longest(offsets, first, last):  # type: ignore[no-untyped-def]
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    return longest
+
+
+@compile_loop
+def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
+    """Mark the pages of all characters of the texts that go beyond ASCII."""
+    text = np.empty(_longest(texts.offsets, ZERO, len(beyond)), np.uint32)
+    for i in range(len(beyond)):
+        if beyond[i]:
+            for p in range(_decode(texts.data, texts.offsets[i], texts.offsets[i + 1], text)):
+                pages[text[p] // PAGE] = True
+
+
+@compile_loop
+def _skip(looks, p, n, kind):  # type: ignore[no-untyped-def]
+    """The first place from `p` on that is not of this kind."""
+    while p < n and looks[_at(p)] & kind:
+        p += 1
+    return p
+
+
+@compile_loop
+def _strip(looks, start, end):  # type: ignore[no-untyped-def]
+    """The end of a stretch without trailing space."""
+    while end > start and looks[_at(end - 1)] & SPACE:
+        end -= 1
+    return end
+
+
+@compile_loop
+def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
+    """Where the stop at `p` ends a sentence, -1 if it does not; and whether a space follows."""
+    mark = text[_at(p)]
+    if p == 0 or not looks[_at(p - 1)] & STOP:
+        behind = _skip(looks, p + 1, n, STOP)
+        closed = _skip(looks, behind, n, CLOSING)
+        if closed == n or looks[_at(closed)] & SPACE:
+            return closed, True
+        if p and looks[_at(p - 1)] & LETTER and looks[_at(behind)] & CAPITAL:
+            q = behind + 1
+            while q < n and looks[_at(q)] & (LETTER | SMALL) == LETTER:
+                q += 1
+            if q < n and looks[_at(q)] & (SMALL | SPACE):
+                return behind, False
+    if mark in (_DOT, _ELLIPSIS) and (p == 0 or text[_at(p - 1)] != mark):
+        q = p + 1
+        while q < n and text[_at(q)] == mark:
+            q += 1
+        if q < n and looks[_at(q)] & WORD and (mark == _ELLIPSIS or q > p + 1):
+            return q, False
+    return -1, False
+
+
+@compile_loop
+def _is_short(text, looks, start, stop, n, characters):  # type: ignore[no-untyped-def]
+    """True if the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
+    least, first = max(start, stop - 12), stop
+    while first > least:
+        kind = looks[first - 1]
+        inner = text[first - 1] == _DOT and first < stop and first - 1 > least
+        if not (kind & ALNUM or (inner and looks[first - 2] & ALNUM)):
+            break
+        first -= 1
+    if text[stop] != _DOT or first == stop:
+        return False
+    following = np.uint32(0)
+    for q in range(stop + 1, min(stop + 9, n)):
+        if not looks[q] & SPACE:
+            following = looks[q]
+            break
+    if stop - first <= 8:
+        word = np.uint64(0)
+        for q in range(stop - 1, first - 1, -1):
+            letter = characters.normal[text[q]] if text[q] < 0x80 or text[q] == _KELVIN else 0xFF
+            word = word << np.uint64(8) | np.uint64(letter)
+        for title in characters.titles:
+            if word == title:
+                return word != np.uint64(_NO) or following & DIGIT > 0
+        for form in characters.short_forms:
+            if word == form:
+                return following & UPPER == 0
+    if stop - first == 1 and looks[first] & INITIAL:
+        return True
+    return (
+        first - start < 4 and _skip(looks, first, stop, DIGIT) == stop and (_skip(looks, start, first, ITEM) == first)
+    )
+
+
+@compile_loop
+def _is_wrapped(text, looks, line, end, n):  # type: ignore[no-untyped-def]
+    """True if the line break from `line` to `end` is inside a sentence: between small letters, no empty line."""
+    if end == n or not looks[end] & LOWER:
+        return False
+    for q in range(line + 1, end):
+        if looks[q] & LINE:
+            return False
+    before = line - 1 if line and text[line - 1] == _RETURN else line
+    while before and (text[before - 1] == _BLANK or text[before - 1] == _TAB):
+        before -= 1
+    return before > 0 and (looks[before - 1] & LOWER > 0 or text[before - 1] == _COMMA)
+
+
+@compile_loop
+def _count_words(looks, start, end):  # type: ignore[no-untyped-def]
+    """Number of runs of word characters and the apostrophes after them."""
+    n_words, inside = 0, False
+    for p in range(start, end):
+        kind = looks[_at(p)]
+        n_words += not inside and kind & WORD > 0
+        inside = kind & WORD > 0 or (inside and kind & QUOTE > 0)
+    return n_words
+
+
+@compile_loop
+def _is_long(looks, start, end, longest):  # type: ignore[no-untyped-def]
+    """True if there are more words than `longest`; runs of word characters, quickly counted, are at least as many."""
+    runs = looks[_at(start)] & WORD > 0
+    for p in range(start + 1, end):
+        runs += looks[_at(p)] & WORD > looks[_at(p - 1)] & WORD
+    return runs > longest and _count_words(looks, start, end) > longest
+
+
+@compile_loop
+def _cut_long(looks, start, end, part, spans, n_spans):  # type: ignore[no-untyped-def]
+    """Cut a very long run at its pauses into `spans`; returns the number of spans with those before."""
+    first, last, n_words, p = start, start, 0, start
+    while p < end:
+        kind, behind = looks[_at(p)], -1
+        after = p + 1
+        if kind & COMMA:
+            behind = _skip(looks, _skip(looks, p, end, COMMA), end, SPACE)
+        elif kind & SPACE:
+            after = _skip(looks, p, end, SPACE)
+            dashed = _skip(looks, after, end, DASH)
+            spaced = _skip(looks, dashed, end, SPACE)
+            if after < dashed < spaced:
+                behind = spaced
+        if behind < 0:
+            p = after
+            continue
+        n_words += _count_words(looks, last, p)
+        last = p = behind
+        if n_words >= part and last < end:
+            spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = first, _strip(looks, first, last)
+            n_spans += 1
+            first, n_words = last, 0
+    spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = first, end
+    return n_spans + 1
+
+
+@compile_loop
+def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-def]
+    """Write start and end of every sentence into `spans`; returns their number. limits : longest, part."""
+    longest, part = limits
+    n_spans, start, p = ZERO, ZERO, ZERO
+    while start < n:
+        end = n
+        while p < n:
+            kind = looks[_at(p)]
+            if not kind & _BREAKS:
+                p += 1
+                continue
+            place, behind, ends = p, p + 1, True
+            if kind & STOP:
+                found, spaced = _stop_end(text, looks, p, n)
+                ends = found >= 0 and not (
+                    spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters)
+                )
+                behind = max(found, p + 1)
+                place = behind
+            elif kind & OTHER_STOP:
+                behind = place = _skip(looks, _skip(looks, p, n, OTHER_STOP), n, CLOSING)
+            elif kind & LINE:
+                behind = place = _skip(looks, p + 1, n, SPACE)
+                ends = not _is_wrapped(text, looks, p, behind, n)
+            p = behind
+            if ends:
+                end = place
+                break
+        left = start
+        while left < end and not looks[_at(left)] & HELD:
+            left += 1
+        if left < end:
+            left, right = _skip(looks, start, end, SPACE), _strip(looks, start, end)
+            if right - left <= 2 * longest or not _is_long(looks, left, right, longest):
+                spans[_at(2 * n_spans)], spans[_at(2 * n_spans + 1)] = left, right
+                n_spans += 1
+            else:
+                n_spans = _cut_long(looks, left, right, part, spans, n_spans)
+        start = end
+    return n_spans
+
+
+@compile_loop
+def grown(array, used, size):  # type: ignore[no-untyped-def]
+    """Return the array itself, or a copy of its used part with room for at least `size`."""
+    if len(array) >= size:
+        return array
+    larger = np.empty(max(size, 2 * len(array)), array.dtype)
+    for p in range(used):  # numba takes seconds to compile an assignment of slices
+        larger[p] = array[p]
+    return larger
+
+
+@compile_loop
+def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
+    """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
+
+    beyond : (texts,) whether a text goes beyond ASCII.
+    limits : the most words of a run without a stop that is not cut, and the words of a part otherwise.
+
+    Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
+    end of every sentence in its text, one after the other; (texts,) whether a text holds an odd character.
+    """
+    offsets, kinds, n_texts = texts.offsets, characters.kinds, last - first
+    text = np.empty(offsets[last] - offsets[first], np.uint32)
+    begins, indptr = np.zeros(n_texts + 1, np.int64), np.zeros(n_texts + 1, np.int64)
+    odd = np.zeros(n_texts, np.bool_)
+    spans, n_spans, looks = np.empty(len(text) // 16 + 16, np.int64), ZERO, np.empty(16, np.uint32)
+    for i in range(n_texts):
+        here = text[begins[i] :]
+        start, n = offsets[first + i], offsets[first + i + 1] - offsets[first + i]
+        if beyond[first + i]:
+            n = _decode(texts.data, start, start + n, here)
+        else:
+            for p in range(n):
+                here[_at(p)] = texts.data[_at(start + p)]
+        looks, seen = grown(looks, ZERO, n), np.uint32(0)
+        for p in range(n):
+            looks[_at(p)] = kinds[here[_at(p)]]
+            seen |= looks[_at(p)]
+        odd[i] = seen & ODD > 0
+        spans = grown(spans, 2 * n_spans, 2 * (n_spans + n + 1))
+        if whole:
+            spans[2 * n_spans], spans[2 * n_spans + 1] = 0, n
+            n_spans += 1
+        else:
+            n_spans += _cut(here, looks, n, characters, limits, spans[2 * n_spans :])
+        begins[i + 1], indptr[i + 1] = begins[i] + n, n_spans
+    return text[: begins[-1]], begins, indptr, spans[: 2 * n_spans].copy(), odd
+
 
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
 _IN_WORD = WORD | MARK
@@ -39,14 +369,14 @@ class CompiledLexicon(NamedTuple):
 
 @compile_loop
 def _slot(key, n_slots):  # type: ignore[no-untyped-def]
-    """Where a key is looked for first: its highest bits once it is mixed, of a power of 2 slots."""
+    """First slot of a key: its highest bits after mixing, of a power of 2 slots."""
     mixed = key * np.uint64(_MIXER)
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
 
 
 @compile_loop
 def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def]
-    """A lexicon with room for so many words and letters in all."""
+    """Return a lexicon with room for this number of words and letters."""
     slots, keys, ends = lexicon.slots, lexicon.keys, lexicon.ends
     if 4 * words > len(slots):
         n_slots = len(slots) // 2
@@ -64,7 +394,7 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
 
 @compile_loop
 def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
-    """Start and end of every word of one normalised sentence into `places`, ~ of the start behind a pause; how many."""
+    """Write start and end of words of a normalised sentence into `places`, ~start after a pause; returns the number."""
     n_found, p, paused = 0, 0, False
     while p < n:
         kind, end = looks[_at(p)], p
@@ -104,7 +434,7 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
-    """Numbers of words into `codes` from `place` on; new ones are put into the lexicon. How many it then has.
+    """Write numbers of words into `codes` from `place` on, adding new ones to the lexicon; returns its size.
 
     places : start and end of every word, as `_find_words` gives them.
     last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
@@ -144,7 +474,7 @@ def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, pl
 
 @compile_loop
 def _spelt(letters, ends):  # type: ignore[no-untyped-def]
-    """Words in UTF-8, and (words + 1,) where each begins."""
+    """Encode words in UTF-8; returns bytes and (words + 1,) where each begins."""
     data, spelt, place = np.empty(4 * ends[-1], np.uint8), np.zeros(len(ends), np.int64), 0
     for word in range(len(ends) - 1):
         for letter in letters[ends[word] : ends[word + 1]]:
@@ -160,9 +490,9 @@ def _spelt(letters, ends):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untyped-def]
-    """Words of sentences that stand in `text`; those that are `ready` are normalised already.
+    """Read words of sentences in `text`; those that are `ready` are normalised already.
 
-    Returns (all words,) the number of each, ~ of it behind a pause; (sentences + 1,) where each sentence begins in it;
+    Returns (all words,) the number of each, ~ of it after a pause; (sentences + 1,) where each sentence begins in it;
     the distinct words in UTF-8 and (distinct words + 1,) where each begins.
     """
     kinds, normal = characters.kinds, characters.normal
@@ -198,7 +528,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
 
 @compile_loop
 def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated):  # type: ignore[no-untyped-def]
-    """Words that stand under a negation, up to `scope` words behind it and as far as the next pause.
+    """Mark words under a negation: up to `scope` words after it, until the next pause.
 
     codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
     negates, content : (distinct words,) whether a word negates, and whether it can be negated.
@@ -216,10 +546,10 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
 
 @compile_loop
 def count_rows(codes, indptr, first, last, columns, n_columns):  # type: ignore[no-untyped-def]
-    """How often each column is in each document from `first` to `last`: compressed rows with ascending columns.
+    """Count columns in each document from `first` to `last`: compressed rows with ascending columns.
 
     codes : numbers of words; indptr : (documents + 1,) where each begins in it.
-    columns : (numbers,) the column of each, -1 for none.
+    columns : (numbers,) the column of each, -1 if absent.
 
     Returns (documents,) cells in each row, (cells,) columns and counts.
     """

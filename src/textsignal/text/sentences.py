@@ -1,11 +1,11 @@
-"""Sentences of a text, by where they stand in it."""
+"""Sentences of a text, by their positions in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-#: Words with a full stop that ends no sentence: before a name or a number, whatever follows; and before a small letter.
+#: Words whose full stop does not end a sentence: before a name or a number; and before a small letter.
 _TITLES = """
     mr mrs ms dr prof st mt ft vs jr sr fr no nr approx apt ave blvd rd bldg dept inc ltd tel ca bzw
 """
@@ -13,7 +13,7 @@ _SHORT = "etc e.g i.e eg ie a.m p.m am pm u.s u.k d.h z.b usw min max hr hrs"
 TITLES, SHORT_FORMS = frozenset(_TITLES.split()), frozenset(_SHORT.split())
 _ENDINGS = frozenset(word[-2:] for word in TITLES | SHORT_FORMS)
 STOPS, BULLETS = ".!?…", "•▪◦‣●"
-#: Full stops of scripts that put no space behind them.
+#: Full stops of scripts without a space after them.
 OTHER_STOPS = "。！？｡।॥؟۔።"
 CLOSING = "\"'”’»)\\]"
 CAPITALS, COMMAS, DASHES, QUOTES = "A-ZÀ-ÖØ-Þ", ",;:、，；：", "-–—", "'’"
@@ -21,7 +21,7 @@ CAPITALS, COMMAS, DASHES, QUOTES = "A-ZÀ-ÖØ-Þ", ",;:、，；：", "-–—"
 BEFORE_ITEM = " \t([-*•"
 #: Where a sentence may end: stops before a space, stops between a small and a capital letter, dots before a word, stops
 #: of other scripts, line breaks and bullets. One set of characters comes first, which `re` finds much sooner than
-#: alternatives; what is behind it looks back at the character found, and tries a run at its first one alone.
+#: alternatives; the rest looks back at the character found, and tries a run only at its first character.
 END = re.compile(
     rf"[{STOPS}{OTHER_STOPS}\n{BULLETS}](?:"
     rf"(?<=[{STOPS}])(?<![{STOPS}]{{2}})(?P<stop>[{STOPS}]*[{CLOSING}]*)(?=\s|$)"
@@ -37,14 +37,14 @@ WORD = re.compile(rf"\w[\w{QUOTES}]*")
 #: A letter, a digit or a picture.
 HELD = re.compile("[^\\W_]|[\u2040-\u205e\u2060-\u2fff\u3001-\U0010ffff]")
 PAUSE = re.compile(rf"[{COMMAS}]+\s*|\s+[{DASHES}]+\s+")
-#: A run of more words without a stop is cut at its pauses, into parts of about so many.
+#: A run of more than `LONGEST` words without a stop is cut at its pauses, into parts of about `PART` words.
 LONGEST, PART = 40, 15
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of every sentence that holds a word, without the space around it, in order.
+    """Return start and end of every sentence with a word, without the space around it, in order.
 
-    A text that holds no word has no sentence; one without any punctuation is one sentence. A very long run without a
+    A text without words has no sentence; one without any punctuation is one sentence. A very long run without a
     full stop is cut at its commas.
 
     Examples
@@ -84,7 +84,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _is_short(text: str, start: int, stop: int) -> bool:
-    """Whether the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
+    """True if the full stop at `stop` belongs to a short form, an initial or the number of a list's item."""
     ending = text[max(0, stop - 2) : stop].lower()
     if text[stop] != "." or (len(ending) == 2 and ending.isalpha() and ending not in _ENDINGS):
         return False
@@ -103,7 +103,7 @@ def _is_short(text: str, start: int, stop: int) -> bool:
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
-    """Whether the line break from `start` to `end` stands inside a sentence: between small letters, no empty line."""
+    """True if the line break from `start` to `end` is inside a sentence: between small letters, no empty line."""
     if "\n" in text[start + 1 : end] or not text[end : end + 1].islower():
         return False
     before = start - text.endswith("\r", 0, start)

@@ -1,6 +1,6 @@
 """Documents on disk: cut into sentences, each word a number, without their texts.
 
-A shard is one file of arrays that appears whole or not at all. Words have numbers of their own in every shard.
+A shard is one file of arrays that is written completely or not at all. Every shard has separate numbers of words.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 
-#: A file that is being written has this behind its name.
+#: Suffix of a file that is being written.
 UNFINISHED = ".unfinished"
-#: What the format calls the kinds of numbers that blocks hold.
+#: The format's names of the types in blocks.
 DTYPES = {"F64": np.float64, "I64": np.int64, "U64": np.uint64, "I32": np.int32, "U16": np.uint16}
-#: What a folder of shards was made of.
+#: File with the sources of a folder of shards.
 MADE_OF = "stream.json"
 
 
 @dataclass(frozen=True)
 class NotHeld(Sequence[str]):
-    """Texts that are not there any more, of which only their number is known."""
+    """Texts that were discarded, of which only the number is known."""
 
     n_texts: int
 
@@ -49,7 +49,7 @@ class NotHeld(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Arrays in memory, where others lie in a file."""
+    """Arrays in memory instead of a file."""
 
     arrays: Mapping[str, NDArray[Any]]
 
@@ -62,7 +62,7 @@ Place: TypeAlias = Path | Held
 
 
 def put_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
-    """Write arrays to a file, or hold them where there is none."""
+    """Write arrays to a file, or keep them in memory if `path` is None."""
     if path is None:
         return Held(arrays)
     write_arrays(arrays, path)
@@ -70,12 +70,12 @@ def put_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
 
 
 def beside(place: Place, ending: str) -> Path | None:
-    """A file of the same name with another ending; None where the place is in memory."""
+    """Return a file of the same name with another ending; None if the place is in memory."""
     return place.with_suffix(ending) if isinstance(place, Path) else None
 
 
 def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
-    """Write arrays to a file, whole or not at all."""
+    """Write arrays to a file, completely or not at all."""
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         save_file({name: np.ascontiguousarray(values) for name, values in arrays.items()}, unfinished)
@@ -89,7 +89,7 @@ def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
 
 
 def read_arrays(path: Place) -> dict[str, NDArray[Any]]:
-    """Arrays of a file, or held; StorageError where the file is missing or damaged."""
+    """Return arrays of a file, or those in memory; StorageError if the file is missing or damaged."""
     if isinstance(path, Held):
         return dict(path.arrays)
     try:
@@ -99,26 +99,26 @@ def read_arrays(path: Place) -> dict[str, NDArray[Any]]:
 
 
 def map_arrays(place: Place) -> dict[str, NDArray[Any]]:
-    """The same, in the memory of the file itself: nothing is copied, and no memory has to be cleared for it.
+    """Return arrays as `read_arrays` does, mapped into memory without a copy.
 
     Examples
     --------
     >>> path = getfixture("tmp_path") / "0.block"
     >>> write_arrays({"counts": np.array([1, 2], np.uint16), "sizes": np.array([0.5])}, path)
-    >>> found = map_arrays(path)
-    >>> found["counts"], found["sizes"]
+    >>> arrays = map_arrays(path)
+    >>> arrays["counts"], arrays["sizes"]
     (array([1, 2], dtype=uint16), array([0.5]))
     """
     if isinstance(place, Held):
         return read_arrays(place)
     try:
-        # Raises where the file is not whole.
+        # Raises if the file is not complete.
         with safe_open(place, "np"):
             # Writing to this would not reach the file.
             memory = np.memmap(place, np.uint8, "c").view(np.ndarray)
     except (OSError, ValueError, SafetensorError) as error:
         raise _damaged(place, error) from error
-    # The size of a header, the header, and arrays of which it says where they begin behind it.
+    # The size of a header, the header, and arrays, whose offsets it contains.
     begin = 8 + int(memory[:8].view("<u8")[0])
     header = json.loads(memory[8:begin].tobytes())
     return {name: _viewed(memory[begin:], **header[name]) for name in header if name != "__metadata__"}
@@ -135,7 +135,7 @@ def _damaged(path: Place, why: object) -> StorageError:
 
 
 def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
-    """Write documents, and other arrays of theirs, to a file; hold them where there is none."""
+    """Write documents, and other arrays of theirs, to a file; keep them in memory if `path` is None."""
     arrays: dict[str, NDArray[Any]] = {
         "words": np.frombuffer("\n".join(texts.words).encode("utf-8", "surrogatepass"), np.uint8),
         "codes": texts.codes,
@@ -147,11 +147,11 @@ def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: 
 
 
 def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
-    """What `write_shard` wrote, without the texts themselves.
+    """Return what `write_shard` wrote, without the texts themselves.
 
     Examples
     --------
-    >>> from textsignal.text.units import read_sentences
+    >>> from textsignal.text.tokens import read_sentences
     >>> path = getfixture("tmp_path") / "0.shard"
     >>> path = write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
     >>> texts, others = read_shard(path)
@@ -168,7 +168,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         raise _damaged(path, error) from error
     distinct = text.split("\n") if text else []
     sizes = {len(n_sentences), *map(len, arrays.values())}
-    # Compiled loops believe these numbers.
+    # Compiled loops do not check these numbers.
     if (
         len(sizes) > 1
         or (len(n_words), len(codes)) != (n_sentences.sum(), n_words.sum())
@@ -192,9 +192,9 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
 
 @contextmanager
 def shards_folder(given: str | Path | None, made_of: Mapping[str, Any]) -> Iterator[Path]:
-    """A folder for shards: one that vanishes, or the given one, which stays and whose shards are used again.
+    """Provide a folder for shards: a temporary one, or the given one, which stays and whose shards are used again.
 
-    made_of : what shards are made of, as JSON has it; a folder of other shards is an error.
+    made_of : sources of the shards, for JSON; a folder of other shards is an error.
     """
     if given is None:
         with tempfile.TemporaryDirectory(prefix="textsignal-") as place:
@@ -213,7 +213,7 @@ def shards_folder(given: str | Path | None, made_of: Mapping[str, Any]) -> Itera
             )
         unfinished.write_text(json.dumps(made_of, indent=1), encoding="utf-8")
         unfinished.replace(note)
-        # What a run left that was killed.
+        # Left by a run that was killed.
         for left in folder.glob(f"*{UNFINISHED}"):
             left.unlink()
     except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -1,16 +1,19 @@
-"""From a text to its words, and the lists of words that say too little to be terms."""
+"""Words of a text, their positions in it, and stop words."""
+
+from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING, get_stop_words
 
 from textsignal.errors import InputError
-from textsignal.text.negations import NEGATIONS, OPINION
+from textsignal.text.word_lists import NEGATIONS, OPINION
 
-# Accents and vowel signs written as characters of their own: `\w` alone would cut words in two at them.
+# Accents and vowel signs as separate characters: `\w` alone would cut words at them.
 MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
 _LETTER = rf"[\w{MARKS}]"
 _APOSTROPHE = r"'(?!s\b)\w"  # with the letter after it; the possessive 's ends a word
@@ -22,12 +25,12 @@ FLAG_PART = "[\U0001f1e6-\U0001f1ff]"
 #: A word of a normalised text.
 TOKEN = re.compile(rf"{_WORD}|{PICTURE}(?:\u200d{PICTURE})*|{FLAG_PART}{{2}}")
 
-#: Punctuation behind which no word stands under a negation before it; a hyphen between spaces is such too.
+#: Punctuation that ends the scope of a negation; a hyphen between spaces does too.
 PAUSE_MARKS = ".,;:!?()…–—、，；："
 
-# What NFKC would spoil: it spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
+# Replaced before NFKC, which spells the signs as the words "tm", "sm" and "no", and cuts words at the accent.
 REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", " ")
-# Unseen parts of words and emoji: soft hyphen, non-joiner, variation selectors, skin tones.
+# Invisible parts of words and emoji: soft hyphen, non-joiner, variation selectors, skin tones.
 _DROPPED = "\u00ad\u200c\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
 ODD = re.compile(f"[{''.join(REPLACED)}{_DROPPED}]")
 
@@ -44,15 +47,15 @@ _ENGLISH = ENGLISH_STOP_WORDS.union(_CONTRACTIONS.split())
 
 
 def words(text: str) -> list[str]:
-    """Give the words of a text, lower-cased, in their order.
+    """Return the words of a text, lower-cased, in order.
 
     A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word
     belong to it, so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a
-    word of its own, whatever its skin tone. Forms that differ only in encoding (ligatures, full-width
-    letters, accents as characters of their own, curly apostrophes) are one word.
+    separate word, whatever its skin tone. Forms that differ only in encoding (ligatures, full-width
+    letters, separate accents, curly apostrophes) are one word.
 
     Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole:
-    for these, give `TextVectorizer` a tokenizer of your own.
+    for these, give `TextVectorizer` another tokenizer.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ def words(text: str) -> list[str]:
     Returns
     -------
     list of str
-        The words; never one that holds whitespace.
+        The words; none contains whitespace.
 
     Examples
     --------
@@ -73,26 +76,26 @@ def words(text: str) -> list[str]:
 
 
 def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
-    """Give a list of stop words.
+    """Return a list of stop words.
 
     Parameters
     ----------
     which : str, iterable of str or None
         ``"english"`` (or ``"en"``) is scikit-learn's list with the contractions that negate nothing ("i'm",
         "they've", ...). Another language, by English name or ISO code, is the list of the package
-        ``stop-words``. All are without the words of `negations`: those that negate ("not", "nicht", ...), and
-        small words that carry opinion ("very", "too", ...). An iterable is taken as the list itself, whatever
-        it holds. None is the empty list.
+        ``stop-words``. All are without words that negate ("not", "nicht", ...) and small words that carry
+        opinion ("very", "too", ...), as in `word_lists`. An iterable is taken as the list itself, whatever
+        it contains. None is the empty list.
 
     Returns
     -------
     frozenset of str
-        The stop words, in the form in which `words` gives words.
+        The stop words, as `words` returns them.
 
     Raises
     ------
     InputError
-        If there is no list of that name, or a member is not a string.
+        If a list of that name does not exist, or a member is not a string.
 
     Examples
     --------
@@ -117,7 +120,7 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
 
 
 def language_name(language: str) -> str:
-    """The English name of a language that is given by it or by its ISO code.
+    """Return the English name of a language, given by that or by its ISO code.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def language_name(language: str) -> str:
 
 
 def is_language_name(language: str) -> bool:
-    """True for the English name of a language that there are stop words for."""
+    """Return True for the English name of a language with stop words."""
     return language in AVAILABLE_LANGUAGES
 
 
@@ -146,8 +149,112 @@ def _stop_words_of(language: str) -> frozenset[str]:
 
 
 def normalise(text: str) -> str:
-    """Give one form to what differs only in encoding or case."""
+    """Return one form for texts that differ only in encoding or case."""
     if not text.isascii():
         text = ODD.sub(lambda odd: REPLACED.get(odd[0], ""), text)
         text = unicodedata.normalize("NFKC", text)
     return text.lower()
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word as the tokenizer returns it, and its span in the text: `text[start:end]`.
+
+    The span is empty if the word is not in the text, as with a tokenizer that stems.
+    """
+
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class LocatedTerm:
+    """One occurrence of a term: its column in X, and the positions of its words among the tokens."""
+
+    column: int
+    positions: range
+
+
+@dataclass(frozen=True)
+class LocatedText:
+    """The words of a text that are not stop words, and every occurrence of a known term among them.
+
+    text : the text that their positions refer to.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    terms: tuple[LocatedTerm, ...]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Distinct words that are in no known term, in order."""
+        known = {position for term in self.terms for position in term.positions}
+        return list(dict.fromkeys(token.word for i, token in enumerate(self.tokens) if i not in known))
+
+
+def located_terms(text: str, tokens: Sequence[Token], vocabulary: Mapping[str, int], lengths: range) -> LocatedText:
+    """Find the terms of a vocabulary among runs of consecutive tokens of these lengths.
+
+    Examples
+    --------
+    >>> tokens = located_words("not clean")
+    >>> located_terms("not clean", tokens, {"clean": 0, "not clean": 1}, range(1, 3)).terms
+    (LocatedTerm(column=0, positions=range(1, 2)), LocatedTerm(column=1, positions=range(0, 2)))
+    """
+    runs = [range(i, i + length) for length in lengths for i in range(len(tokens) - length + 1)]
+    named = [(" ".join(tokens[i].word for i in run), run) for run in runs]
+    return LocatedText(
+        text, tuple(tokens), tuple(LocatedTerm(vocabulary[name], run) for name, run in named if name in vocabulary)
+    )
+
+
+def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) -> list[Token]:
+    """Return the words of a text in order, with their positions.
+
+    Examples
+    --------
+    >>> located_words("The Staﬀ wasn’t rude.")
+    [Token(word='the', start=0, end=3), Token(word='staff', start=4, end=8),
+     Token(word="wasn't", start=9, end=15), Token(word='rude', start=16, end=20)]
+    """
+    if tokenizer is words and text.isascii():
+        return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
+    if tokenizer is words:
+        places = list(_places(text))
+        plain = normalise(text)
+        if len(places) == len(plain):
+            matches = TOKEN.finditer(plain)
+            return [Token(match[0], places[match.start()][0], places[match.end() - 1][1]) for match in matches]
+    return list(_searched(text, tokenizer(text)))
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    """For every character of the normalised text, start and end of its source."""
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end < len(text) and _joins_before(text[end]):
+            continue
+        yield from [(start, end)] * len(normalise(text[start:end]))
+        start = end
+
+
+def _joins_before(character: str) -> bool:
+    """True if a character may merge with the one before it: accents, vowel signs, Korean or invisible characters."""
+    if character.isascii():
+        return False
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or not normalise(character)
+
+
+def _searched(text: str, tokens: Iterable[str]) -> Iterator[Token]:
+    """Words of any tokenizer, each searched for after the one before, ignoring case."""
+    lower = text.lower() if len(text.lower()) == len(text) else text
+    position = 0
+    for word in tokens:
+        start = lower.find(word, position)
+        start = start if start >= 0 else text.find(word, position)
+        if start >= 0:
+            position = start + len(word)
+        yield Token(word, start if start >= 0 else position, position)

@@ -1,26 +1,52 @@
-"""Texts with their words, each word a number: tokenised once, counted as often as one likes."""
+"""Texts with their words as numbers, whole or cut into sentences: each text is read once."""
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.compute.counting import number_keys
-from textsignal.text.encoded import encode
-from textsignal.text.reading import in_threads, read_blocks
-from textsignal.text.scanning import count_rows
-from textsignal.text.tokenise import words
+from textsignal.compute.counting import renumber
+from textsignal.text.reading import encode, read_blocks, text_keys, texts_at, texts_together
+from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words, words
+from textsignal.text.word_lists import NEGATIONS, negates
+
+
+class Vocabulary:
+    """Numbers of words by first occurrence: batches in turn give the same numbers as all words at once.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.number(["clean", "room"]), vocabulary.number(["noisy", "room"]), vocabulary.words
+    (array([0, 1], dtype=int32), array([2, 1], dtype=int32), ['clean', 'room', 'noisy'])
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._numbers = {word: number for number, word in enumerate(words)}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def words(self) -> list[str]:
+        """All words, by their numbers."""
+        return list(self._numbers)
+
+    def number(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """Return (words,) the number of each; a new word gets the next one."""
+        numbers = self._numbers
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
+
 
 Tokenizer = Callable[[str], Iterable[str]]
-#: Words that one thread counts at a time.
-BLOCK_WORDS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +57,8 @@ class TokenisedTexts:
     words : the distinct words, in the order in which they first occur.
     codes : (all words of all texts,) the number of each in `words`.
     indptr : (documents + 1,) where each text's words begin in `codes`.
-    tokenizer : what gave the words.
-    n_cleaned : how many texts were changed by cleaning before they were tokenised.
+    tokenizer : that returned the words.
+    n_cleaned : number of texts that cleaning changed before they were tokenised.
     """
 
     texts: Sequence[str]
@@ -46,14 +72,14 @@ class TokenisedTexts:
         return len(self.texts)
 
     def at(self, rows: NDArray[np.int64]) -> TokenisedTexts:
-        """Some of the texts, in the order of `rows`."""
+        """Return some of the texts, in the order of `rows`."""
         sizes = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(sizes)])
-        codes = self.codes[np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)]
+        codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
         return TokenisedTexts([self.texts[i] for i in rows], self.words, codes, indptr, self.tokenizer)
 
     def first_copies(self) -> NDArray[np.int64]:
-        """(documents,) the first text that has the same words in the same order; each text without words is its own.
+        """Return (documents,) the first text with the same words in the same order; texts without words are their own.
 
         Examples
         --------
@@ -64,7 +90,7 @@ class TokenisedTexts:
 
 
 def first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(documents,) the first document of the same codes in the same order; each without any is its own."""
+    """Return (documents,) the first document with the same codes in the same order; empty ones are their own."""
     first: dict[bytes, int] = {}
     contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
     return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
@@ -77,7 +103,7 @@ def tokenised(
     *,
     n_jobs: int | None = -1,
 ) -> TokenisedTexts:
-    """Tokenise texts, each once, after `clean`; by the compiled pass unless there is a tokenizer of one's own.
+    """Tokenise texts, each once, after `clean`; by the compiled pass unless `tokenizer` is another function.
 
     n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
 
@@ -108,106 +134,159 @@ def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[
     return list(numbers), np.array(codes, np.int32), np.array(ends, np.int64)
 
 
-def count_terms(
-    tokens: TokenisedTexts, stop_words: frozenset[str], lengths: range, vocabulary: Mapping[str, int] | None = None
-) -> tuple[sp.csr_matrix, list[str]]:
-    """Count terms: runs of neighbouring words of these lengths, stop words left out.
+#: Number of words after a negation that stand under it, up to the next punctuation.
+SCOPE = 3
+#: Words and punctuation of normalised text, and the line breaks that separate its pieces.
+WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
+PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
-    vocabulary : column of each term; None takes every term, in the order of the alphabet.
 
-    Returns (documents, terms) counts with sorted indices, and the terms.
+@dataclass(frozen=True, eq=False)
+class SentenceTexts:
+    """Texts cut into sentences, each word a number.
 
-    Examples
-    --------
-    >>> counts, terms = count_terms(tokenised(["not the room", "room, room"]), frozenset(["the"]), range(1, 3))
-    >>> terms
-    ['not', 'not room', 'room', 'room room']
-    >>> counts.toarray()
-    array([[1, 1, 1, 0],
-           [0, 0, 2, 1]])
+    texts : (documents,) the texts, as they were read.
+    documents : (sentences,) the document of each sentence, ascending.
+    spans : (sentences, 2) where each sentence starts and ends in its text.
+    words : the distinct words, in the order in which they first occur.
+    codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
+    under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
+    cleaned : (documents,) True if cleaning changed the text.
     """
-    kept = np.array([word not in stop_words for word in tokens.words], dtype=bool)
-    at = kept[tokens.codes] if len(kept) else np.zeros(0, dtype=bool)
-    codes = tokens.codes[at]
-    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))[at]
-    found = [
-        run for length, run in enumerate(_runs(codes, documents, tokens.words, max(lengths)), 1) if length in lengths
-    ]
-    if vocabulary is None:
-        terms = sorted({run.names[k] for run in found for k in _used(run.numbers, len(run.names))})
-        columns: Mapping[str, int] = {term: column for column, term in enumerate(terms)}
-    else:
-        terms, columns = list(vocabulary), vocabulary
-    counts = sp.csr_matrix((len(tokens), len(terms)), dtype=np.int64)
-    for run in found:
-        indptr = np.searchsorted(documents[run.starts], np.arange(len(tokens) + 1))
-        places = np.array([columns.get(name, -1) for name in run.names], dtype=np.int32)
-        of_run = count_codes(run.numbers, indptr, places, len(terms))
-        counts = of_run if len(found) == 1 else counts + of_run
-    return counts, terms
+
+    texts: Sequence[str]
+    documents: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    words: Sequence[str]
+    codes: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    under: NDArray[np.bool_]
+    negated: NDArray[np.bool_]
+    cleaned: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def sentence_of_word(self) -> NDArray[np.int64]:
+        """(all words,) the sentence of each word."""
+        return np.repeat(np.arange(len(self.documents)), np.diff(self.indptr))
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """(documents,) as of `text_keys`."""
+        return text_keys(self.texts)
+
+    @property
+    def document_indptr(self) -> NDArray[np.int64]:
+        """(documents + 1,) where each document begins among all words."""
+        return self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))]
+
+    @property
+    def n_words(self) -> NDArray[np.int64]:
+        """(documents,) words in each text."""
+        return np.bincount(self.documents, weights=np.diff(self.indptr), minlength=len(self)).astype(np.int64)
+
+    @property
+    def n_cleaned(self) -> int:
+        """Number of texts that cleaning changed."""
+        return int(self.cleaned.sum())
+
+    def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
+        """Return some of the texts, in the order of `rows`."""
+        edges = np.searchsorted(self.documents, np.arange(len(self) + 1))
+        kept = _ranges(edges[rows], edges[rows + 1])
+        tokens = _ranges(self.indptr[kept], self.indptr[kept + 1])
+        return SentenceTexts(
+            texts=texts_at(self.texts, rows),
+            documents=np.repeat(np.arange(len(rows)), edges[rows + 1] - edges[rows]),
+            spans=self.spans[kept],
+            words=self.words,
+            codes=self.codes[tokens],
+            indptr=np.concatenate([[0], np.cumsum(self.indptr[kept + 1] - self.indptr[kept])]),
+            under=self.under[tokens],
+            negated=self.negated[tokens],
+            cleaned=self.cleaned[rows],
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[SentenceTexts]) -> SentenceTexts:
+        """Concatenate parts, with the words that occur in them, as if all had been read at once.
+
+        Examples
+        --------
+        >>> parts = [read_sentences(["Clean room.", "Quiet room."]), read_sentences(["Not quiet"])]
+        >>> texts = SentenceTexts.together([parts[0].at(np.array([1])), parts[1]])
+        >>> texts.words, texts.codes, texts.documents
+        (['quiet', 'room', 'not'], array([0, 1, 2, 0], dtype=int32), array([0, 1]))
+        """
+        vocabulary = Vocabulary()
+        numbers = [vocabulary.number(part.words) for part in parts]
+        codes = [own[part.codes] for own, part in zip(numbers, parts, strict=True)]
+        order, in_order = renumber(np.concatenate(codes), len(vocabulary))
+        firsts, words = np.cumsum([0, *map(len, parts)]), vocabulary.words
+        sizes = [np.diff(part.indptr) for part in parts]
+        return cls(
+            texts=texts_together([part.texts for part in parts]),
+            documents=np.concatenate([part.documents + first for part, first in zip(parts, firsts, strict=False)]),
+            spans=np.concatenate([part.spans for part in parts]),
+            words=[words[number] for number in order.tolist()],
+            codes=in_order,
+            indptr=np.concatenate([[0], *sizes]).cumsum(),
+            under=np.concatenate([part.under for part in parts]),
+            negated=np.concatenate([part.negated for part in parts]),
+            cleaned=np.concatenate([part.cleaned for part in parts]),
+        )
+
+    def first_copies(self) -> NDArray[np.int64]:
+        """Return (documents,) the first text with the same words in order; texts without words are their own."""
+        return first_copies(self.codes, self.document_indptr)
 
 
-def _used(numbers: NDArray[np.int32], n_numbers: int) -> list[int]:
-    """Numbers that occur, ascending."""
-    used = np.zeros(n_numbers, dtype=bool)
-    used[numbers] = True
-    return np.flatnonzero(used).tolist()
+def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenate the ranges from each start to its end."""
+    sizes = ends - starts
+    before = np.concatenate([[0], np.cumsum(sizes)])
+    return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
 
 
-def count_codes(
-    codes: NDArray[np.int32],
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    n_columns: int,
+def read_sentences(
+    texts: Iterable[str],
+    language: str = "english",
+    clean: Callable[[str], str] = str,
+    *,
     n_jobs: int | None = -1,
-) -> sp.csr_matrix:
-    """(documents, columns) how often each column is in each document, with sorted indices.
+) -> SentenceTexts:
+    """Cut texts into sentences and words, each once, after `clean`; tests/text/plain_reading.py is it in plain Python.
 
-    codes : numbers of words; indptr : (documents + 1,) where each document begins in it.
-    columns : (numbers,) the column of each, -1 for none. n_jobs : threads.
+    texts : strings, or an Arrow array of them.
+    language : of negations; one without a list has none. Words on its stop list are not negated.
+    n_jobs : threads, -1 for all cores; the result is the same for any number.
 
     Examples
     --------
-    >>> tokens = tokenised(["not the room", "room, room"])
-    >>> count_codes(tokens.codes, tokens.indptr, np.array([0, -1, 1], np.int32), 2).toarray()
-    array([[1, 1],
-           [0, 2]])
+    >>> read = read_sentences(["The room was not very clean. Nice staff!", "Fine"])
+    >>> read.documents, [read.words[code] for code in read.codes[read.negated]]
+    (array([0, 0, 1]), ['very', 'clean'])
     """
-    step = max(BLOCK_WORDS, n_columns)
-    inner = np.searchsorted(indptr, np.arange(step, indptr[-1], step))
-    edges = [0, *np.unique(inner).tolist(), len(indptr) - 1]
-
-    def count(rows: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        sizes, cells, counts = count_rows(codes, indptr, *rows, columns, n_columns)
-        return sizes, cells, counts
-
-    parts = in_threads(count, list(pairwise(edges)), n_jobs)
-    sizes, cells, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    shape = (len(indptr) - 1, n_columns)
-    return sp.csr_matrix((counts, cells, np.concatenate([[0], np.cumsum(sizes)])), shape=shape)
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """Runs of neighbouring words: where they start, the number of each, and the names of the numbers."""
-
-    starts: NDArray[np.int64]
-    numbers: NDArray[np.int32]
-    names: Sequence[str]
+    encoded = encode(texts, clean)
+    read = read_blocks(encoded, n_jobs, whole=False)
+    codes, under, negated = read.codes(*negation_of(read.words, language), SCOPE)
+    return SentenceTexts(
+        texts=encoded.texts,
+        documents=np.repeat(np.arange(len(encoded.texts)), read.n_sentences),
+        spans=read.spans,
+        words=read.words,
+        codes=codes,
+        indptr=read.indptr,
+        under=under,
+        negated=negated,
+        cleaned=encoded.cleaned,
+    )
 
 
-def _runs(
-    codes: NDArray[np.int32], documents: NDArray[np.int64], words: Sequence[str], longest: int
-) -> Iterator[_Runs]:
-    """Runs of one word, of two, and so on, none over the end of a document."""
-    run = _Runs(np.arange(len(codes)), codes, words)
-    yield run
-    for length in range(2, longest + 1):
-        ends = run.starts + length - 1
-        inside = ends < len(codes)
-        inside[inside] = documents[run.starts[inside]] == documents[ends[inside]]
-        pairs = run.numbers[inside].astype(np.int64) * len(words) + codes[ends[inside]]
-        distinct, numbers = number_keys(pairs)
-        names = [f"{run.names[pair // len(words)]} {words[pair % len(words)]}" for pair in distinct.tolist()]
-        run = _Runs(run.starts[inside], numbers.astype(np.int32), names)
-        yield run
+def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return (words,) whether each negates, and whether it can be negated: function words cannot."""
+    function_words = stop_words(language if language in NEGATIONS else None)
+    negating = np.array([negates(word, language) for word in words], dtype=bool)
+    return negating, np.array([word not in function_words for word in words], dtype=bool)

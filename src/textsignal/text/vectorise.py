@@ -1,4 +1,4 @@
-"""From texts to the matrix of documents and terms that topics are learnt from."""
+"""The document-term matrix that topics are learnt from."""
 
 import math
 import reprlib
@@ -15,15 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.data.rows import checked_texts
 from textsignal.errors import InputError
+from textsignal.text.counts import count_terms
 from textsignal.text.markup import without_markup
-from textsignal.text.spans import LocatedText, located_terms, located_words
+from textsignal.text.tokenise import LocatedText, located_terms, located_words, words
 from textsignal.text.tokenise import stop_words as stop_words_of
-from textsignal.text.tokenise import words
-from textsignal.text.tokens import TokenisedTexts, Tokenizer, count_terms, tokenised
+from textsignal.text.tokens import TokenisedTexts, Tokenizer, tokenised
 
-#: Words in a term at most. A longer one never occurs twice, and a model that asks for it is damaged.
+#: The most words in a term. A longer one never occurs twice, and a model that needs it is damaged.
 LONGEST_TERM = 100
-#: Texts, or texts that this vectorizer has tokenised already.
+#: Texts, or texts that this vectorizer has tokenised.
 Texts = Iterable[str] | TokenisedTexts
 
 
@@ -42,23 +42,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_raw_terms, max_terms : int or None
-        How many terms each step retains at most; None is all.
+        The most terms that each step retains; None is all.
     stop_words : str, iterable of str or None
         Words that are not terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
     ngram_range : tuple of int
-        Least and greatest number of neighbouring words in a term, stop words left out.
+        Least and greatest number of consecutive words in a term, without stop words.
     min_df, max_df : int or float
         Terms in fewer or more documents are not terms. A float is a share of the documents.
     tokenizer : callable, optional
-        Gives the words of a text, in the form they shall have. By default `textsignal.text.tokenise.words`.
+        Returns the words of a text, in their final form. By default `textsignal.text.tokenise.words`.
     weighting : {"tfidf", "count"}
-        Whether X is as above or the counts c. The choice of terms is the same.
+        X as above, or the counts c. Both have the same terms.
     row_norm : {None, "l1", "l2"}
-        Whether rows are scaled to a norm of 1, and to which.
+        Norm to which rows are scaled, if any.
     strip_markup : bool
-        Whether tags, scripts and entities of HTML are taken out of texts first, as `without_markup` does.
+        Remove tags, scripts and entities of HTML from texts first, as `without_markup` does.
     sparse_output : bool
-        Whether X is a sparse matrix. `set_output` needs it dense.
+        Return X as a sparse matrix. `set_output` needs it dense.
     dtype : {numpy.float64, numpy.float32}
         Of X.
 
@@ -119,10 +119,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str, or what `tokenise` gives
+        texts : iterable of str, or the result of `tokenise`
             The training texts.
         y : ignored
-            There for scikit-learn's sake.
+            Exists for scikit-learn's interface.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, texts: Texts, y: object = None) -> csr_matrix | np.ndarray:
-        """Do `fit`, then `transform` of the same texts, counting words once."""
+        """Fit to texts and transform them, counting words once."""
         return self._weigh(self._fit_counts(texts))
 
     def transform(self, texts: Texts) -> csr_matrix | np.ndarray:
@@ -146,24 +146,24 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str, or what `tokenise` gives
+        texts : iterable of str, or the result of `tokenise`
             Any texts.
 
         Returns
         -------
         csr_matrix or ndarray, shape (documents, terms)
-            X, nonnegative; with sorted indices where sparse.
+            X, nonnegative; with sorted indices if sparse.
         """
         check_is_fitted(self)
         return self._weigh(self._count(texts, self.vocabulary_)[0])
 
     def tokenise(self, texts: Texts) -> TokenisedTexts:
-        """Give texts with their words, for methods to take in place of the texts: each text is tokenised once.
+        """Tokenise texts, for methods to take instead of the texts: each text is tokenised once.
 
         Parameters
         ----------
         texts : iterable of str
-            Any texts. Texts that are tokenised are given back.
+            Any texts. Texts that are tokenised are returned.
 
         Returns
         -------
@@ -193,24 +193,24 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         text : str
             Any text.
         cleaned : bool
-            Whether markup was taken out of it already, as out of the texts that `tokenise` gives.
+            True if markup was removed already, as in the texts that `tokenise` returns.
 
         Returns
         -------
         LocatedText
-            The tokens with their places in the text, and every occurrence of a term.
+            The tokens with their positions in the text, and every occurrence of a term.
         """
         check_is_fitted(self)
         (document,) = checked_texts([text])
         if self.strip_markup and not cleaned:
             document = without_markup(document)
-        left_out = stop_words_of(self.stop_words)
-        tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in left_out]
+        excluded = stop_words_of(self.stop_words)
+        tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in excluded]
         shortest, longest = self.ngram_range
         return located_terms(document, tokens, self.vocabulary_, range(shortest, longest + 1))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Give the terms, one per column of X: ndarray of str, shape (terms,)."""
+        """Return the terms, one per column of X: ndarray of str, shape (terms,)."""
         check_is_fitted(self)
         return self.terms_.copy()
 
@@ -233,12 +233,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def restore(cls, params: Mapping[str, Any], terms: Sequence[str], idf: Sequence[float], n_documents: int) -> Self:
-        """Make a fitted vectorizer of what another has learnt.
+        """Make a fitted vectorizer from the attributes of another.
 
         Parameters
         ----------
         params : mapping
-            Its `get_params()`. What JSON makes of them will do: a list for a tuple, a name for a dtype.
+            Its `get_params()`. JSON's forms are accepted: a list for a tuple, a name for a dtype.
         terms : sequence of str
             Its `terms_`.
         idf : sequence of float
@@ -249,7 +249,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Returns
         -------
         TextVectorizer
-            One that transforms alike.
+            One with the same transform.
 
         Examples
         --------
@@ -272,7 +272,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
     def _fit_counts(self, texts: Texts) -> csr_matrix:
-        """Learn from the training texts and give their counts of the retained terms."""
+        """Learn from the training texts; returns their counts of the retained terms."""
         _check_options(self)
         tokens = self.tokenise(texts)
         if not len(tokens):
@@ -300,7 +300,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return count_terms(self.tokenise(texts), stop_words_of(self.stop_words), lengths, vocabulary)
 
     def _weigh(self, counts: csr_matrix) -> csr_matrix | np.ndarray:
-        """Make X of the counts of the retained terms."""
+        """Make X from the counts of the retained terms."""
         if self.weighting == "tfidf":
             X = _term_frequencies(counts)
             X.data *= self.idf_[X.indices]
@@ -331,12 +331,12 @@ def _chosen_terms(counts: csr_matrix, options: TextVectorizer) -> np.ndarray:
 
 
 def _comparable(in_documents: np.ndarray, n_documents: int, bound: int | float) -> np.ndarray:
-    """Give document frequencies as counts or as shares, whichever the bound is."""
+    """Document frequencies as counts or as shares, as the bound is."""
     return in_documents / n_documents if isinstance(bound, float) else in_documents
 
 
 def _largest(scores: np.ndarray, limit: int | None) -> np.ndarray:
-    """Give the positions of the largest scores, ascending; of equal ones the first."""
+    """Positions of the largest scores, ascending; the first in a tie."""
     return np.sort(np.argsort(-scores, kind="stable")[:limit])
 
 
@@ -356,11 +356,11 @@ def _term_frequencies(counts: csr_matrix) -> csr_matrix:
 
 
 def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
-    """Sum each term's TF-IDF over documents, to the same bits for any order of documents."""
+    """Sum each term's TF-IDF over documents; the bits do not depend on their order."""
     frequencies: csc_matrix = _term_frequencies(counts).tocsc()
     values = frequencies.data.tolist()
     sums = [math.fsum(values[start:end]) for start, end in pairwise(frequencies.indptr)]
-    # Twelve digits, so that sums which differ in rounding alone are a tie.
+    # Twelve digits, so that sums which differ only in rounding are a tie.
     return np.array([float(f"{score:.12g}") for score in np.array(sums) * _idf(counts)])
 
 

@@ -18,7 +18,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.families import Family, linear_predictor
-from textsignal.families.own import OwnPrior
+from textsignal.families.base import OwnPrior
 from textsignal.training.corpus import Addable, AddedNumber, Parameters, Responses, ResponseSums
 
 #: A step is halved this often before it is given up.

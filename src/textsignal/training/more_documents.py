@@ -13,7 +13,7 @@ import numpy as np
 
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import fit_theme_effects
 from textsignal.training.theme_reading import (
     FittedThemes,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 
 #: Bounds that a sample may have, the least first: three quarters of each is the one before.
 BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)
@@ -98,7 +98,7 @@ class Sample:
 
     Examples
     --------
-    >>> from textsignal.text.units import read_sentences
+    >>> from textsignal.text.tokens import read_sentences
     >>> sample = Sample(most_documents=60, most_words=10**6)
     >>> keys, ones = np.arange(100, dtype=np.uint64), np.ones(100)
     >>> documents = Passing.of(np.arange(100), keys, ones.astype(int), ones, ones)

@@ -16,10 +16,9 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
-from textsignal.text.content import content_terms
 from textsignal.text.counts import TextCounts, count_texts
-from textsignal.text.features import Features, learn_features
-from textsignal.text.units import SentenceTexts
+from textsignal.text.features import Features, content_terms, learn_features
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
 from textsignal.training.covariate_effects import fit_alone
 from textsignal.training.family_choice import Choice, choose_family

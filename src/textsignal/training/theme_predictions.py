@@ -17,7 +17,7 @@ from textsignal.compute.kernels import Rows, pad
 from textsignal.text import prediction
 from textsignal.text.features import PHRASE_SIZE, Features, Known
 from textsignal.text.prediction import Sentences
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_reading import sentence_ends
 from textsignal.training.themes import Themes
 

@@ -19,10 +19,10 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.hashing import Keys
 from textsignal.families import Family
 from textsignal.stored_values import rule
+from textsignal.text.counts import count_codes
 from textsignal.text.features import WORD, Features, Occurrences
 from textsignal.text.tokenise import is_language_name
-from textsignal.text.tokens import count_codes
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
 from textsignal.training.themes import MOST_SHARE, Themes, shares_of
 from textsignal.training.tone import Tone

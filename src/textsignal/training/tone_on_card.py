@@ -15,7 +15,7 @@ from textsignal.compute.hashing import Keys
 from textsignal.compute.kernels import Rows
 from textsignal.errors import InputError
 from textsignal.families import Family, Gaussian, NegativeBinomial
-from textsignal.families.logistic import Logistic
+from textsignal.families.binomial import Logistic
 
 
 def slope_of(family: Family) -> str:

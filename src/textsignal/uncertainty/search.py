@@ -52,9 +52,8 @@ from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
 from textsignal.reading.words import plain_profiles
-from textsignal.text.encoded import text_keys
-from textsignal.text.tokens import TokenisedTexts
-from textsignal.text.units import SentenceTexts
+from textsignal.text.reading import text_keys
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.training.draws import content_keys, unit_halves
 from textsignal.training.halves import (
     COARSE_THEMES,

@@ -19,7 +19,7 @@ from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators import Predictions
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families.labels import in_numbers, numbered
+from textsignal.families.responses import in_numbers, numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import Times

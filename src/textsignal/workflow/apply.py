@@ -15,7 +15,7 @@ from textsignal.data.roles import Beside, beside_texts, with_problems
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
 from textsignal.errors import InputError, RowsError
 from textsignal.families.classes import MOST_CLASSES
-from textsignal.families.labels import as_column, in_numbers, missing
+from textsignal.families.responses import as_column, in_numbers, missing
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_times
 from textsignal.model import TextResponseModel

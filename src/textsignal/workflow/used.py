@@ -16,7 +16,7 @@ from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
 from textsignal.families.auto import AUTO, of_order, reads_as_scale
 from textsignal.families.classes import MOST_CLASSES
-from textsignal.families.labels import first_text, ordered_categories
+from textsignal.families.responses import first_text, ordered_categories
 from textsignal.insight.inputs import Times, as_times
 from textsignal.reading.observed import Tokens
 from textsignal.reading.options import OF_ORDER, Options, check_response

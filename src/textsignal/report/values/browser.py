@@ -29,10 +29,10 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Browse, Browser, Floats, ReportSettings
 from textsignal.report.values.documents import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
-from textsignal.text import markup, sentences, tokenise, units
+from textsignal.text import markup, sentences, tokenise, tokens
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
-from textsignal.text.negations import NEGATIONS, negates
 from textsignal.text.tokenise import stop_words
+from textsignal.text.word_lists import NEGATIONS, negates
 from textsignal.training.inference import MAX_ITER, Inference
 from textsignal.training.theme_reading import FittedThemes, sentence_ends
 
@@ -202,9 +202,9 @@ def _sentence_rules() -> dict[str, Any]:
         "shortForms": sorted(sentences.SHORT_FORMS),
         "longest": sentences.LONGEST,
         "part": sentences.PART,
-        "wordOrPause": javascript(units.WORD_OR_PAUSE.pattern),
-        "pauses": sorted(units.PAUSES),
-        "scope": units.SCOPE,
+        "wordOrPause": javascript(tokens.WORD_OR_PAUSE.pattern),
+        "pauses": sorted(tokens.PAUSES),
+        "scope": tokens.SCOPE,
     }
 
 

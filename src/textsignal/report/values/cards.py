@@ -35,8 +35,8 @@ from textsignal.report.values.data import (
 )
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line, visible
-from textsignal.text.spans import located_words
-from textsignal.text.units import SentenceTexts
+from textsignal.text.tokenise import located_words
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.stability import quick_stability

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.text.counts import count_texts, parts_of_pairs
+from textsignal.text.counts import MergedCounts, count_texts, parts_of_pairs
 from textsignal.text.features import learn_features
-from textsignal.text.merged import MergedCounts
-from textsignal.text.units import read_sentences
+from textsignal.text.tokens import read_sentences
 
 WORDS = ("room", "clean", "not", "noisy", "bed", "😀", "staff", ".", *(f"word{n}" for n in range(8)))
 documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), min_size=1, max_size=30)
@@ -23,7 +22,7 @@ def counted(texts):
 
 
 def merged(texts, sizes, **limits):
-    """The same of shards of these sizes, over and over."""
+    """Counts merged from shards of these sizes, repeated."""
     found, start, number = MergedCounts(**limits), 0, 0
     while start < len(texts):
         stop = start + sizes[number % len(sizes)]
