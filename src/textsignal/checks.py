@@ -54,7 +54,7 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
     column: NDArray[Any] = column_or_1d(np.asarray(y, dtype=object) if isinstance(y, list) else y, warn=True)
     check_consistent_length(X, column)
     if column.dtype.kind in "cmM":
-        raise InputError(f"the response must be numbers or labels, NaN if missing: {column.dtype} is given")
+        raise InputError(f"the response must be numbers or labels, NaN where there is none: {column.dtype} is given")
     return column
 
 

@@ -1,4 +1,4 @@
-"""`textsignal check`: what looks wrong with a stored model and its data, and what to do."""
+"""`textsignal check`: problems of a stored model and its data, and remedies."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
+    """Check a model and its data, with a remedy for each problem: calibration, residuals, copies, leaks, ..."""
     from textsignal.data.read import read_file
     from textsignal.workflow.checks import check_table
 

@@ -33,7 +33,7 @@ from textsignal.data.write import check_not_input, whole_folder
 if TYPE_CHECKING:
     from textsignal.evaluation.results import Comparison
 
-#: What is written.
+#: Files that are written.
 RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
 
 
@@ -66,7 +66,7 @@ def compare(
     jobs: JobsOption = -1,
     force: ForceOption = False,
 ) -> None:
-    """Hold themes and tone against the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
+    """Compare themes and tone with the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
     from textsignal.data.read import read_file
     from textsignal.model import TextResponseModel
     from textsignal.workflow.compare import compare_table
@@ -126,7 +126,7 @@ def _say_progress(method: str, done: int, total: int) -> None:
 
 
 def comparison_table(comparison: Comparison, groups: str | None) -> Table:
-    """One row per method, the best first; ours in bold."""
+    """Return a table with one row per method, the best first; ours in bold."""
     first, second = comparison.measures
     over = f"over groups of {groups}" if groups else "over texts"
     table = Table(

@@ -106,6 +106,6 @@ ASPECTS = (
 
 
 def words_of(aspect: Aspect, tone: int) -> Words:
-    """What the slots of an aspect's sentences may become where its tone is -1, 0 or 1."""
+    """Return fillers for the slots of an aspect's sentences if its tone is -1, 0 or 1."""
     own: Mapping[int, tuple[str, ...]] = {-1: aspect.words["bad"], 0: NEUTRAL, 1: aspect.words["good"]}
     return {"thing": aspect.words["thing"], "own": own[tone], "any": GENERAL[tone]}
