@@ -267,7 +267,7 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
 
 
 def _counted(number: int | str, noun: str) -> str:
-    return f"as many {noun}s as come back" if isinstance(number, str) else count(number, noun)
+    return f"an automatic number of {noun}s" if isinstance(number, str) else count(number, noun)
 
 
 def _check_shared(options: dict[str, object], what: str) -> None:

@@ -105,12 +105,10 @@ def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[
 
 def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
     """Return phrases of these names: share of the rarer term's occurrences that are in the phrase."""
-    is_phrase = np.array([name in names for name in model.features.names], dtype=bool) & (
-        model.features.kinds == PHRASE
-    )
+    matches = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
     counts = count_numbers(reading.occurrences.features, len(model.features))
     of_term = dict(zip(model.terms, np.asarray(reading.units.sum(axis=0)).ravel().tolist(), strict=True))
-    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(is_phrase).tolist()}
+    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(matches).tolist()}
     return {(a, b): float(counts[j] / max(1, min(of_term[a], of_term[b]))) for j, (a, b) in pairs.items()}
 
 
