@@ -121,8 +121,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     # Encoding of covariates and offset; None if the model has neither.
     design_: Design | None = None
     # Not routed as metadata by scikit-learn.
+    __metadata_request__partial_fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
     # Training documents. A stored model does not hold them.
-    # What the model was trained on. A stored model does not hold it.
     _training: Observed | None = None
 
     def __init__(

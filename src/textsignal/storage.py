@@ -255,7 +255,7 @@ class StoredMatrix:
 
 @dataclass(frozen=True)
 class StoredHead:
-    """Everything that model.json holds of a model except its reader and its covariates."""
+    """Contents of model.json except the reader and the covariates."""
 
     options: ModelOptions
     given: list[str] = field(metadata=rule(choices=PARTS, distinct=True))

@@ -39,7 +39,7 @@ def check(
     over: Annotated[str | None, typer.Option("--over", help="Column of dates.")] = None,
     covariates: Annotated[
         str | None,
-        typer.Option("--covariates", help="More columns that residuals are held against, parted by commas."),
+        typer.Option("--covariates", help="Further columns to compare residuals with, separated by commas."),
     ] = None,
     offset: OffsetOption = None,
     weights: WeightsOption = None,

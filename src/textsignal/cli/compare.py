@@ -42,14 +42,14 @@ def compare(
     text: TextOption,
     response: ResponseOption,
     groups: Annotated[
-        str | None, typer.Option("--groups", help="Column whose rows are left out together, such as a hotel.")
+        str | None, typer.Option("--groups", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are left out in turn.")] = 5,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
     levels: Annotated[
         str | None,
-        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
     ] = None,
     family: Annotated[
         str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")

@@ -116,7 +116,7 @@ def fit(
     ngrams: Annotated[
         int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term; not with themes.")
     ] = 1,
-    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
+    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held out to measure skill.")] = 0.2,
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,

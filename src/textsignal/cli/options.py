@@ -91,11 +91,9 @@ ResponsesOption = Annotated[
     list[str],
     typer.Option("--response", help="Column that holds the response; several share themes, with a page each."),
 ]
-OneResponseOption = Annotated[
-    str | None, typer.Option("--response", help="Which response, where the model is of several.")
-]
+OneResponseOption = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
 ClassOption = Annotated[
-    str | None, typer.Option("--class", help="Which class, where the response is of three or more without an order.")
+    str | None, typer.Option("--class", help="The class, for three or more classes without an order.")
 ]
 FamilyOption = Annotated[
     list[str] | None,
@@ -107,7 +105,7 @@ FamilyOption = Annotated[
         show_default="auto",
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 ByOption = Annotated[str | None, typer.Option("--by", help="Column of groups with separate drivers, such as a hotel.")]
 CovariatesOption = Annotated[
     str | None,
@@ -188,7 +186,7 @@ TopicsOption = Annotated[
 ]
 LevelsOption = Annotated[
     str | None,
-    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
 ]
 
 

@@ -46,7 +46,8 @@ def predict(
         typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
     ] = None,
     keep: Annotated[
-        str | None, typer.Option("--keep", help="Columns to carry over, parted by commas, or all.", metavar="COLUMNS")
+        str | None,
+        typer.Option("--keep", help="Columns to carry over, separated by commas, or all.", metavar="COLUMNS"),
     ] = None,
     offset: OffsetOption = None,
     encoding: EncodingOption = None,

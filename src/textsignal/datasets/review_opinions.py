@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from textsignal.datasets.review_aspects import Aspect, Words, listed
 
-#: What a review that judges nothing has: 3 stars on average, so that good and bad talk move ratings alike.
+#: Intercept of a review without judgements: 3 stars on average, so that tone moves ratings symmetrically.
 INTERCEPT = 0.0
 #: Aspects in a review; chances that one is spoken of badly, neutrally and well.
 ASPECTS_EACH = 3

@@ -130,9 +130,9 @@ class ThemeReader:
         self, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
     ) -> Predictions:
         effects = self.fitted.effects
-        offset = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
-        eta = effects.linear_predictor(tone, shares) + offset
-        return Predictions(self.family, eta, np.zeros_like(eta), offset, shares, shares, unknown)
+        of_given = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
+        eta = effects.linear_predictor(tone, shares) + of_given
+        return Predictions(self.family, eta, np.zeros_like(eta), of_given, shares, shares, unknown)
 
     @cached_property
     def predictor(self) -> ThemePredictor:
