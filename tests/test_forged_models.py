@@ -409,7 +409,7 @@ def test_what_no_declaration_names_is_refused(themes):
     del settings["reader"]["themes"]["words"]["more"]
     sign(themes, settings)
     write_arrays(themes, load_file(themes / storage.ARRAYS_FILE) | {"more": np.ones(3)})
-    assert "there is no place for the array 'more'" in error_of(themes)
+    assert "the array 'more' is not declared" in error_of(themes)
 
 
 @pytest.mark.parametrize("kind", storage.DECLARED)

@@ -202,7 +202,7 @@ def test_responses_that_cannot_be_used_are_named(given, message):
     ("options", "message"),
     [
         ({"training": "predictive"}, "training='predictive' moves topics by one response"),
-        ({"family": {"star": "ordinal"}}, "family names 'star', which is no response"),
+        ({"family": {"star": "ordinal"}}, "family names 'star', which is not a response"),
         ({"levels": {"star": (1, 5)}}, "levels names 'star'"),
         ({"n_topics": 0}, "n_topics=0"),
     ],

@@ -410,9 +410,9 @@ def test_a_sample_without_responses(table, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"memory": "2 cats"}, "memory='2 cats' is no size"),
+        ({"memory": "2 cats"}, "memory='2 cats' is not a size"),
         ({"memory": "100MB"}, "memory='100MB' is too little"),
-        ({"memory": -1}, "memory=-1 is no size"),
+        ({"memory": -1}, "memory=-1 is not a size"),
         ({"sample_weight": "rating"}, "are of one column"),
         ({"sample_weight": [1.0]}, "sample_weight must be the name of a column"),
         ({"covariates": pd.DataFrame()}, "covariates, offset and groups cannot be given"),

@@ -47,7 +47,7 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
 
 
 def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
-    """One response per document as it was given: a number, NaN where there is none, or a label."""
+    """Return one response per document, unconverted: a number, NaN if missing, or a label."""
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     # A list as objects: among text NumPy would make the word "nan" of a missing response.
@@ -59,7 +59,7 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
 
 
 def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
-    """How often each document counts: nonnegative, not all zero."""
+    """Return the weight of each document: nonnegative, not all zero."""
     try:
         weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (ValueError, TypeError) as error:
@@ -74,7 +74,7 @@ def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
 
 
 def check_covariate_sizes(columns: NDArray[np.float64], names: Iterable[str]) -> None:
-    """Raise where a covariate is too large, or too small, to be squared; columns : (documents, names)."""
+    """Raise if a covariate is too large, or too small, to be squared; columns : (documents, names)."""
     largest = np.abs(columns).max(axis=0, initial=0.0)
     for name, size in zip(names, largest.tolist(), strict=True):
         if size > MOST or 0 < size < LEAST:
@@ -85,7 +85,7 @@ def check_covariate_sizes(columns: NDArray[np.float64], names: Iterable[str]) ->
 
 
 def check_offset(offset: NDArray[np.float64], most: float, family: str) -> None:
-    """Raise where an offset is so large that nothing is left to explain; most : for this family, which is named."""
+    """Raise if an offset is so large that nothing is left to explain; most : for this family, which is named."""
     rows = np.flatnonzero(np.abs(offset) > most)
     if rows.size:
         raise InputError(
@@ -95,7 +95,7 @@ def check_offset(offset: NDArray[np.float64], most: float, family: str) -> None:
 
 
 def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
-    """(documents,) numbers of groups; a document without a group is one of its own."""
+    """Return (documents,) numbers of groups; each document without a group forms a separate one."""
     if groups is None:
         return None
     column = pd.Series(np.asarray(groups).ravel())
@@ -109,7 +109,7 @@ def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
 
 
 def check_names(name: str, values: pd.Series) -> None:
-    """Raise where a value cannot name a group, such as a dict, naming its row.
+    """Raise if a value cannot name a group, such as a dict, naming its row.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def draw_seed(random_state: Any) -> int:
-    """A seed from what scikit-learn takes: a whole number of at least 0, a RandomState or None."""
+    """Return a seed from what scikit-learn accepts: a whole number of at least 0, a RandomState or None."""
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
@@ -156,7 +156,7 @@ def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
 def check_number(
     name: str, value: object, *, least: float, above: bool = False, whole: bool = False, most: float = np.inf
 ) -> None:
-    """Raise unless `value` is a finite number, at least (or above) `least`, at most `most`, and whole if so asked."""
+    """Raise unless `value` is a finite number, at least (or above) `least`, at most `most`, and whole if required."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     fits = number and np.isfinite(value) and (value > least if above else value >= least)  # type: ignore[operator,call-overload]
     if not fits or (whole and int(value) != value):  # type: ignore[call-overload]

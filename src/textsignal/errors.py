@@ -1,4 +1,4 @@
-"""The exceptions textsignal raises: one tree, each message says what was given, what is allowed, what to do."""
+"""Exceptions of textsignal, in one tree. Messages name the invalid value, the allowed ones and a remedy."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class TextSignalError(Exception):
-    """Root of every error that textsignal raises on purpose.
+    """Base class of all errors that textsignal raises on purpose.
 
     Examples
     --------
@@ -19,7 +19,7 @@ class TextSignalError(Exception):
 
 
 class InputError(TextSignalError, ValueError):
-    """What was given cannot be used: a column, row, value or option is wrong."""
+    """Invalid input: a column, row, value or option cannot be used."""
 
 
 class RowsError(InputError):
@@ -27,30 +27,30 @@ class RowsError(InputError):
 
     Examples
     --------
-    >>> error = RowsError("there is no price in row ", 2, "; give one")
+    >>> error = RowsError("price is missing in row ", 2, "; give one")
     >>> str(error), error.counted_from(101)
-    ('there is no price in row 3; give one', 'there is no price in row 103; give one')
+    ('price is missing in row 3; give one', 'price is missing in row 103; give one')
     """
 
     def __str__(self) -> str:
         return self.counted_from(1)
 
     def counted_from(self, first: int) -> str:
-        """The message, where the first row has this number."""
+        """Return the message, if the first row has this number."""
         return "".join(piece if isinstance(piece, str) else str(piece + first) for piece in self.args)
 
     @staticmethod
     @contextmanager
     def among(rows: Sequence[int] | NDArray[np.int64]) -> Iterator[None]:
-        """Give rows of errors inside the block the numbers that they have in a larger table.
+        """Renumber rows of errors inside the block to their numbers in a larger table.
 
         Examples
         --------
         >>> with RowsError.among([0, 7, 9]):
-        ...     raise RowsError("there is no price in row ", 2)
+        ...     raise RowsError("price is missing in row ", 2)
         Traceback (most recent call last):
             ...
-        textsignal.errors.RowsError: there is no price in row 10
+        textsignal.errors.RowsError: price is missing in row 10
         """
         try:
             yield
@@ -60,7 +60,7 @@ class RowsError(InputError):
 
 
 class OutputError(TextSignalError, OSError):
-    """What was asked for cannot be written: it exists already, or the place is not writable."""
+    """Output cannot be written: it exists already, or the location is not writable."""
 
 
 class StorageError(TextSignalError, ValueError):
@@ -68,4 +68,4 @@ class StorageError(TextSignalError, ValueError):
 
 
 class TrainingError(TextSignalError, ArithmeticError):
-    """Training broke down; the message says at which iteration and what to change."""
+    """Training diverged; the message names the iteration and a remedy."""

@@ -26,8 +26,8 @@ def load(
     Parameters
     ----------
     path : the model's folder.
-    tokenizer : the function the model was fitted with, where it was not our own; functions are not stored.
-    n_jobs : threads; None for as many as the model was made with.
+    tokenizer : the function the model was fitted with, if it was the user's own; functions are not stored.
+    n_jobs : threads; by default the number the model was made with.
 
     Examples
     --------

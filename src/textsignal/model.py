@@ -52,9 +52,9 @@ from textsignal.uncertainty.stability import stability
 
 
 class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
-    """Themes, or topics, that explain texts and the number beside each of them.
+    """Themes, or topics, that explain texts and their responses.
 
-    Themes say what people speak of, tone how they speak of it, and a GLM on both what it is worth:
+    Themes describe the subjects of a text, tone how positive the text is about them, and a GLM combines both:
 
         linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
 
@@ -63,7 +63,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_topics : number of themes or topics; None takes 10, or what `estimator` has. "auto" takes the most themes, from 5
-        to 30, that come back alike from either half of the texts; `reader_.described` says why. See `search`.
+        to 30, that are reproduced from either half of the texts; `reader_.described` gives the reason. See `search`.
     family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
         the family that predicts held-back responses best; other trainings than themes take the simplest one. With
@@ -73,7 +73,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         they occur or not ("ordinal"; "bernoulli" of two), so that every part of the data has the same levels.
     training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
-    language : of the texts, by name or code: its stop words and negations are used; None for none.
+    language : of the texts, by name or code: its stop words and negations are used; None to use none.
     seed_words : label -> words that a theme starts from.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen. Ordered text,
         such as ["low", "mid", "high"], has no other way to tell its order, unless it is an ordered Categorical.
@@ -111,11 +111,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     True
     """
 
-    # How covariates and offset became numbers; None where there were none.
+    # Encoding of covariates and offset; None if the model has neither.
     design_: Design | None = None
-    # What scikit-learn's metadata routing is not about.
+    # Not routed as metadata by scikit-learn.
     __metadata_request__partial_fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
-    # What the model was trained on. A stored model does not hold it.
+    # Training documents. A stored model does not hold them.
     _training: Observed | None = None
 
     def __init__(
@@ -159,7 +159,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.device = device
 
-    # What scikit-learn's metadata routing is not about.
+    # Not routed as metadata by scikit-learn.
     __metadata_request__fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
     __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
 
@@ -185,16 +185,17 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         ----------
         texts : documents; an empty one is allowed and teaches nothing about topics. Or a DataFrame with documents in
             its first column and covariates in the others, as scikit-learn's cross-validation passes both.
-        responses : one number or label per document; NaN or None where there is none, its text is used all the same.
-        sample_weight : how often each document counts in training.
+        responses : one number or label per document; NaN or None if missing, in which case only the text is used.
+        sample_weight : weight of each document in training.
         covariates : one row per document: numbers, yes or no, categories. With `formula`, the columns that it names.
-        offset : what is added to each linear predictor, such as the logarithm of an exposure.
-        groups : within which documents depend on each other, such as hotels: standard errors of covariates mind them.
-        text : column of the texts, where `texts` is a source of more than memory holds: a file, a pattern such as
+        offset : term added to each linear predictor, such as the logarithm of an exposure.
+        groups : clusters of dependent documents, such as hotels; standard errors of covariates are robust to them.
+        text : column of the texts, if `texts` is a source that need not fit into memory: a file, a pattern such as
             "reviews/*.parquet", an Arrow dataset, or an iterable of tables. `responses` and `sample_weight` are then
-            columns too. Tone is learnt from all documents, themes and what they are worth from a random sample.
-        memory, folder, engine : of a source: what the fit may take; where its numbers are kept, so that a fit that was
-            stopped goes on from there, or None; who reads it, `engines.dask.DaskEngine(client)`, None for this process.
+            columns too. Tone is learnt from all documents, themes and their effects from a random sample.
+        memory, folder, engine : for a source only: memory limit of the fit; folder for its intermediate results, from
+            which a stopped fit resumes, or None; engine that reads it, such as `engines.dask.DaskEngine(client)`, or
+            None for this process.
         """
         parts.check(self)
         if text is not None:
@@ -217,13 +218,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self._take(reader, observed, design, name_of(responses, "response"))
 
     def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
-        """Be the model of what was fitted to a source; response : what its column is called."""
+        """Take over the results of a fit to a source; response : name of its column."""
         self._take(fitted.reader, fitted.sample.but(fitted.held_out), None, response)
         self.n_documents_ = fitted.n_documents - int(fitted.held_out.sum())
         return self
 
     def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
-        """Be the model of what was fitted; name : of the response."""
+        """Take over the results of a fit; name : of the response."""
         self.reader_, self.design_, self._training = reader, design, observed
         self.labels_ = [*(self.seed_words or ()), *[None] * len(reader.profiles)][: len(reader.profiles)]
         self.n_documents_ = len(observed.tokens)
@@ -239,22 +240,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Array:
-        """Do `fit`, then `transform` of the same texts, tokenising them once: (documents, topics)."""
+        """Fit the model and return the transformed texts, (documents, topics); texts are tokenised once."""
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         self.fit(tokens, responses, sample_weight, covariates=covariates, offset=offset)
-        return self.reader_.predictions(tokens).weights  # `transform` would make a table without the texts' index
+        return self.reader_.predictions(tokens).weights  # `transform` would return a table without the texts' index
 
     def tokenise(self, texts: Iterable[str]) -> Tokens:
-        """Give texts with their words, for `fit` and `read` to take: a text that is used twice is tokenised once."""
+        """Return tokenised texts, which `fit` and `read` accept, so that texts used twice are tokenised once."""
         return self.reader_.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self, texts)
 
     def read(
         self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Reading:
-        """Read texts: their words, their counts of terms and everything the model says of them, in one pass.
+        """Return words, term counts, topics and predictions of texts, computed in one pass.
 
-        covariates, offset : as in `fit`, where the model was fitted with them.
+        covariates, offset : as in `fit`, if the model was fitted with them.
         """
         check_is_fitted(self)
         texts, covariates = texts_and_covariates(texts, covariates)
@@ -262,17 +263,17 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self.reader_.read(tokens, self._given(len(tokens), covariates, offset))
 
     def training_observed(self) -> Observed:
-        """The documents that the model was trained on; a loaded model does not hold these."""
+        """Return the training documents; a loaded model does not hold them."""
         check_is_fitted(self)
         return self._observed(None, None)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set scikit-learn callbacks, such as `sklearn.callback.ProgressBar()`, for training."""
+        """Set scikit-learn callbacks for training, such as `sklearn.callback.ProgressBar()`."""
         self._callbacks = callbacks
         return self
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """One row per topic.
+        """Return a table with one row per topic.
 
         Columns for themes, the largest lift first: topic (its number, the column of `transform`), label, and the rest
         as in `drivers`, with coherence.
@@ -281,8 +282,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
         1, and relative to the average text: at the mean weights of training all effects add up to 0.
 
-        With covariates all of it is given these; the table's `attrs["given"]` says so in a sentence, and of a model
-        that was fitted to a source `attrs["basis"]` says which documents it was learnt from.
+        With covariates, all numbers are conditional on them, and the table's `attrs["given"]` states so in a sentence.
+        For a model fitted to a source, `attrs["basis"]` describes the documents it was learnt from.
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
@@ -294,9 +295,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def explain(
         self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Explanation:
-        """Say what topics, sentences and words add to the prediction for one text.
+        """Return the contributions of topics, sentences and words to the prediction for one text.
 
-        covariates, offset : of this text, in one row; those of the average text if neither is given.
+        covariates, offset : of this text, in one row; by default those of the average text.
 
         Examples
         --------
@@ -315,22 +316,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def predictions(
         self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Predictions:
-        """Everything the model says of texts, with one pass over them: weights, expected response, levels."""
+        """Return weights, expected responses and levels of texts, computed in one pass."""
         check_is_fitted(self)
         texts, covariates = texts_and_covariates(documents, covariates)
         tokens = self.reader_.tokenise(texts)
         return self.reader_.predictions(tokens, self._given(len(tokens), covariates, offset))
 
     def transform(self, texts: Iterable[str] | Tokens) -> Array:
-        """(documents, topics) share of each text in each theme; weights for other trainings than themes.
+        """Return the share of each theme in each text, (documents, topics); for other trainings, topic weights.
 
-        A text with no known term gets those of the average text. Covariates play no part in it.
+        A text without known terms gets those of the average text. Covariates have no influence.
         """
         check_is_fitted(self)
         return self.reader_.predictions(texts_and_covariates(texts, None)[0]).weights
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Labels of the topics, in the order of the columns of `transform`; equal ones have their number behind them.
+        """Return the labels of the topics in the order of the columns of `transform`; duplicates get a number appended.
 
         Examples
         --------
@@ -369,7 +370,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def levels_(self) -> NDArray[Any]:
-        """The response's levels, lowest first; absent where it has none."""
+        """The response's levels, lowest first; raises AttributeError if it has none."""
         check_is_fitted(self)
         return self.reader_.family.levels
 
@@ -378,8 +379,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """One row per column of covariates: name, effect (on the linear predictor) and std_error.
 
         Numbers have one column; a category has one for each level but the most frequent one, which the others are
-        compared with. Standard errors allow for responses that scatter more than the family says, and with `groups`
-        for documents of a group that depend on each other; NaN where a column is constant.
+        compared with. Standard errors allow for overdispersion, and with `groups`
+        for dependence within groups; NaN if a column is constant.
         """
         check_is_fitted(self)
         effects, errors = self.reader_.covariates
@@ -388,20 +389,20 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def vectorizer_(self) -> TextVectorizer:
-        """The fitted vectorizer, of other trainings than themes."""
+        """The fitted vectorizer; not available for themes."""
         return self._matrix_reader("vectorizer_").vectorizer
 
     @property
     def estimator_(self) -> TopicEstimator:
-        """The fitted estimator, of other trainings than themes."""
+        """The fitted estimator; not available for themes."""
         return self._matrix_reader("estimator_").estimator
 
     def partial_fit(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from more documents, in about a second: for reviews that come in day after day.
+        """Update the model with more documents, in about a second: for reviews that arrive daily.
 
-        Themes, their names and the words that are known stay. Tone goes on by steps on the new documents, which count
-        by their share of all, and what themes are worth is fitted again to documents old and new. After many of them,
-        or when people speak of other things, `fit` to all. A model that is not fitted yet is fitted.
+        Themes, their labels and the vocabulary are kept. Tone is updated by steps on the new documents, weighted by
+        their share of all, and the effects of themes are refitted to documents old and new. After many updates, or if
+        the subjects of the texts change, `fit` to all. An unfitted model is fitted.
 
         Parameters
         ----------
@@ -419,7 +420,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             return self.fit(texts, responses, sample_weight)
         reader = self.reader_
         if not isinstance(reader, ThemeReader):
-            raise InputError("partial_fit is for themes and one response that is no class; fit to all documents")
+            raise InputError("partial_fit is for themes and one response that is not a class; fit to all documents")
         if self.design_ is not None:
             raise InputError(
                 "partial_fit knows no covariates, but the model was fitted with some; fit to all documents"
@@ -448,32 +449,31 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         interval: float | None = None,
         groups: ArrayLike | None = None,
     ) -> Drivers:
-        """What to fix first and what to keep: one row per topic, the largest lift first.
+        """Return what to fix first and what to keep: one row per topic, the largest lift first.
 
-        Columns: topic (its number), label, reach (share of documents that speak of it), share (of all text),
-        mean_response (where it is spoken of), mean_elsewhere (in the other documents), well and badly (shares of the
-        documents that speak of it in which it moves the linear predictor for the better and for the worse), raises and
+        Columns: topic (its number), label, reach (share of documents that mention it), share (of all text),
+        mean_response (of documents that mention it), mean_elsewhere (of the others), well and badly (shares of the
+        documents that mention it in which it moves the linear predictor for the better and for the worse), raises and
         lowers (for themes: the words that raise and lower it most), lift and worth (by how much the mean response would
-        be better if nothing bad were said of it, and worse if nothing good were), terms. More is better, unless
-        `name_response` was told otherwise. Classes without an order have rows of their own, each against all others,
-        with the class in the first column. With `by` also group and documents (how many it has), the largest
-        group first. `findings()` of the table says in sentences what to fix first and what to keep, and a notebook
+        be better without negative mentions, and worse without positive ones), terms. More is better, unless set
+        otherwise by `name_response`. Classes without an order have separate rows, each class against all others,
+        with the class in the first column. With `by` also group and documents (their number), the largest
+        group first. `findings()` of the table returns sentences on what to fix first and what to keep, and a notebook
         shows them.
 
-        Lift and worth are what-ifs on the fitted model, not causal claims: what a topic takes off the mean response,
-        or adds to it, against its being spoken of neutrally. For themes, texts that were in training count by tone
-        that has not seen their responses. With covariates all of it is given these: texts are compared with others of
-        the same covariates.
+        Lift and worth are what-ifs on the fitted model, not causal claims: the decrease or increase of the mean
+        response due to a topic, compared with neutral mentions. For themes, training texts count by out-of-fold tone.
+        With covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
 
         Parameters
         ----------
-        by : (documents,) the group of each document, such as its hotel; documents without one are left out.
-        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given.
+        by : (documents,) the group of each document, such as its hotel; documents without one are excluded.
+        texts, responses, sample_weight, covariates, offset : the documents; by default those of training.
         n_terms : terms to list.
         interval : a level such as .95 for columns with the ends of intervals: lift_low, lift_high, worth_low and
-            worth_high, by `estimate_effects`, and lift_clear and worth_clear: whether it can be told from nothing, all
-            topics judged together (Holm). It takes as long as two or three fits. None for none.
-        groups : of the intervals: within which texts depend on each other, such as hotels.
+            worth_high, by `estimate_effects`, and lift_clear and worth_clear: True if significant, with all topics
+            tested together (Holm). It takes as long as two or three fits. None for no intervals.
+        groups : for the intervals: clusters of dependent texts, such as hotels.
 
         Examples
         --------
@@ -488,14 +488,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
         check_interval(interval)
-        beside: dict[str, Any] = {
+        documents: dict[str, Any] = {
             "texts": texts,
             "responses": responses,
             "sample_weight": sample_weight,
             "covariates": covariates,
             "offset": offset,
         }
-        given = None if all(value is None for value in beside.values()) else self._observed(**beside)
+        given = None if all(value is None for value in documents.values()) else self._observed(**documents)
 
         def table(reader: Reader, observed: Observed | None) -> pd.DataFrame:
             spoken = reader.trained if observed is None else None
@@ -510,7 +510,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if not isinstance(self.reader_, ClassReader):
             made = table(self.reader_, given)
             if interval is not None:
-                effects = self.estimate_effects(by, level=interval, groups=groups, **beside)
+                effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
                 made = with_clear(with_intervals(made, effects), effects.frame, interval)
             if given is None and (basis := self.reader_.basis):
                 made.attrs["basis"] = basis
@@ -522,7 +522,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return Drivers.of(by_class(tables), self.naming_)
 
     def of(self, label: object) -> Self:
-        """Give the model of one class against all others, where classes have no order: for explain, report, sentences.
+        """Return the model of one class against all others, if classes have no order: for explain, report, sentences.
 
         Its response is 1 for the class and 0 for others, so that means are shares.
 
@@ -546,14 +546,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return model
 
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
-        """The model with names for the response and one step of it, wherever sentences name them.
+        """Return the model with names for the response and its unit, as sentences use them.
 
         Parameters
         ----------
         name : of the response.
-        unit : what one step is called, such as "stars"; None for what suits the response: percentage points where it
-            has two values, what is counted, or points.
-        lower_is_better : whether less is better, as of severity: what raises it is then to be fixed.
+        unit : name of one step, such as "stars"; by default one that suits the response: percentage points if it has
+            two values, the name of the counted things, or points.
+        lower_is_better : True if less is better, as for severity: topics that raise the response are then to be fixed.
 
         Examples
         --------
@@ -576,9 +576,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """(documents x topics) what each topic adds, by its label; the column "constant" is the rest.
+        """Return the contribution of each topic, (documents x topics), by its label; the column "constant" is the rest.
 
-        With covariates or an offset the constant holds what these add.
+        With covariates or an offset, the constant includes their contribution.
 
         Parameters
         ----------
@@ -609,11 +609,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return table
 
     def sentences(self, text: str) -> pd.DataFrame:
-        """One row per sentence of a text, for a model of themes.
+        """Return a table with one row per sentence of a text, for a model of themes.
 
-        Columns: sentence, start, end (its place in the text, without HTML), topic and theme (its main one), share (of
-        that in the sentence), tone and speaking (what it adds by how it speaks, and by what it speaks of),
-        contribution (both). With the constant of `contributions`, they add up to the linear predictor.
+        Columns: sentence, start, end (its position in the text, without HTML), topic and theme (its main one), share
+        (of that theme in the sentence), tone and speaking (contributions of its tone and of its subject), contribution
+        (their sum). With the constant of `contributions`, they add up to the linear predictor.
 
         Examples
         --------
@@ -636,17 +636,16 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """Sentences that show what a theme is and how people speak of it, for a model of themes.
+        """Return sentences that illustrate a theme, for a model of themes.
 
         Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
 
         Parameters
         ----------
         topic : its number or label.
-        n : how many at most, each of another document.
-        good : True for those that speak well of it, False for badly, None for the most typical ones.
-        texts, responses : where to look; the training texts and responses if not given. A loaded model does not hold
-            these.
+        n : maximum number, each of another document.
+        good : True for positive sentences, False for negative ones, None for the most typical ones.
+        texts, responses : the documents to search; by default those of training. A loaded model does not hold these.
 
         Examples
         --------
@@ -676,19 +675,19 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         offset: ArrayLike | None = None,
         metadata: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
-        """Documents that show what a topic is: those in which it has the largest share of the text.
+        """Return documents that illustrate a topic: those in which it has the largest share of the text.
 
         Columns: row (position in the texts, from 0), text, response, prediction, share (of the topic), and those of
-        `metadata`. There are fewer than `n` where the topic leads in fewer documents.
+        `metadata`. There are fewer than `n` if the topic leads in fewer documents.
 
         Parameters
         ----------
         topic : its number or label.
-        n : how many documents at most.
+        n : maximum number of documents.
         high : True for those with the highest responses among the most typical ones (with the largest shares),
-            False for the lowest, None for the most typical ones whatever their response.
-        texts, responses, covariates, offset : where to look; those of training if not given. A loaded model does not
-            hold these.
+            False for the lowest, None for the most typical ones regardless of their response.
+        texts, responses, covariates, offset : the documents to search; by default those of training. A loaded model
+            does not hold these.
         metadata : a table with one row per text, whose columns are added.
 
         Examples
@@ -733,23 +732,23 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         offset: ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> EffectTable:
-        """What themes do to the response, with standard errors, intervals and tests that hold.
+        """Estimate the effects of themes on the response, with standard errors, valid intervals and tests.
 
         One row per theme and quantity: lift and worth (as in `drivers`, but from a GLM without shrinkage, so that
-        lifts may be below 0), reach, tone (what is said of a theme adds to the response, where it is spoken of),
-        speaking (what speaking of it at all adds, whatever is said) and gamma (how much its tone counts). With `by`
-        these of each group, and its differences to all other groups. `p_value` is of the hypothesis that there is
-        nothing, `p_holm` holds for all themes together. Themes are taken as they are: `stability` says how firm.
+        lifts may be below 0), reach, tone (effect of the tone about a theme, in texts that mention it),
+        speaking (effect of mentioning it, regardless of tone) and gamma (coefficient of its tone). With `by`,
+        these of each group, and its differences to all other groups. `p_value` tests the hypothesis of no
+        effect, `p_holm` is adjusted for all themes. Themes are taken as fixed; see `stability` for their reliability.
 
         Parameters
         ----------
-        by : (documents,) groups to compare; documents without one are left out of the comparison.
-        groups : (documents,) within which texts depend on each other, such as hotels: errors are cluster-robust.
-        method : "crossfit", the default for themes; "bootstrap", the default, and the only way, for other topics; or
-            "plugin", which takes topics and tone as known beforehand and is too narrow.
+        by : (documents,) groups to compare; documents without one are excluded from the comparison.
+        groups : (documents,) clusters of dependent texts, such as hotels: errors are cluster-robust.
+        method : "crossfit", the default for themes; "bootstrap", the default, and the only method, for other topics; or
+            "plugin", which ignores the estimation of topics and tone and gives intervals that are too narrow.
         level : of the intervals.
         n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
-        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+        texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
             model does not hold these.
 
         Examples
@@ -791,21 +790,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """How often each topic comes back in other samples of the documents: one row per topic, the least stable first.
+        """Measure how often each topic is reproduced in refits: one row per topic, the least stable first.
 
         Topics are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
         one. Columns: topic (its number), label, comes_back (share of refits in which its match has a cosine of at least
-        .65: what mostly shares half of its ten leading words), cosine (of the profiles, on average), lift_sd, lift_low,
-        lift_high (how far its lift moves over the refits in which it comes back: standard deviation, least and most).
+        .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), lift_sd,
+        lift_low, lift_high (standard deviation, minimum and maximum of its lift over the refits that reproduce it).
 
-        The model's terms are kept, and for themes the tone of words: lifts move by what themes are cut to be and by
-        which documents speak, not by what tone might have been.
+        The vocabulary is kept, and for themes the tone of words: lifts vary with the themes and the documents that
+        mention them, not with the estimate of tone.
 
         Parameters
         ----------
-        n_refits : how many; themes are refitted in about a sixth of the time of a whole fit, other topics in half.
+        n_refits : number of refits; themes are refitted in about a sixth of the time of a whole fit, other topics in
+            half.
         seed : of halves and refits.
-        texts, responses, sample_weight, covariates, offset : the documents; those of training if not given. A loaded
+        texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
             model does not hold these.
 
         Examples
@@ -837,21 +837,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         over: ArrayLike | pd.Series | None = None,
         seed: int = 0,
     ) -> Check:
-        """What looks wrong with the model and its data, and what to do about it.
+        """Check the model and its data for problems, with a remedy for each.
 
-        Looked at are skill (whether the text predicts anything, and held-out texts as well as training ones),
+        Checks cover skill (of the text at all, and on held-out compared with training texts),
         calibration (PIT, means by tenths), dispersion (and families that fit better), residuals against length, time,
-        covariates and groups, duplicates, leakage (texts that say the response itself) and influence of single texts
-        and groups on a lift. What is within chance, or too small to matter, is not said; `to_frame()` has all numbers.
+        covariates and groups, duplicates, leakage (texts that state the response) and influence of single texts
+        and groups on a lift. Deviations within chance, or too small to matter, are not reported; `to_frame()` has all
+        numbers.
 
         Parameters
         ----------
-        texts, responses, sample_weight, offset : the documents; those of training if not given. A loaded model does not
+        texts, responses, sample_weight, offset : the documents; by default those of training. A loaded model does not
             hold these.
-        held_out : (documents,) which of them training has not seen; predictions are judged on these alone. Without it,
+        held_out : (documents,) True if not used in training; predictions are judged on these alone. Without it,
             themes are judged out of fold.
-        covariates : one row per document: those that the model was fitted with, and any others that residuals are to
-            be held against.
+        covariates : one row per document: those that the model was fitted with, and any others to compare residuals
+            with.
         by : (documents,) the group of each document; over : (documents,) the date of each.
         seed : of draws.
 
@@ -889,12 +890,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return check_all(checked, self.reader_)
 
     def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
-        """Give a new model in which topics have labels of the user's own; this one stays as it is.
+        """Return a new model in which topics have user-defined labels; this one is not changed.
 
         Parameters
         ----------
         topic : number or label of one topic, or a mapping from such to new labels.
-        label : the new label of the one topic; None gives it back the label made of its terms.
+        label : the new label of the one topic; None restores the label made of its terms.
 
         Examples
         --------
@@ -922,17 +923,17 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
-        """Give a new model with one topic in place of several; this one stays as it is.
+        """Return a new model with one topic in place of several; this one is not changed.
 
-        The new topic is the mean of their profiles, weighted by prevalence, and stands where the first of them stood;
-        later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+        The new topic is the mean of their profiles, weighted by prevalence, at the position of the first of them;
+        later topics move up. Weights are recomputed from the text, and effects and intercept are refitted.
 
         Parameters
         ----------
         topics : numbers or labels.
-        label : of the new topic; None makes one of its terms.
-        texts, responses, sample_weight, covariates, offset : what to refit on; what the model was trained on if not
-            given. A loaded model does not hold that.
+        label : of the new topic; by default made of its terms.
+        texts, responses, sample_weight, covariates, offset : documents to refit on; by default those of training. A
+            loaded model does not hold these.
 
         Examples
         --------
@@ -957,9 +958,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
-        """Give a new model without some topics; this one stays as it is.
+        """Return a new model without some topics; this one is not changed.
 
-        Later topics move up. Weights are found anew from the text, and effects and intercept are refitted on them.
+        Later topics move up. Weights are recomputed from the text, and effects and intercept are refitted.
 
         Parameters
         ----------
@@ -1000,28 +1001,28 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         unit: str | None = None,
         force: bool = False,
     ) -> None:
-        """Write a report on the model to one HTML file that needs nothing else.
+        """Write a report on the model to one self-contained HTML file.
 
         Parameters
         ----------
         path : the file, such as "report.html".
-        texts, responses, covariates, offset : the documents that it is about; those of training if not given. A loaded
+        texts, responses, covariates, offset : the documents of the report; by default those of training. A loaded
             model does not hold these.
-        held_out : (documents,) which of `texts` training has not seen, to say how well new texts are predicted; None
-            for none of them.
+        held_out : (documents,) True for those of `texts` not used in training, to measure skill on new texts; None if
+            all were used.
         by : (documents,) the group of each document, such as its hotel, to compare groups.
-        over : (documents,) the date of each document, to see what changes.
-        interval : a level such as .95 for ranges of what themes cost and bring, by `estimate_effects`; it takes as long
-            as two or three fits. None for none.
-        groups : (documents,) of the ranges: within which texts depend on each other, such as hotels.
-        with_texts : whether documents are shown; if not, the file is checked to hold none.
-        mask : whether e-mail addresses and phone numbers in documents are shown as "[e-mail]" and "[phone]"; all
+        over : (documents,) the date of each document, to show changes over time.
+        interval : a level such as .95 for intervals of lift and worth, by `estimate_effects`; it takes as long
+            as two or three fits. None for no intervals.
+        groups : (documents,) for the intervals: clusters of dependent texts, such as hotels.
+        with_texts : True to show documents; if False, the file is checked to hold none.
+        mask : True to show e-mail addresses and phone numbers in documents as "[e-mail]" and "[phone]"; all
             numbers are those of the unmasked documents.
-        n_documents : documents to put into the file, to be looked through there; a sample where there are more.
+        n_documents : maximum number of documents in the file, to be browsed there; a sample if there are more.
         title : of the page.
-        response_name, unit : what the response, and one step of it, are called, such as "Rating" and "stars"; None for
-            what `name_response` said, or what the responses' column is called.
-        force : replace a file that is there.
+        response_name, unit : names of the response and of one step of it, such as "Rating" and "stars"; by default
+            those of `name_response`, or the name of the responses' column.
+        force : True to replace an existing file.
 
         Examples
         --------
@@ -1048,13 +1049,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
                     "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
                 )
             tokens = None if texts is None else observed.tokens
-            beside: dict[str, Any] = {
+            documents: dict[str, Any] = {
                 "texts": tokens,
                 "responses": responses,
                 "covariates": covariates,
                 "offset": offset,
             }
-            effects = self.estimate_effects(level=interval, groups=groups, **beside)
+            effects = self.estimate_effects(level=interval, groups=groups, **documents)
         settings = ReportSettings(
             title=title,
             response_name=self.naming_.response if response_name is None else response_name,
@@ -1082,9 +1083,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
 
     def words(self) -> pd.DataFrame:
-        """Words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
+        """Return words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
 
-        Empty without `word_residual`, and where topics leave nothing to words. What topics alone predict is
+        Empty without `word_residual`, and if words add nothing. Predictions by topics alone are
         `predictions(texts).by_topics`.
         """
         check_is_fitted(self)
@@ -1097,7 +1098,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
+        """Write the model to a new folder `path`, atomically; `force` replaces an existing model."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
             storage.write_model(self._stored(), folder)
@@ -1106,7 +1107,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return hasattr(self, "reader_")
 
     def _stored(self) -> storage.StoredModel:
-        """What a folder holds of this model."""
+        """Return the values that are stored."""
         options = self.get_params(deep=False)
         given = [name for name in parts.PARTS if options.pop(name) is not None]
         return storage.StoredModel(
@@ -1126,7 +1127,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Observed:
-        """What was given, or else what the model was trained on."""
+        """Return the documents of a call, by default those of training."""
         others = {"responses": responses, "sample_weight": sample_weight, "covariates": covariates, "offset": offset}
         alone = [name for name, value in others.items() if value is not None]
         if texts is None and alone:
@@ -1143,7 +1144,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return observed.with_given(self._given(len(tokens), covariates, offset))
 
     def _given(self, n_documents: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
-        """What is given of documents; raises where it is not what the model was fitted with."""
+        """Return covariates and offset of documents; raise if they differ from those of the fit."""
         table, added = as_table(covariates, n_documents), as_offset(offset, n_documents)
         if self.design_ is None and table is None and added is None:
             return None
@@ -1161,13 +1162,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self.reader_, reading
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
-        """A new model with these topics, refitted to what was observed."""
+        """Return a new model with these topics, refitted to the documents."""
         return self._with_reader(
             self.reader_.with_topics(revision.topics, revision.weights, observed), revision, observed
         )
 
     def _with_reader(self, reader: Reader, revision: Revision, observed: Observed) -> Self:
-        """A new model with topics that were refitted to what was observed."""
+        """Return a new model with topics that were refitted to the documents."""
         model = copy(self)
         model.reader_ = reader
         model.labels_, model.n_topics = revision.labels, len(revision.topics)
@@ -1178,7 +1179,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return model
 
     def _topic_names(self) -> list[str]:
-        """What every topic is called, in the order of their numbers."""
+        """Return the labels of all topics, in the order of their numbers."""
         labels: list[str] = self.topics().drop_duplicates("topic").sort_values("topic")["label"].tolist()
         return labels
 
@@ -1190,7 +1191,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
 
 def _joined(known: Observed, new: Observed, reader: ThemeReader) -> Observed:
-    """Documents that were given, old and new."""
+    """Return old and new documents as one."""
     tokens: Tokens = reader.tokenise([*known.texts, *new.texts])
     weighted = known.sample_weight is not None or new.sample_weight is not None
     return replace(

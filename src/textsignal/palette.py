@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-#: Okabe and Ito's colours, grey for their black and without their yellow, which a white page swallows.
+#: Okabe and Ito's colours, with grey for their black and without their yellow, which is invisible on white.
 _BASE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D")
 #: Each further round mixes them with this much white (positive) or black (negative).
 _ROUNDS = (0.0, -0.4, 0.45, -0.65, 0.65, -0.2, 0.25, -0.55)
 
-#: What raises and what lowers a response; apart for every kind of colour blindness.
+#: Colours of topics that raise and lower a response; distinct for every kind of colour blindness.
 POSITIVE, NEGATIVE, NEUTRAL = "#0072B2", "#D55E00", "#666666"
 
 
 def topic_colors(n: int) -> list[str]:
-    """Give colours of topics 0 to n - 1, as "#RRGGBB".
+    """Return colours of topics 0 to n - 1, as "#RRGGBB".
 
-    A topic's colour does not depend on the number of topics. The first seven colours can be told apart by
+    A topic's colour does not depend on the number of topics. The first seven colours are distinct for
     colour-blind readers; further ones are lighter and darker shades of these, so that figures must name topics too.
 
     Examples
@@ -28,7 +28,7 @@ def topic_colors(n: int) -> list[str]:
 
 
 def readable(color: str) -> str:
-    """The colour, with as much black in it as letters need on a white page: a contrast of 3 (WCAG's for large ones).
+    """Return the colour, darkened to a contrast of 3 on a white page (WCAG, large letters).
 
     Examples
     --------
@@ -40,7 +40,7 @@ def readable(color: str) -> str:
 
 
 def contrast_with_white(color: str) -> float:
-    """1.05 / (luminance + .05), from 1 for white to 21 for black.
+    """Return the contrast with white, 1.05 / (luminance + .05): from 1 for white to 21 for black.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def contrast_with_white(color: str) -> float:
 
 
 def _mixed(color: str, share: float) -> str:
-    """A colour with a share of white in it, of black if negative."""
+    """Mix a colour with a share of white, or of black if negative."""
     end = 255 if share > 0 else 0
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(part + abs(share) * (end - part)):02X}" for part in parts)

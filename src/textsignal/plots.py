@@ -1,6 +1,6 @@
 """Figures for papers: one column wide, readable there, safe for colour-blind readers.
 
-Every function draws into `ax` where it is given and into a new figure otherwise, and returns the figure. None of them
+Every function draws into `ax` if given and into a new figure otherwise, and returns the figure. None of them
 touches pyplot's state. A topic has the same colour in all figures. Fonts are those of matplotlib's settings: for
 scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
 """
@@ -53,10 +53,10 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
 }
-#: Where a label may stand around its point: direction, in the order of liking, and distances in points.
+#: Positions of a label around its point: directions in order of preference, and distances in points.
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 DISTANCES = (4, 9, 15)
-#: From a label this near to its point, in points, no line leads there.
+#: Labels nearer to their point than this, in points, have no line to it.
 BESIDE = 6
 
 
@@ -65,7 +65,7 @@ R = TypeVar("R")
 
 
 class ShownFigure(Figure):
-    """A figure that notebooks show, whether or not pyplot was imported."""
+    """A figure that notebooks show, with or without pyplot."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -74,7 +74,7 @@ class ShownFigure(Figure):
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in our style, and leave the user's as it is."""
+    """Draw in the style of textsignal, without changing the user's settings."""
 
     @wraps(draw)
     def drawn(*args: P.args, **options: P.kwargs) -> R:
@@ -85,21 +85,21 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def axes(ax: Axes | None, height: float) -> Axes:
-    """Give the axes, or else new ones in a figure of one column's width and this height, in inches."""
+    """Return the axes, or new ones in a figure of one column's width and this height, in inches."""
     if ax is not None:
         return ax
     return ShownFigure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Give the figure that axes are in."""
+    """Return the figure of axes."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def drawable(text: str) -> str:
-    """A text in which symbols that no font at hand can draw, such as emoji, are spelt out by name.
+    """Spell out symbols that no installed font can draw, such as emoji, by name.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def drawable(text: str) -> str:
 
 
 def plain(label: str, most: int) -> str:
-    """A label on one line, cut between words where it is too long, with no dollar sign read as mathematics.
+    """Shorten a label to one line, cut between words, with dollar signs escaped.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def as_percent(axis: Axis) -> None:
 
 
 def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Name points at `places` (points, 2), in data units: the first ones first, and only where there is room."""
+    """Label points at `places` (points, 2), in data units, in order and only if there is room."""
     figure = figure_of(ax)
     figure.draw_without_rendering()  # the layout settles, so that sizes on the page are known
     points = figure.dpi / 72
@@ -151,7 +151,7 @@ def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -
 
 
 def _write(ax: Axes, label: str, box: Bbox, point: tuple[float, float]) -> None:
-    """Put a label into its box, in pixels, with a thin line to a point that is not beside it."""
+    """Put a label into its box, in pixels, with a thin line to its point unless that is adjacent."""
     to_data = ax.transData.inverted()
     left, bottom = to_data.transform(box.p0)
     halo = [withStroke(linewidth=1.5, foreground="white")]
@@ -164,7 +164,7 @@ def _write(ax: Axes, label: str, box: Bbox, point: tuple[float, float]) -> None:
 
 
 def _boxes(x: float, y: float, width: float, height: float, points: float) -> list[Bbox]:
-    """Where a label of this size may stand around (x, y), in pixels, best first."""
+    """Return positions of a label of this size around (x, y), in pixels, best first."""
     found = []
     for distance in DISTANCES:
         for right, up in DIRECTIONS:
@@ -187,7 +187,7 @@ PAGE_HEIGHT = COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH
 
 
 def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray, colors: Sequence[str]) -> None:
-    """Draw words, each in its colour and in a size that goes by its number. The same words give the same picture.
+    """Draw words, each in its colour and in a size that depends on its number. The result is deterministic.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ MARKERS = "osD^vPX"
 
 @styled
 def effects(model: Any, ax: Axes | None = None) -> Figure:
-    """Effect of every topic on the linear predictor, against the average text; of a theme, its worth less its lift.
+    """Draw the effect of every topic on the linear predictor, against the average text; of a theme, worth less lift.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def effects(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def drivers(model: Any, ax: Axes | None = None) -> Figure:
-    """What every topic is worth (to the right) and what it costs (lift, to the left), the largest lift on top.
+    """Draw worth (to the right) and lift (to the left) of every topic, the largest lift on top.
 
     These are what-ifs on the fitted model, not causal claims; see `TextResponseModel.drivers`.
 
@@ -295,7 +295,7 @@ def drivers(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def prevalence(model: Any, ax: Axes | None = None) -> Figure:
-    """Share of all text in every topic, largest first.
+    """Draw the share of all text in every topic, largest first.
 
     Examples
     --------
@@ -315,9 +315,9 @@ def prevalence(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def effect_map(model: Any, ax: Axes | None = None) -> Figure:
-    """Effect and prevalence of every topic, a point each.
+    """Draw effect and prevalence of every topic, as a point each.
 
-    Labels never overlap: strong and prevalent topics are named first, and those left without room stay points.
+    Labels never overlap: strong and prevalent topics are labelled first, and those without room stay points.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def effect_map(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figure:
-    """Most relevant terms of a topic: their share of the topic, beside their share of all text.
+    """Draw the most relevant terms of a topic, with their shares of the topic and of all text.
 
     Parameters
     ----------
@@ -383,9 +383,9 @@ def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figu
 
 @styled
 def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int = 10, ax: Axes | None = None) -> Figure:
-    """Mean response against mean prediction, in bins of as many texts each, with 95% intervals of the mean.
+    """Draw mean response against mean prediction, in bins of equal size, with 95% intervals of the mean.
 
-    Give texts that were not trained on: a model fits its training texts better than others.
+    Use texts that were not trained on: a model fits its training texts better than others.
 
     Examples
     --------
@@ -420,9 +420,9 @@ def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int 
 
 @styled
 def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
-    """How responses are distributed: those a model was trained on, or an array of them.
+    """Draw the distribution of responses: those a model was trained on, or an array.
 
-    Whole numbers have a bar each, other responses are binned; missing ones are left out.
+    Whole numbers have a bar each, other responses are binned; missing ones are excluded.
 
     Examples
     --------
@@ -454,11 +454,10 @@ def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def word_cloud(model: Any, topic: Topic | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
-    """Terms in sizes that go by their share.
+    """Draw terms in sizes that depend on their share.
 
-    Of one topic: its terms, in its colour, darker where white paper would swallow it. Of all: the most frequent terms,
-    blue where the topics that use them raise the response and orange where they lower it. The same model gives the same
-    picture.
+    For one topic: its terms, in its colour, darkened if too light for white paper. For all: the most frequent terms,
+    blue if the topics that use them raise the response and orange if they lower it. The picture is deterministic.
 
     Examples
     --------
@@ -495,13 +494,13 @@ def word_cloud(model: Any, topic: Topic | None = None, n: int = 60, ax: Axes | N
 
 @styled
 def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Figure:
-    """Skill along something that was varied, one line per method.
+    """Draw skill against a varied setting, one line per method.
 
     Parameters
     ----------
-    result : one row per point: column `x`, skill, and where there are several, method. With columns lower and upper
+    result : one row per point: column `x`, skill, and for several methods, method. With columns lower and upper
         there is a band around each line.
-    x : column of what was varied, such as "n_topics"; it names the axis.
+    x : column of the varied setting, such as "n_topics"; it labels the axis.
     ax : axes to draw into.
 
     Examples
@@ -536,14 +535,14 @@ def _list_height(n_lines: int) -> float:
 
 
 def _bars(ax: Axes, table: pd.DataFrame, column: str) -> None:
-    """One bar per topic, the first on top, with its label beside it."""
+    """Draw one labelled bar per topic, the first on top."""
     colors = np.array(topic_colors(len(table)))[table["topic"]]
     ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
     _name_rows(ax, table)
 
 
 def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
-    """Labels of topics beside their bars, the first on top."""
+    """Label the bars of topics, the first on top."""
     places = np.arange(len(table))
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set_yticks(places, [plain(label, LIST_LABEL) for label in table["label"]])
@@ -570,7 +569,7 @@ def _profiles(model: Any) -> NDArray[np.float64]:
     return topics / np.where(mass > 0, mass, 1)
 
 
-#: What is drawn, and what it is called.
+#: Measures that are drawn, with the labels of their axes.
 SHOWN = {
     "r2": "held-out R2",
     "stability": "stability (cosine)",

@@ -28,12 +28,12 @@ from textsignal.report.values.comparisons import responses_beside
 from textsignal.report.values.data import ReportSettings
 from textsignal.storage import write_names
 
-#: Options that each response's model has its own of.
+#: Options that differ between responses.
 OF_EACH = ("family", "levels")
 
 
 class TextResponsesModel(BaseEstimator):
-    """Themes that explain texts and several numbers beside each of them.
+    """Themes that explain texts and several responses.
 
     Themes are shared; each response has its own tone, its own family and its own GLM on themes:
 
@@ -43,8 +43,8 @@ class TextResponsesModel(BaseEstimator):
     ----------
     n_topics : number of themes; None takes 10, "auto" as in `TextResponseModel`.
     family : as in `TextResponseModel`, for all responses; or a mapping from names of responses, "auto" for others.
-    levels : the scale of all responses, such as (1, 5); or a mapping from names, None for what is there.
-    training : "themes" or None; other trainings have topics that one response has moved, and cannot be shared.
+    levels : the scale of all responses, such as (1, 5); or a mapping from names, None to learn it from the responses.
+    training : "themes" or None; other trainings fit topics to one response, so that topics cannot be shared.
     language, seed_words, max_terms, stop_words, formula, missing, random_state, n_jobs, device : as in
         `TextResponseModel`.
 
@@ -97,7 +97,7 @@ class TextResponsesModel(BaseEstimator):
 
     @classmethod
     def of(cls, models: Mapping[str, TextResponseModel]) -> Self:
-        """Put models of the same themes together, by the names of their responses; ValueError where themes differ."""
+        """Return a model of several responses, by their names, from models of the same themes."""
         first = next(iter(models.values()))
         shared = _themes(first)
         for name, model in models.items():
@@ -118,12 +118,12 @@ class TextResponsesModel(BaseEstimator):
         covariates: pd.DataFrame | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Learn themes, and for each response tone and what themes are worth.
+        """Fit shared themes, and for each response tone and the effects of themes.
 
         Parameters
         ----------
         texts, sample_weight, covariates, groups : as in `TextResponseModel.fit`.
-        responses : a column for each response, a row for each document; NaN where there is none.
+        responses : a column for each response, a row for each document; NaN if missing.
         """
         columns = response_columns(responses)
         models = self.unfitted(columns)
@@ -152,11 +152,11 @@ class TextResponsesModel(BaseEstimator):
         return self
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
-        """Give texts with their words, for `fit` and `predict` to take."""
+        """Return tokenised texts, which `fit` and `predict` accept."""
         return parts.tokenise(TextResponseModel(language=self.language), texts)
 
     def __getitem__(self, name: str) -> TextResponseModel:
-        """The model of one response."""
+        """Return the model of one response."""
         check_is_fitted(self)
         if name not in self.models_:
             raise InputError(f"response={name!r} is not one of {', '.join(map(repr, self.models_))}")
@@ -165,7 +165,7 @@ class TextResponsesModel(BaseEstimator):
     def predictions(
         self, texts: Iterable[str] | Tokens | pd.DataFrame, *, covariates: pd.DataFrame | None = None
     ) -> dict[str, Predictions]:
-        """Everything the models say of texts, by response; texts are read once."""
+        """Return the predictions of each response's model by name; texts are read once."""
         check_is_fitted(self)
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = self.tokenise(texts)
@@ -175,7 +175,7 @@ class TextResponsesModel(BaseEstimator):
     def read(
         self, texts: Iterable[str] | Tokens | pd.DataFrame, *, covariates: pd.DataFrame | None = None
     ) -> dict[str, Reading]:
-        """Read texts once; give what the model of each response reads in them, by name."""
+        """Return the reading of texts by each response's model, by name; texts are read once."""
         check_is_fitted(self)
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = self.tokenise(texts)
@@ -186,12 +186,12 @@ class TextResponsesModel(BaseEstimator):
     def predict(
         self, texts: Iterable[str] | Tokens | pd.DataFrame, *, covariates: pd.DataFrame | None = None
     ) -> pd.DataFrame:
-        """Expected responses: a row for each text, a column for each response."""
-        said = self.predictions(texts, covariates=covariates)
-        return pd.DataFrame({name: predictions.mean for name, predictions in said.items()}, index=index_of(texts))
+        """Return expected responses: a row for each text, a column for each response."""
+        of_each = self.predictions(texts, covariates=covariates)
+        return pd.DataFrame({name: predictions.mean for name, predictions in of_each.items()}, index=index_of(texts))
 
     def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """`TextResponseModel.topics` of each response, with its name in the column `response`."""
+        """Return `TextResponseModel.topics` of each response, with its name in the column `response`."""
         check_is_fitted(self)
         return stacked({name: model.topics(n_terms) for name, model in self.models_.items()})
 
@@ -205,7 +205,7 @@ class TextResponsesModel(BaseEstimator):
         covariates: pd.DataFrame | None = None,
         n_terms: int = DRIVER_TERMS,
     ) -> pd.DataFrame:
-        """`TextResponseModel.drivers` of each response, with its name in the column `response`."""
+        """Return `TextResponseModel.drivers` of each response, with its name in the column `response`."""
         check_is_fitted(self)
         tokens = None if texts is None else self.tokenise(texts)
         columns = {} if responses is None else response_columns(responses)
@@ -223,11 +223,11 @@ class TextResponsesModel(BaseEstimator):
         return stacked(tables)
 
     def compare(self) -> pd.DataFrame:
-        """Which theme moves which response: a row for each theme, a column for each measure and response.
+        """Return the effects of themes on responses: a row for each theme, a column for each measure and response.
 
-        Measures are lift and worth as in `drivers`, in points of each response, and the same in its standard
-        deviations (lift_sd, worth_sd), so that responses on different scales can be compared. The theme first whose
-        cost in standard deviations is largest anywhere. What-ifs on the fitted model, not causal claims.
+        Measures are lift and worth as in `drivers`, in points of each response, and both in its standard
+        deviations (lift_sd, worth_sd), so that responses on different scales can be compared. Themes are sorted by
+        their largest cost in standard deviations. These are what-ifs on the fitted model, not causal claims.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class TextResponsesModel(BaseEstimator):
 
         Parameters
         ----------
-        texts, responses, covariates : the documents, with a column for each response; those of training if not given.
+        texts, responses, covariates : the documents, with a column for each response; by default those of training.
         held_out, by, over, with_texts, mask, n_documents, force : as in `TextResponseModel.report`.
         """
         from textsignal.report.page.render import write_report  # charts are slow to import
@@ -295,19 +295,19 @@ class TextResponsesModel(BaseEstimator):
                 write_report(model, file, readings[name], answers[name], held_out, settings, groups=by, times=over)
 
     def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
-        """Give a new model in which themes have labels of the user's own, for all responses."""
+        """Return a new model in which themes have user-defined labels, for all responses."""
         check_is_fitted(self)
         return self._with({name: model.rename(topic, label) for name, model in self.models_.items()})
 
     def merge(self, topics: Iterable[Topic], label: str | None = None) -> Self:
-        """Give a new model with one theme in place of several, for all responses, as `TextResponseModel.merge`."""
+        """Return a new model with one theme in place of several, for all responses, as `TextResponseModel.merge`."""
         first = self._first
         profiles, weights = first.reader_.mergeable
         names = first._topic_names()
         return self._revised(merged(topics, label, topics=profiles, weights=weights, own=first.labels_, names=names))
 
     def drop(self, topics: Iterable[Topic]) -> Self:
-        """Give a new model without some themes, for all responses, as `TextResponseModel.drop`."""
+        """Return a new model without some themes, for all responses, as `TextResponseModel.drop`."""
         first = self._first
         profiles, weights = first.reader_.mergeable
         return self._revised(
@@ -315,7 +315,7 @@ class TextResponsesModel(BaseEstimator):
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model to a new folder `path`, whole or not at all; `force` replaces a model that is there."""
+        """Write the model to a new folder `path`, atomically; `force` replaces an existing model."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
             for name, inner in write_names(list(self.models_), folder).items():
@@ -335,7 +335,7 @@ class TextResponsesModel(BaseEstimator):
         return [_themes(model) for model in self.models_.values()]
 
     def unfitted(self, columns: Iterable[str]) -> dict[str, TextResponseModel]:
-        """A model for each response, not fitted."""
+        """Return an unfitted model for each response."""
         names = list(columns)
         own = {option: _of_each(option, getattr(self, option), names) for option in OF_EACH}
         if self.training not in (None, "themes"):
@@ -368,20 +368,20 @@ def _themes(model: TextResponseModel) -> ThemeReader:
 
 
 def _of_each(option: str, given: Any, names: Sequence[str]) -> dict[str, Any]:
-    """An option of each response, from one for all or a mapping."""
+    """Return an option by response, from one for all or a mapping."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(names, given)
     unknown = [name for name in given if name not in names]
     if unknown:
         raise InputError(
-            f"{option} names {unknown[0]!r}, which is no response; there are {', '.join(map(repr, names))}"
+            f"{option} names {unknown[0]!r}, which is not a response; there are {', '.join(map(repr, names))}"
         )
     otherwise = AUTO if option == "family" else None
     return {name: given.get(name, otherwise) for name in names}
 
 
 def stacked(tables: Mapping[str, pd.DataFrame], noun: str = "response") -> pd.DataFrame:
-    """Tables of several responses, or of what `noun` says, as one, with a column that names it."""
+    """Concatenate tables of several responses, or classes, with a column `noun` that names them."""
     parts_ = [pd.DataFrame(table).assign(**{noun: name}) for name, table in tables.items()]
     together = pd.concat(parts_, ignore_index=True)
     return together[[noun, *[name for name in together.columns if name != noun]]]

@@ -1,7 +1,7 @@
 """Stored models: numbers in safetensors, everything else in JSON. Loading executes nothing.
 
 A model is a folder of two files. `model.json` holds settings, terms and the checksums of both files, so that a
-truncated or altered model is told apart from a good one; `arrays.safetensors` holds the numbers.
+truncated or altered model is detected; `arrays.safetensors` holds the numbers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ FORMAT = "textsignal model"
 FORMAT_VERSION = 6
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
-#: More training documents than anybody has: a larger number is damage.
+#: Upper bound on training documents: a larger number is damage.
 MOST_DOCUMENTS = 10**12
 #: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
@@ -66,7 +66,7 @@ LEAST_IDF, MOST_IDF = 1e-6, 1e6
 LEAST_SUM = {"float32": 1e-30, "float64": SMALLEST}
 #: The smallest smoothing above 0, in steps of rounding.
 SMALLEST_PARTS = 100
-#: More than any option that counts something, and more threads than a machine has.
+#: Upper bounds of counts in options, and of threads.
 MOST, MOST_THREADS = 10**9, 1024
 
 
@@ -255,7 +255,7 @@ class StoredMatrix:
 
 @dataclass(frozen=True)
 class StoredHead:
-    """Everything that model.json holds of a model except its reader and its covariates."""
+    """Contents of model.json except the reader and the covariates."""
 
     options: ModelOptions
     given: list[str] = field(metadata=rule(choices=PARTS, distinct=True))
@@ -495,12 +495,12 @@ MOST_RESPONSES = 10_000
 
 
 def is_of_several(folder: Path) -> bool:
-    """Whether a folder holds a model of several responses."""
+    """True if a folder holds a model of several responses."""
     return (folder / NAMES_FILE).is_file()
 
 
 def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
-    """Write which responses there are; give the folder of each."""
+    """Write the names of the responses; return the folder of each."""
     inner = dict(zip(names, file_names(names), strict=True))
     content = {"format": NAMES_FORMAT, "format_version": NAMES_VERSION, "responses": inner}
     try:
@@ -512,7 +512,7 @@ def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
 
 
 def read_names(folder: Path) -> dict[str, str]:
-    """Read which responses there are, in their order, and in which folder each is."""
+    """Read the names of the responses, in their order, with the folder of each."""
     file = folder / NAMES_FILE
     content = read_json(file)
     if not isinstance(content, dict) or content.get("format") != NAMES_FORMAT:

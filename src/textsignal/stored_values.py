@@ -218,7 +218,7 @@ def is_array(hint: Any) -> bool:
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """The types of a union; a type that is none is the only one."""
+    """The types of a union; a type that is not a union is the only one."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
@@ -250,7 +250,7 @@ class Checker:
             if size < 1 and name not in MAY_BE_NONE:
                 raise ValueError(f"there are no {name}")
         if self.arrays:
-            raise ValueError(f"there is no place for the array {shown(min(self.arrays))}")
+            raise ValueError(f"the array {shown(min(self.arrays))} is not declared")
 
     def part(self, kind: Any, plain: Any, path: str) -> Any:
         """Rebuild a dataclass; every field must be there and follow its declaration."""
@@ -281,7 +281,7 @@ class Checker:
             raise ValueError(f"{path} must be there if there are {rule.only_with}, and only then")
 
     def value(self, hint: Any, rule: Rule, value: Any, path: str) -> Any:
-        """Check a value of JSON, and give it as its type: a tuple for a list, a dataclass for an object."""
+        """Check a value of JSON, and return it as its type: a tuple for a list, a dataclass for an object."""
         kinds = [kind for kind in alternatives(hint) if not is_array(kind)]
         if value is None and NoneType in kinds:
             return None

@@ -43,19 +43,19 @@ from textsignal.training.theme_reading import read_features
 from textsignal.training.tone import Tone
 from textsignal.training.tone_blocks import tone_folds
 
-#: Memory that a fit may take where nobody says how much; the least that it can do with.
+#: Default memory limit of a fit; the minimum.
 MEMORY, LEAST_MEMORY = "4GB", 2**30
 #: Bytes that training on a document's word takes, in the sample; documents of the sample, at most.
 BYTES_PER_WORD, MOST_SAMPLED = 400, 100_000
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
-#: Called with what is done, how much of it, and of how much where that is known.
+#: Called with the name of a step, the amount done, and the total if known.
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)
 class SourceColumns:
-    """Names of the columns of a stream; by, over, groups : needed of the sample alone."""
+    """Names of the columns of a stream; by, over, groups : needed for the sample only."""
 
     text: str
     response: str
@@ -66,23 +66,23 @@ class SourceColumns:
 
     @property
     def in_shards(self) -> dict[str, str]:
-        """Column -> what it is for, of those that all documents are read with."""
+        """Column -> role, for columns that all documents are read with."""
         return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
 
     @property
     def beside(self) -> dict[str, str]:
-        """The same, of those that are carried along for the sample."""
+        """Column -> role, for columns that only the sample carries."""
         names = {"by": self.by, "over": self.over, "groups": self.groups}
         return {name: role for role, name in names.items() if name is not None}
 
     @property
     def roles(self) -> dict[str, str]:
-        """The same, of all."""
+        """Column -> role, for all columns."""
         return self.beside | self.in_shards
 
 
 def columns_of(text: str, response: object, weight: object, *beside: object) -> SourceColumns:
-    """Names of columns; raises where a column itself was given, or something beside the texts (covariates, ...)."""
+    """Return names of columns; raise if values are given in place of names, or if covariates, offset or groups are."""
     if any(given is not None for given in beside):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
     for name, column in {"responses": response, "sample_weight": weight}.items():
@@ -95,7 +95,7 @@ def columns_of(text: str, response: object, weight: object, *beside: object) -> 
 
 
 def memory_of(given: str | int) -> int:
-    """Bytes of what was given as memory.
+    """Return a memory limit in bytes.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def memory_of(given: str | int) -> int:
     """
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(given).lower())
     if found is None:
-        raise InputError(f"memory={given!r} is no size; give one such as '4GB' or '800MB'")
+        raise InputError(f"memory={given!r} is not a size; give one such as '4GB' or '800MB'")
     size = int(float(found[1]) * _UNITS[found[2]])
     if size < LEAST_MEMORY:
         raise InputError(f"memory={given!r} is too little; a fit takes at least 1GB")
@@ -112,7 +112,7 @@ def memory_of(given: str | int) -> int:
 
 
 def say_nothing(what: str, done: int, total: int | None) -> None:
-    """Nobody wants to know."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +120,8 @@ class Streamed:
     """Documents that were read.
 
     shards : as the engine keeps them, with `sizes` documents each; responses : (rows,) that count.
-    sample : some of the documents; drawn : what else is known of these; beside : (documents,) other columns of them.
-    bad : the rows that are no documents.
+    sample : some of the documents; drawn : further columns of these; beside : (documents,) their by, over and groups.
+    bad : rows that cannot be used.
     """
 
     shards: list[Any]
@@ -134,15 +134,15 @@ class Streamed:
 
     @property
     def n_documents(self) -> int:
-        """How many were read."""
+        """Number of documents read."""
         return sum(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSource:
-    """What was fitted to a source.
+    """Result of a fit to a source.
 
-    sample : the documents that the reader knows; held_out : (documents,) whether nothing was learnt from its response.
+    sample : the documents that the reader knows; held_out : (documents,) True if its response was not used in training.
     n_documents : of the source.
     """
 
@@ -156,7 +156,7 @@ class FittedSource:
 class ReadSource:
     """A source that was read, and can be fitted.
 
-    spread : by which is learnt from all documents; compute : the same from the sample.
+    spread : computes on all documents; compute : computes on the sample.
     """
 
     options: parts.Options
@@ -169,8 +169,9 @@ class ReadSource:
     def fit(self, held_out: NDArray[np.bool_] | None = None) -> FittedSource:
         """Fit themes.
 
-        held_out : (documents,) of the sample, from which nothing is learnt but their words; neither is from copies of
-        them. None for none.
+        held_out : (documents,) True for documents of the sample of which, and of whose copies, only words are used.
+            None if
+        all are used.
         """
         found = self.found
         held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
@@ -178,7 +179,7 @@ class ReadSource:
         return FittedSource(_with_basis(reader, found, held_out), found.sample, held_out, found.n_documents)
 
     def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
-        """Learn words and tone from all shards, and what themes stand on from the sample."""
+        """Learn words and tone from all shards, and the inputs of themes from the sample."""
         found, own = self.found, self.found.sample.but(held_out)
         response = Response(np.where(own.weight > 0, own.responses, np.nan), self.families)
         if np.unique(response.values[~np.isnan(response.values)]).size < 2:
@@ -211,10 +212,10 @@ def read_to_fit(
     dropping: Dropping | None = None,
     progress: Progress = say_nothing,
 ) -> Iterator[ReadSource]:
-    """Read a source; what it was read into may vanish at the end of the `with`.
+    """Read a source; its shards may be deleted at the end of the `with`.
 
     engine : reads it, and learns from all documents; by default threads of this process.
-    dropping : None where a row that cannot be used is an error.
+    dropping : None if a row that cannot be used is an error.
     """
     if parts.training_of(options) != "themes":
         raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
@@ -242,7 +243,7 @@ def read_source(
     dropping: Dropping | None,
     progress: Progress,
 ) -> Streamed:
-    """Read all batches into shards, workers each its own part."""
+    """Read all batches into shards; each worker reads a part of the source."""
     language, n_rows, most = parts.language_of(options), source.n_rows, (MOST_SAMPLED, most_words)
     step = partial(
         _read_part,
@@ -283,7 +284,7 @@ def read_source(
 
 @contextmanager
 def rows_of(source: Source) -> Iterator[None]:
-    """Say what rows are counted over, where something is wrong with some."""
+    """Add to errors that rows are counted over all files."""
     try:
         yield
     except InputError as error:
@@ -293,7 +294,7 @@ def rows_of(source: Source) -> Iterator[None]:
 
 
 def _told(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
-    """The batches of a source, of which each is told when it is done."""
+    """Yield the batches of a source, reporting progress after each."""
     for batch in source:
         yield batch
         progress("Reading", batch.first + len(batch), n_rows)
@@ -310,7 +311,7 @@ def _read_part(
     dropping: Dropping | None,
     n_jobs: int,
 ) -> ReadPart:
-    """Read batches into shards; those that an earlier run has finished are taken as they are."""
+    """Read batches into shards; shards finished by an earlier run are reused."""
     shards: list[Place] = []
     sizes, responses, bad = [], [], []
     sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
@@ -340,13 +341,13 @@ def _read_part(
 def _texts_at(
     tokens: SentenceTexts, texts: Sequence[str], language: str | None, n_jobs: int, rows: NDArray[np.int64]
 ) -> SentenceTexts:
-    """Some rows of texts, which are cut again where tokens are of a shard: it does not hold them."""
+    """Return some rows of texts; tokenise them again if tokens are read from a shard, which does not hold texts."""
     is_held = not isinstance(tokens.texts, NotHeld)
     return tokens.at(rows) if is_held else theme_tokens(texts_at(texts, rows), language, n_jobs)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
-    """What an earlier run has written; raises where it is of other documents."""
+    """Read the shard of an earlier run; raise if it holds other documents."""
     tokens, held = read_shard(path)
     for name, values in others.items():
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
@@ -355,7 +356,7 @@ def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> Sent
 
 
 def _families(options: parts.Options, found: Streamed) -> Candidates:
-    """Families that the response may be of; raises where there is nothing to explain."""
+    """Return candidate families of the response; raise if there is nothing to explain."""
     family = found.sample.family
     if family is not None and family.classifies:
         family = family.learn(found.responses)
@@ -365,7 +366,7 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
 
 
 def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_]) -> ThemeReader:
-    """The reader, saying which documents it was learnt from where these are not all."""
+    """Return the reader with a note on the documents it was learnt from, if these are not all."""
     n_sampled, n_held = len(found.drawn.rows), int(held_out.sum())
     if n_sampled == found.n_documents:
         return reader
@@ -378,7 +379,7 @@ def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_
 def _folder_of(
     given: str | Path | None, source: Source, columns: SourceColumns, options: parts.Options, engine: Engine
 ) -> AbstractContextManager[Path | None]:
-    """A folder for shards; None where workers hold them."""
+    """Return a folder for shards; None if workers hold them in memory."""
     if engine.is_spread:
         if given is not None:
             raise InputError(f"folder={str(given)!r} is of fits on one machine: workers hold shards in their memory")

@@ -429,7 +429,7 @@ def test_other_sheets_are_named_where_the_first_lacks_the_column(run, model):
 def test_without_held_out_rows_the_skill_is_not_left_unexplained(ok):
     TABLE.assign(Review="The same clean room, again and again.").to_csv("same.csv", index=False)
     _, err = ok("fit", "same.csv", *COLUMNS, "-o", "same", *QUICK)
-    assert "No row is held out, so nothing says how well new texts are predicted.\n" in err
+    assert "No row is held out, so skill on new texts is unknown.\n" in err
 
 
 def test_a_response_in_words_is_read_and_told(ok):

@@ -122,7 +122,7 @@ def test_explain_is_of_the_predicted_class_or_of_one_that_is_asked_for(out, call
     assert call("explain", out / "model", text, "--class", "so good") == 0
     assert "“Kind: so good”" in capsys.readouterr().err
     assert call("explain", out / "model", text, "--class", "odd") == 2
-    assert "say one of bad, fair, so good" in capsys.readouterr().err
+    assert "give one of bad, fair, so good" in capsys.readouterr().err
 
 
 def test_a_report_is_of_one_class_and_knows_what_was_held_out(out, call, capsys, tmp_path):

@@ -147,7 +147,7 @@ def test_what_cannot_be_is_one_clear_line(call, files, tmp_path, capsys, command
     assert "no file matches" in error(f"{tmp_path}/*.csv", *COLUMNS)
     assert "no column 'stars' for the response" in error(files / "parts", "--text", "review", "--response", "stars")
     assert "0.parquet" in error(files / "parts", "--text", "reveiw", "--response", "rating")
-    assert "--memory 2 cats is no size" in error(files / "parts", *COLUMNS, "--memory", "2 cats")
+    assert "--memory 2 cats is not a size" in error(files / "parts", *COLUMNS, "--memory", "2 cats")
     (tmp_path / "page.html").write_text("old")
     page = ("-o", tmp_path / "page.html") if command == "report" else ("-o", files / "parts" / "0.parquet")
     assert ("exists already" if command == "report" else "is read by this command") in error(files / "parts", *COLUMNS)

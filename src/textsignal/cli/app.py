@@ -1,4 +1,4 @@
-"""The command line put together: its commands, and what becomes of their errors.
+"""The command line put together: its commands, and the handling of their errors.
 
 Errors of the package name options as Python's callers know them, ``name=value``; here, and only here, they become the
 flags of the command line.
@@ -76,15 +76,15 @@ def options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Text with a number beside it: which themes move the number, by how much, and how often they come up."""
+    """Text with a response: which themes move the response, by how much, and how often they are mentioned."""
 
 
 def main() -> None:
     """Run the command line: exit code 0, 1 for a failure, 2 for bad input."""
-    # What a command makes lives until it ends, so looking for garbage after every few objects finds none.
+    # Objects of a command live until it ends, so frequent garbage collection finds none.
     gc.set_threshold(100_000, 50, 100)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped: no reason to fail
+        if isinstance(stream, io.TextIOWrapper):  # escape what the terminal cannot show, instead of failing
             stream.reconfigure(errors="backslashreplace")
     try:
         app()

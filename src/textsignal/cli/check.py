@@ -1,4 +1,4 @@
-"""`textsignal check`: what looks wrong with a stored model and its data, and what to do."""
+"""`textsignal check`: problems of a stored model and its data, and remedies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check(
     over: Annotated[str | None, typer.Option("--over", help="Column of dates.")] = None,
     covariates: Annotated[
         str | None,
-        typer.Option("--covariates", help="More columns that residuals are held against, parted by commas."),
+        typer.Option("--covariates", help="Further columns to compare residuals with, separated by commas."),
     ] = None,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
@@ -53,7 +53,7 @@ def check(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Say what looks wrong with a model and its data, and what to do: calibration, residuals, copies, leaks, ..."""
+    """Check a model and its data, with a remedy for each problem: calibration, residuals, copies, leaks, ..."""
     from textsignal.data.read import read_file
     from textsignal.workflow.checks import check_table
 

@@ -33,7 +33,7 @@ from textsignal.data.write import check_not_input, whole_folder
 if TYPE_CHECKING:
     from textsignal.evaluation.compare import Comparison
 
-#: What is written.
+#: Files that are written.
 RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
 
 
@@ -42,14 +42,14 @@ def compare(
     text: TextOption,
     response: ResponseOption,
     groups: Annotated[
-        str | None, typer.Option("--groups", help="Column whose rows are left out together, such as a hotel.")
+        str | None, typer.Option("--groups", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are left out in turn.")] = 5,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
     levels: Annotated[
         str | None,
-        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
     ] = None,
     family: Annotated[
         str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
@@ -66,7 +66,7 @@ def compare(
     jobs: JobsOption = -1,
     force: ForceOption = False,
 ) -> None:
-    """Hold themes and tone against the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
+    """Compare themes and tone with the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
     from textsignal.data.read import read_file
     from textsignal.model import TextResponseModel
     from textsignal.workflow.compare import compare_table
@@ -126,7 +126,7 @@ def _say_progress(method: str, done: int, total: int) -> None:
 
 
 def comparison_table(comparison: Comparison, groups: str | None) -> Table:
-    """One row per method, the best first; ours in bold."""
+    """Return a table with one row per method, the best first; ours in bold."""
     first, second = comparison.measures
     over = f"over groups of {groups}" if groups else "over texts"
     table = Table(

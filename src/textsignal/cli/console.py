@@ -1,4 +1,4 @@
-"""What every command writes with: results on standard output, remarks and progress on standard error."""
+"""Output of all commands: results on standard output, remarks and progress on standard error."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ err = Console(stderr=True, soft_wrap=True)
 
 
 def say(line: str) -> None:
-    """One remark, as it stands."""
+    """Write one remark, without formatting."""
     err.print(line, markup=False, highlight=False)
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things: "1 row", "2,000 rows"."""
+    """Return a number of things: "1 row", "2,000 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def this_command() -> str:
-    """The command that is running, as it could be typed again; files of elsewhere without the way to them."""
+    """Return the running command, as it could be typed again; files outside the folder without their paths."""
     from textsignal.report.values.wording import without_place
 
     return shlex.join(["textsignal", *map(without_place, sys.argv[1:])])
@@ -42,7 +42,7 @@ def this_command() -> str:
 
 @contextmanager
 def progress(model: TextResponseModel | TextResponsesModel) -> Iterator[None]:
-    """Show a bar on a terminal while the model is fitted, by its iterations where it has many; nothing elsewhere."""
+    """Show a bar on a terminal while the model is fitted, by its iterations if it has many; nothing elsewhere."""
     from sklearn.callback import ProgressBar
 
     if model.training == "themes":
@@ -56,7 +56,7 @@ def progress(model: TextResponseModel | TextResponsesModel) -> Iterator[None]:
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """A moving bar on a terminal while something is done whose length is not known, and nothing elsewhere."""
+    """Show a moving bar on a terminal during a step of unknown length, and nothing elsewhere."""
     with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
         bar.add_task(what, total=None)
         yield
@@ -64,7 +64,7 @@ def busy(what: str) -> Iterator[None]:
 
 @contextmanager
 def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[ReportSettings]:
-    """A report's settings, with a bar on a terminal while it is made, and this command as how to make it again."""
+    """Return a report's settings, with a bar on a terminal while it is made, and the command that makes it again."""
     from textsignal.report.values.data import ReportSettings
 
     with busy("Report"):
@@ -74,7 +74,7 @@ def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[Re
 
 @contextmanager
 def row_progress(total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal for rows that are done, of so many where that is known; nothing elsewhere."""
+    """Show a bar on a terminal for finished rows, with their total if known; nothing elsewhere."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}"), TimeElapsedColumn())
     with Progress(*columns, console=err, disable=not err.is_terminal, transient=True) as bar:
         task = bar.add_task("Predicting", total=total, rows="")
@@ -88,7 +88,7 @@ def row_progress(total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def stream_progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """What is being done, in a bar on a terminal and a line each elsewhere; rows are counted while they are read."""
+    """Show the current step, in a bar on a terminal and a line each elsewhere; rows are counted while they are read."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}"), TimeElapsedColumn())
     tasks: dict[str, TaskID] = {}
     last: dict[str, int] = {}
@@ -101,7 +101,7 @@ def stream_progress() -> Iterator[Callable[[str, int, int | None], None]]:
                     bar.update(task, visible=False)
                 tasks[what] = bar.add_task(what, total=total, rows="")
             bar.update(tasks[what], completed=done, total=total, rows=rows)
-            # A line for every tenth of the rows, or every million where nobody knows how many there are.
+            # A line for every tenth of the rows, or every million if their number is unknown.
             step = done // 10**6 if total is None else 10 * done // max(total, 1)
             if not err.is_terminal and last.get(what) != step:
                 last[what] = step
@@ -112,7 +112,7 @@ def stream_progress() -> Iterator[Callable[[str, int, int | None], None]]:
 
 @contextmanager
 def sample_progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal for so many samples, whatever their order, and a line for every tenth of them elsewhere."""
+    """Show a bar on a terminal for finished samples, in any order, and a line for every tenth of them elsewhere."""
     done = itertools.count(1)
     with study_progress("samples") as progress:
         yield lambda number: progress("Bootstrap", next(done), total)
@@ -120,7 +120,7 @@ def sample_progress(total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def study_progress(noun: str = "cells") -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each study on a terminal, and a line for every tenth of its cells, or what `noun` says, elsewhere."""
+    """Show a bar for each study on a terminal, and a line for every tenth of its cells, named `noun`, elsewhere."""
     tasks: dict[str, TaskID] = {}
     tenths: dict[str, int] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -15,7 +15,7 @@ from textsignal.data.write import whole_folder
 
 #: Topics of the demo: the planted aspects, and one for filler.
 DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
-#: What their table holds.
+#: Columns of their table.
 COLUMNS: dict[str, Any] = {"text": "review", "response": "rating", "by": "hotel", "over": "date"}
 
 

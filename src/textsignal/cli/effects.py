@@ -1,4 +1,4 @@
-"""`textsignal effects`: numbers about themes with intervals and tests that hold."""
+"""`textsignal effects`: effects of themes with valid intervals and tests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class IntervalMethod(enum.StrEnum):
-    """How intervals are got."""
+    """Methods for intervals."""
 
     crossfit = "crossfit"
     bootstrap = "bootstrap"
@@ -86,7 +86,7 @@ def effects(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what themes do to the response, with ranges and tests that hold; differences between groups too."""
+    """Show the effects of themes on the response, with valid intervals and tests; differences between groups too."""
     from textsignal.data.source import Source
     from textsignal.reading.matrix import MatrixReader
     from textsignal.workflow.apply import columns_of, effects_table
@@ -98,7 +98,7 @@ def effects(
     columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
     resamples = method == IntervalMethod.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
-    with sample_progress(refits) if resamples else busy("Intervals") as told, sample.counted():
+    with sample_progress(refits) if resamples else busy("Intervals") as progress, sample.counted():
         found = effects_table(
             fitted,
             sample.table,
@@ -113,7 +113,7 @@ def effects(
             offset=offset,
             weights=weights,
             on_bad_rows=on_bad_rows.value,
-            progress=told,
+            progress=progress,
             place=sample.place,
         )
     if output is None:
@@ -127,7 +127,7 @@ def effects(
 
 
 def interval_table(effects: EffectTable, by: str | None) -> Table:
-    """Lift and worth with their intervals; with groups the first of the largest ones, and how they differ."""
+    """Return lift and worth with their intervals; with groups the first of the largest ones, and their differences."""
     naming = effects.naming
     table = titled_table(
         f"What moves {naming.subject}, {percent(effects.level)} intervals"
@@ -155,7 +155,7 @@ def interval_table(effects: EffectTable, by: str | None) -> Table:
 
 
 def _interval(row: Any, effects: EffectTable) -> Text:
-    """An estimate and its interval: "+0.06 (+0.04 to +0.07)"."""
+    """Return an estimate and its interval: "+0.06 (+0.04 to +0.07)"."""
     if row is None or row.std_error != row.std_error:
         return Text("–")
     naming, clear = effects.naming, bool(row.p_holm < 1 - effects.level)

@@ -21,7 +21,7 @@ def explain(
     response: OneResponseOption = None,
     label: ClassOption = None,
 ) -> None:
-    """Say what topics, sentences and words add to the prediction for one text."""
+    """Show the contributions of topics, sentences and words to the prediction for one text."""
     from textsignal.loading import load
 
     if (text is None) == (file is None):
@@ -37,7 +37,7 @@ def explain(
 
 
 def _one_text(text: str | None, file: Path | None) -> str:
-    """The text itself, or what is in the file or comes on standard input, in UTF-8."""
+    """Return the text itself, or the contents of the file or of standard input, in UTF-8."""
     if file is None and text != "-":
         return str(text)
     try:

@@ -116,7 +116,7 @@ def fit(
     ngrams: Annotated[
         int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term; not with themes.")
     ] = 1,
-    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held back to measure skill.")] = 0.2,
+    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held out to measure skill.")] = 0.2,
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,
@@ -137,7 +137,7 @@ def fit(
     device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
-    """Learn from a table what people speak of and what it is worth; write model, topics, documents and a report."""
+    """Fit a model to a table: themes and their effects; write model, topics, documents and a report."""
     from textsignal.data.read import read_file
     from textsignal.several import TextResponsesModel
     from textsignal.workflow.analyse import analyse
@@ -254,7 +254,7 @@ def fit(
 
 
 def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float | None) -> TextResponseModel:
-    """A model that is not fitted: the paper's where `alpha` is given."""
+    """Return an unfitted model: the paper's if `alpha` is given."""
     from textsignal.estimators import JBNMF
     from textsignal.model import TextResponseModel
 
@@ -267,18 +267,18 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
 
 
 def _counted(number: int | str, noun: str) -> str:
-    return f"as many {noun}s as come back" if isinstance(number, str) else count(number, noun)
+    return f"an automatic number of {noun}s" if isinstance(number, str) else count(number, noun)
 
 
 def _check_shared(options: dict[str, object], what: str) -> None:
-    """Raise where an option is given that `what` cannot have."""
+    """Raise if an option is given that `what` cannot have."""
     for flag, given in options.items():
         if given is not None:
             raise InputError(f"{flag} cannot be had with {what}; leave it out")
 
 
 def _check_one(options: dict[str, object], what: str, which: str) -> None:
-    """Raise where ranges are asked for of more than one response or class."""
+    """Raise if intervals are requested for more than one response or class."""
     for flag, given in options.items():
         if given is not None:
             raise InputError(
@@ -288,7 +288,7 @@ def _check_one(options: dict[str, object], what: str, which: str) -> None:
 
 
 def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:
-    """Raise where an option of the paper's model is given beside one that this model does not have."""
+    """Raise if an option of the paper's model is combined with one that this model does not have."""
     for other, given in others.items():
         if value is not None and given is not None:
             raise InputError(f"{flag} is of the paper's model, which has no {other}; give one of the two")

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from textsignal.data.source import Source
     from textsignal.model import TextResponseModel
 
-#: Who may read files in batches.
+#: Engines that may read files in batches.
 ENGINES = ("local", "dask")
 
 
 def is_source(files: Sequence[str], *asked: object) -> bool:
-    """Whether rows are read in batches: of several files, a pattern or a folder, or where it is asked for.
+    """True if rows are read in batches: of several files, a pattern or a folder, or if requested.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def is_source(files: Sequence[str], *asked: object) -> bool:
 
 
 def check_flags(given: dict[str, object]) -> None:
-    """Raise where an option is given that a source cannot have."""
+    """Raise if an option is given that a source cannot have."""
     for flag, value in given.items():
         if value:
             raise InputError(
@@ -63,7 +63,7 @@ def fit_source(
     what: str,
     **options: Any,
 ) -> None:
-    """Fit a model to files; write what came of it and show it.
+    """Fit a model to files; write and show the results.
 
     page : settings of the report; read : how files are read; what : is fitted; options : of `analyse_source`.
     """
@@ -71,8 +71,8 @@ def fit_source(
     from textsignal.streaming import MEMORY, columns_of
     from textsignal.workflow.analyse_source import analyse_source
 
-    beside = {name: options[name] for name in ("by", "over", "groups")}
-    columns = replace(columns_of(text, response, options["weights"]), **beside)
+    others = {name: options[name] for name in ("by", "over", "groups")}
+    columns = replace(columns_of(text, response, options["weights"]), **others)
     source = read_batches(list(files), columns.roles, notice=say_choice, **read)
     check_not_input(output / RESULTS[1], [file for file in source.files if file.name in RESULTS])
     with whole_folder(output, force=force) as place:
@@ -97,7 +97,7 @@ def fit_source(
 
 
 def engine_of(name: str | None, scheduler: str | None) -> AbstractContextManager[DaskEngine | None]:
-    """The engine that is asked for; None for this machine."""
+    """Return the requested engine; None for this machine."""
     if name not in (None, *ENGINES):
         raise InputError(f"--engine {name} is not known; give {' or '.join(ENGINES)}")
     if (name == "dask") != (scheduler is not None):
@@ -110,11 +110,11 @@ def engine_of(name: str | None, scheduler: str | None) -> AbstractContextManager
 
 
 def named(source: Source) -> str:
-    """Files in a few words."""
+    """Describe files in a few words."""
     names = [file.name for file in source.files]
     return names[0] if len(names) == 1 else f"{count(len(names), 'file')}, {names[0]} to {names[-1]}"
 
 
 def say_choice(file: str, choice: str) -> None:
-    """Say what was chosen in reading a file."""
+    """Report choices made in reading a file."""
     say(f"{Path(file).name}: {choice}.")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def models_of(
     folder: Path, response: str | None, label: str | None = None, *, names_column: bool = False
 ) -> dict[str, TextResponseModel]:
-    """The model of each response by its name, or of each class by its label, or of the one that is asked for.
+    """Return the model of each response by its name, or of each class by its label, or of the requested one.
 
-    names_column : whether `response` also names a column of a table, which that of a model of one response may have
-    another name in.
+    names_column : True if `response` also names a column of a table, which may differ from the name in a model of one
+    response.
     """
     from textsignal.loading import load
 
@@ -35,7 +35,7 @@ def chosen(
     *,
     names_column: bool = False,
 ) -> dict[str, TextResponseModel]:
-    """The same of a model that is loaded already."""
+    """Select from a loaded model, as `models_of` does."""
     from textsignal.reading.classes import ClassReader
     from textsignal.several import TextResponsesModel
 
@@ -48,7 +48,7 @@ def chosen(
     if isinstance(found.reader_, ClassReader):
         names = {str(each): each for each in found.reader_.classes}
         if label is not None and label not in names:
-            raise InputError(f"--class {label}: there is no such class; say one of {', '.join(names)}")
+            raise InputError(f"--class {label}: there is no such class; give one of {', '.join(names)}")
         return {name: found.of(each) for name, each in names.items() if label in (None, name)}
     if label is not None:
         raise InputError(f"--class {label}: the model is not of three or more classes without an order")
@@ -56,19 +56,19 @@ def chosen(
 
 
 def noun_of(models: dict[str, TextResponseModel]) -> str:
-    """What models are of: "response" or "class"."""
+    """Return the kind of models: "response" or "class"."""
     return "class" if next(iter(models.values())).naming_.is_class else "response"
 
 
 def one_model(
     folder: Path, response: str | None, label: str | None = None, *, names_column: bool = False
 ) -> TextResponseModel:
-    """The model of the response, or the class, that is asked for; a model of one response has that alone."""
+    """Return the model of the requested response or class; a model of one response has only that."""
     return only(models_of(folder, response, label, names_column=names_column), folder)
 
 
 def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel:
-    """The one model that was asked for; an error where there are several."""
+    """Return the one requested model; raise if there are several."""
     from textsignal.report.values.comparisons import NOUNS
 
     if len(found) > 1:
@@ -78,7 +78,7 @@ def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel
 
 
 def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.DataFrame | None:
-    """The documents.csv beside a stored model, of the response or class that the model is of; None where none is."""
+    """Return the documents.csv next to a stored model, for the model's response or class; None if absent."""
     import pandas as pd
 
     from textsignal.data.write import with_formulas
@@ -93,7 +93,7 @@ def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.Dat
 
 
 def predicted_class(found: TextResponseModel | TextResponsesModel, text: str) -> tuple[str, float] | None:
-    """The most probable class of a text and its chance, at average covariates; None where there are no classes."""
+    """Return the most probable class of a text and its probability, at average covariates; None without classes."""
     from textsignal.reading.classes import ClassReader
     from textsignal.several import TextResponsesModel
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they may be."""
+"""Options that several commands share, and their allowed values."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class OnBadRows(enum.StrEnum):
-    """What to do with rows that cannot be used."""
+    """Treatment of rows that cannot be used."""
 
     error = "error"
     drop = "drop"
 
 
 class Training(enum.StrEnum):
-    """How topics are trained."""
+    """Methods of training topics."""
 
     themes = "themes"
     predictive = "predictive"
     joint = "joint"
 
 
-#: What kinds of responses there are.
+#: Families of responses.
 FAMILIES = (
     "auto",
     "binomial",
@@ -91,11 +91,9 @@ ResponsesOption = Annotated[
     list[str],
     typer.Option("--response", help="Column that holds the response; several share themes, with a page each."),
 ]
-OneResponseOption = Annotated[
-    str | None, typer.Option("--response", help="Which response, where the model is of several.")
-]
+OneResponseOption = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
 ClassOption = Annotated[
-    str | None, typer.Option("--class", help="Which class, where the response is of three or more without an order.")
+    str | None, typer.Option("--class", help="The class, for three or more classes without an order.")
 ]
 FamilyOption = Annotated[
     list[str] | None,
@@ -107,13 +105,11 @@ FamilyOption = Annotated[
         show_default="auto",
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-ByOption = Annotated[
-    str | None, typer.Option("--by", help="Column whose groups get drivers of their own, such as a hotel.")
-]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+ByOption = Annotated[str | None, typer.Option("--by", help="Column of groups with separate drivers, such as a hotel.")]
 CovariatesOption = Annotated[
     str | None,
-    typer.Option("--covariates", help="Columns beside the texts, parted by commas; effects are given these."),
+    typer.Option("--covariates", help="Columns of covariates, separated by commas; effects are adjusted for them."),
 ]
 FormulaOption = Annotated[
     str | None, typer.Option("--formula", help="What is made of covariates, such as 'log(price) * C(country)'.")
@@ -170,7 +166,7 @@ SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel fi
 
 
 def _number_of(topics: str) -> int | str:
-    """A number of topics, or "auto"."""
+    """Parse a number of topics, or "auto"."""
     if str(topics) == "auto":
         return "auto"
     if not str(topics).isdecimal() or int(topics) < 1:
@@ -185,17 +181,17 @@ TopicsOption = Annotated[
         "-k",
         parser=_number_of,
         metavar="[INTEGER|auto]",
-        help="Number of themes or topics, from 1 on; auto takes the most themes that come back.",
+        help="Number of themes or topics, from 1 on; auto takes the most themes that are reproducible.",
     ),
 ]
 LevelsOption = Annotated[
     str | None,
-    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default what is there."),
+    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
 ]
 
 
 def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str, str]:
-    """The family of all responses, or a mapping from their names.
+    """Return the family of all responses, or a mapping from their names.
 
     Examples
     --------
@@ -218,7 +214,7 @@ def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str
 
 
 def names_of(listed: str | None, table: pd.DataFrame) -> list[str]:
-    """Names of columns, parted by commas; a column whose own name holds commas is one."""
+    """Split names of columns at commas; a column whose name holds commas is one."""
     if listed is None:
         return []
     return [listed] if listed in table.columns else [name.strip() for name in listed.split(",")]

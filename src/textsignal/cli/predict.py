@@ -45,7 +45,8 @@ def predict(
         typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
     ] = None,
     keep: Annotated[
-        str | None, typer.Option("--keep", help="Columns to carry over, parted by commas, or all.", metavar="COLUMNS")
+        str | None,
+        typer.Option("--keep", help="Columns to carry over, separated by commas, or all.", metavar="COLUMNS"),
     ] = None,
     offset: OffsetOption = None,
     encoding: EncodingOption = None,
@@ -53,7 +54,7 @@ def predict(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Predict the response of new texts, of any number: they are read and written a batch at a time."""
+    """Predict the response of any number of new texts, read and written a batch at a time."""
     from textsignal.data.source import Source
     from textsignal.loading import load
     from textsignal.workflow.stream import predict_batches, write_predictions
@@ -83,7 +84,7 @@ def predict(
 
 
 def _kept(keep: str | None, source: Source) -> str | list[str]:
-    """Columns to carry over, parted by commas; a column whose own name holds commas is one."""
+    """Return columns to carry over, separated by commas; a column whose name holds commas is one."""
     if keep is None or keep == "all":
         return keep or []
     if "," in keep and source.has_column(keep):

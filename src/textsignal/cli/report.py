@@ -60,7 +60,7 @@ def report(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Write a report on a model: one HTML file that needs nothing else."""
+    """Write a report on a model to one self-contained HTML file."""
     from textsignal.data.source import Source
     from textsignal.workflow.analyse import check_ranges
     from textsignal.workflow.apply import columns_of, report_table

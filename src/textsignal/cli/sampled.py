@@ -1,4 +1,4 @@
-"""Rows that commands ask a model about: all of one file, or a random sample of files that are read in batches."""
+"""Rows for commands on a stored model: all of one file, or a random sample of files that are read in batches."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SampleMemoryOption = Annotated[
 
 
 def check_output(output: Path, source: Source | None, model: Path, *, force: bool) -> None:
-    """Raise before anything is read where a file cannot be written."""
+    """Raise before reading if a file cannot be written."""
     check_not_input(output, [*(source.files if source is not None else ()), *model.glob("**/*")])
     check_target(output, force=force)
 
 
 def rows_of(source: Source, given: list[str], columns: Mapping[str, str], memory: str | None) -> SampledRows:
-    """Rows of files; what was chosen in reading them, and that they are a sample, is said.
+    """Read rows of files; report choices made in reading them, and whether they are a sample.
 
-    given : names of the files as they were typed; columns : to read in batches, with what each is for.
+    given : names of the files as they were typed; columns : to read in batches, with the role of each.
     """
     from textsignal import streaming
     from textsignal.data.read import read_file

@@ -1,4 +1,4 @@
-"""What the command line shows of a fit: skill, topics, where the results are."""
+"""Terminal output of a fit: skill, topics, location of the results."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from textsignal.workflow.classes import ClassAnalyses
     from textsignal.workflow.several import Analyses
 
-#: What a fit writes.
+#: Files of a fit.
 RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
-#: What it writes too where groups are asked for; groups, and drivers of each, that are shown.
+#: Further files with groups; maximum number of groups, and of drivers of each, that are shown.
 GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
-#: Words of a theme that are shown of either side.
+#: Number of words of a theme that are shown for either sign.
 SHOWN_WORDS = 4
-#: What stands behind a number that is not clear, and what that means.
+#: Mark of a number that is not significant, and its explanation.
 UNCLEAR = "?"
-NOT_CLEAR = "?: cannot be told from nothing, all judged together (Holm)"
+NOT_CLEAR = "?: not significant, all tested together (Holm)"
 #: Lifts and worths below this are not coloured.
 NOTHING = 0.005
-#: Responses that have room for a column each; themes that are shown of each where there are more.
+#: Maximum number of responses with a column each; number of themes that are shown for each if there are more.
 MOST_COLUMNS, SHOWN_THEMES = 8, 2
-NOTHING_HELD_OUT = "No row is held out, so nothing says how well new texts are predicted.\n"
+NOTHING_HELD_OUT = "No row is held out, so skill on new texts is unknown.\n"
 #: Title and caption of themes against responses, and against classes.
 OF_RESPONSES = (
     "What moves which response: lift / worth",
@@ -56,7 +56,7 @@ OF_CLASSES = (
 
 
 def what_if(naming: Naming) -> str:
-    """What lift and worth are: what-ifs are no causes, wherever they are shown."""
+    """Explain lift and worth: they are what-ifs, not causes, wherever they are shown."""
     (better, worse), (bad, good) = naming.rise, naming.stances
     return (
         f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
@@ -65,7 +65,7 @@ def what_if(naming: Naming) -> str:
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
-    """How well training and held-out rows are predicted."""
+    """Return the skill on training and held-out rows."""
     table = Table(title="How well the text predicts the response", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("documents")
     for name in ("number", "R2", "RMSE", "RMSE of the mean"):
@@ -78,7 +78,7 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
 
 
 def topic_table(model: TextResponseModel, n_terms: int) -> Table:
-    """Themes by lift, or topics by effect, with numbers in green and red."""
+    """Return themes by lift, or topics by effect, with numbers in green and red."""
     topics = model.topics(n_terms)
     if "lift" not in topics:
         return effect_table(topics, model.naming_)
@@ -86,9 +86,9 @@ def topic_table(model: TextResponseModel, n_terms: int) -> Table:
 
 
 def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
-    """What to fix first and what to keep; with a column of groups the first drivers of the largest ones.
+    """Return what to fix first and what to keep; with a column of groups the first drivers of the largest ones.
 
-    interval : level of the ranges, which stand below the numbers; None where the table has none.
+    interval : level of the intervals, which stand below the numbers; None if the table has none.
     """
     ranges = "" if interval is None else f". Below them: {percent(interval)} ranges, each by itself. {NOT_CLEAR}"
     table = titled_table(
@@ -146,12 +146,12 @@ def _words(row: Any, naming: Naming) -> Text:
 
 
 def titled_table(title: str, caption: str) -> Table:
-    """An empty table with a title above and a caption below."""
+    """Return an empty table with a title above and a caption below."""
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
 
 
 def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
-    """Topics with effects in green and red, strongest positive one first."""
+    """Return topics with effects in green and red, strongest positive one first."""
     table = titled_table(
         f"What moves {naming.subject}",
         "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
@@ -174,7 +174,7 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
 
 
 def search_table(found: Search) -> Table:
-    """Numbers of topics and what was measured with each; the recommended one stands out."""
+    """Return numbers of topics and their measures; the recommended one stands out."""
     table = titled_table(
         f"How many {found.noun}s",
         "deviance, r2: of held-out texts; coherence: NPMI; stability: cosine of those of two halves of the texts",
@@ -191,7 +191,7 @@ def search_table(found: Search) -> Table:
 
 
 def show_analysis(analysis: Analysis) -> None:
-    """What a fit came to: what was left out, its skill and its topics."""
+    """Show a fit: excluded rows, its skill and its topics."""
     summary = analysis.summary
     basis = analysis.model.reader_.basis
     if basis:
@@ -216,7 +216,7 @@ def show_analysis(analysis: Analysis) -> None:
 
 
 def _say_rows(summary: Summary, response_read: str) -> None:
-    """What was left out, and what was found in the rows that were used."""
+    """Show excluded rows, and remarks on the rows that were used."""
     if summary.dropped:
         say(f"Left out {summary.dropped}.")
     if response_read:
@@ -233,7 +233,7 @@ def _say_rows(summary: Summary, response_read: str) -> None:
 
 
 def show_classes(analyses: ClassAnalyses) -> None:
-    """What a fit of classes without an order came to: skill beside that of frequencies, and themes against classes."""
+    """Show a fit of classes without an order: skill compared with frequencies, and themes against classes."""
     listed = ", ".join(f"{name} ({documents:,})" for name, documents in analyses.classes.items())
     classes = f"{len(analyses.classes)} classes without an order, each explained against all others: {listed}"
     _say_rows(next(iter(analyses.of_each.values())).summary, f"{classes}; if they have an order, give --levels")
@@ -261,7 +261,7 @@ def show_classes(analyses: ClassAnalyses) -> None:
 
 
 def show_analyses(analyses: Analyses) -> None:
-    """What a fit of several responses came to: skill of each, and themes against responses."""
+    """Show a fit of several responses: skill of each, and themes against responses."""
     first = next(iter(analyses.of_each.values())).summary
     if first.dropped:
         say(f"Left out {first.dropped}.")
@@ -292,7 +292,7 @@ def show_analyses(analyses: Analyses) -> None:
 
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
-    """What each theme costs and brings each response; the most of each in colour."""
+    """Return lift and worth of each theme for each response; the largest of each in colour."""
     classes = all(naming.is_class for naming in namings.values())
     table = titled_table(*(OF_CLASSES if classes else OF_RESPONSES))
     names = list(compared["lift"].columns)
@@ -314,7 +314,7 @@ def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Tab
 
 
 def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
-    """One row per response: the themes that cost and bring it most."""
+    """Return one row per response: the themes of largest lift and worth."""
     table.add_column("class" if all(naming.is_class for naming in namings.values()) else "response", overflow="fold")
     for measure in ("lift", "worth"):
         table.add_column(f"most {measure}", overflow="fold")
@@ -322,14 +322,14 @@ def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[st
         cells = []
         for measure, colour in (("lift", "red"), ("worth", "green")):
             first = compared[measure, name].nlargest(SHOWN_THEMES)
-            told = [f"{label} {naming.points(value)}" for (_, label), value in first.items() if value >= NOTHING / 10]
-            cells.append(Text("; ".join(told) or "–", style=colour))
+            parts = [f"{label} {naming.points(value)}" for (_, label), value in first.items() if value >= NOTHING / 10]
+            cells.append(Text("; ".join(parts) or "–", style=colour))
         table.add_row(Text(name), *cells)
     return table
 
 
 def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
-    """Where the results of a fit of several responses lie."""
+    """Show the location of the results of a fit of several responses."""
     pages = list(analyses.pages.values())
     others = ("model/", "topics.csv", "responses.csv", "documents.csv", "summary.json", *([GROUPS] if by else []))
     say(f"\nWritten to {output}: {', '.join([*others, *pages])}")
@@ -337,7 +337,7 @@ def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
 
 
 def show_findings(drivers: Drivers) -> None:
-    """What to fix first and what to keep, in the words of the report."""
+    """Show what to fix first and what to keep, in the words of the report."""
     found = drivers.findings()
     for title, sentences in zip(drivers.titles, found, strict=True):
         if sentences:
@@ -351,12 +351,12 @@ def show_findings(drivers: Drivers) -> None:
 
 
 def what_was_read(file: Path, read: TableFile) -> str:
-    """How many rows a file has, and what was chosen where it left a choice."""
+    """Show the number of rows of a file, and choices made in reading it."""
     return f"{file.name}: {count(len(read.table), 'row')}{f' ({read.choice})' if read.choice else ''}."
 
 
 def say_results(output: Path, by: str | None = None) -> None:
-    """Where the results of a fit lie."""
+    """Show the location of the results of a fit."""
     results = RESULTS if by is None else (*RESULTS, GROUPS)
     say(f"\nWritten to {output}: {', '.join(results)}")
     say(f"Open the report in a browser: {output / 'report.html'}")

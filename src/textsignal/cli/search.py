@@ -64,7 +64,7 @@ def search(
 ) -> None:
     """Try numbers of themes by cross-validation; write a table, a figure and a recommendation.
 
-    A search that was stopped goes on when it is started again with the same folder.
+    A stopped search resumes when it is started again with the same folder.
     """
     from textsignal.data.read import read_file
     from textsignal.workflow.search import search_table as run

@@ -24,7 +24,7 @@ def topics(
     label: ClassOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Show a model's topics: how often each comes up, what it is worth and what it is made of."""
+    """Show a model's topics: their frequency, effects and terms."""
     from textsignal.insight.findings import with_lists_as_text
     from textsignal.several import stacked
 

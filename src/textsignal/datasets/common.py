@@ -1,4 +1,4 @@
-"""What the data sets share: checks of arguments, seeds, and the ceiling of a known truth."""
+"""Shared code of the data sets: checks of arguments, seeds, and the maximum skill of a known truth."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a synthetic review says around its aspects: nothing about one, and nothing good or bad.
+"""Filler sentences of synthetic reviews: about none of the aspects, and neutral.
 
-It has few content words, so that it hardly makes a topic of its own.
+They have few content words, so that they hardly form a separate topic.
 """
 
 from textsignal.datasets.review_aspects import Words, listed

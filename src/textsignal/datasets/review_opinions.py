@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from textsignal.datasets.review_aspects import Aspect, Words, listed
 
-#: What a review that judges nothing has: 3 stars on average, so that good and bad talk move ratings alike.
+#: Intercept of a review without judgements: 3 stars on average, so that tone moves ratings symmetrically.
 INTERCEPT = 0.0
 #: Aspects in a review; chances that one is spoken of badly, neutrally and well.
 ASPECTS_EACH = 3
@@ -106,6 +106,6 @@ ASPECTS = (
 
 
 def words_of(aspect: Aspect, tone: int) -> Words:
-    """What the slots of an aspect's sentences may become where its tone is -1, 0 or 1."""
+    """Return fillers for the slots of an aspect's sentences if its tone is -1, 0 or 1."""
     own: Mapping[int, tuple[str, ...]] = {-1: aspect.words["bad"], 0: NEUTRAL, 1: aspect.words["good"]}
     return {"thing": aspect.words["thing"], "own": own[tone], "any": GENERAL[tone]}

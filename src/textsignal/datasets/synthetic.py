@@ -30,7 +30,7 @@ FIRST_DAY, LAST_DAY = np.datetime64("2023-01-01"), np.datetime64("2025-12-31")
 
 @dataclass(frozen=True, eq=False)
 class SyntheticReviews:
-    """Synthetic hotel reviews: nobody wrote them, and what moves their ratings is known.
+    """Synthetic hotel reviews with known drivers of their ratings; no person wrote them.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class SyntheticReviews:
 
     @property
     def lifts(self) -> Vector:
-        """(aspects,) by how much the true mean rating would rise if nothing bad were said of each."""
+        """(aspects,) increase of the true mean rating without negative mentions of each."""
         return self._without(-1)
 
     @property
     def worths(self) -> Vector:
-        """(aspects,) by how much the true mean rating would fall if nothing good were said of each."""
+        """(aspects,) decrease of the true mean rating without positive mentions of each."""
         return 0.0 - self._without(1)
 
     def _without(self, tone: int) -> Vector:

@@ -31,7 +31,7 @@ class ClassReader:
     """Fitted models of themes and tone for each class against all others.
 
     family : a Categorical; readers : one for each class, with the same themes.
-    coefficients : (classes + 1, classes - 1) what chances are made of (`training.class_chances`).
+    coefficients : (classes + 1, classes - 1) of the class probabilities (`training.class_chances`).
     """
 
     family: Family = field(metadata=rule(shape=("further classes",), learnt=True))
@@ -40,7 +40,7 @@ class ClassReader:
 
     @classmethod
     def of(cls, family: Family, readers: Sequence[ThemeReader]) -> ClassReader:
-        """Put readers together that were fitted to `class_responses`; chances are fitted to what they were."""
+        """Combine readers that were fitted to `class_responses`; fit class probabilities to their predictors."""
         training = [reader.fitted.training for reader in readers]
         predictors = np.column_stack([reader.trained.eta for reader in readers])
         responses = np.column_stack([known.responses for known in training])
@@ -67,7 +67,7 @@ class ClassReader:
         return labels
 
     def of_class(self, label: object) -> ThemeReader:
-        """The reader of one class against all others."""
+        """Return the reader of one class against all others."""
         if label not in self.classes:
             raise InputError(f"there is no class {label!r}; classes are {', '.join(map(repr, self.classes))}")
         return self.readers[self.classes.index(label)]
@@ -84,7 +84,7 @@ class ClassReader:
 
     @property
     def mergeable(self) -> tuple[Array, Vector]:
-        """Themes as sentences are placed by, and their prevalences."""
+        """Themes by which sentences are assigned, and their prevalences."""
         return self._first.mergeable
 
     @property
@@ -94,32 +94,32 @@ class ClassReader:
 
     @property
     def described(self) -> dict[str, str]:
-        """Name and value of what made it, for people."""
+        """Name and value of the settings of the fit, for display."""
         return self._first.described | {"Response": f"{len(self.classes)} classes, each against all others"}
 
     @property
     def basis(self) -> str:
-        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        """Sentence on the documents the model was learnt from; "" if from all that it knows."""
         return self._first.basis
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
-        """Texts cut into sentences and words."""
+        """Cut texts into sentences and words."""
         return self._first.tokenise(texts)
 
     @property
     def covariates(self) -> tuple[Vector, Vector]:
-        """Effects of covariates, which each class has its own of."""
+        """Raise: effects of covariates differ between classes."""
         raise self.of_one_class("effects of covariates")
 
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
-        """Chances of classes; contributions : (documents, themes, classes) to each against all others."""
+        """Return class probabilities; contributions : (documents, themes, classes) to each class against all others."""
         readings = read_all(self.readers, texts, given)
         first, predictions = readings[0], self._together([each.predictions for each in readings])
         contributions = np.stack([each.contributions for each in readings], axis=-1)
         return replace(first, predictions=predictions, contributions=contributions, sentences=None)
 
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """Chances of classes, without what else `read` finds in texts."""
+        """Return class probabilities, without the other results of `read`."""
         return self._together(predict_all(self.readers, texts, given))
 
     def _together(self, of_each: Sequence[Predictions]) -> Predictions:
@@ -128,29 +128,29 @@ class ClassReader:
         return replace(of_each[0], family=self.family, eta=eta, beyond=nothing, given=nothing)
 
     def predictors(self, of_each: Sequence[Vector]) -> Vector:
-        """(documents, classes - 1) linear predictors of the family; of_each : (documents,) that of each class."""
+        """Return (documents, classes - 1) linear predictors of the family; of_each : (documents,) of each class."""
         return class_predictors(self.coefficients, np.column_stack(of_each))
 
     @property
     def trained(self) -> Spoken:
-        """What is said of themes, which each class has its own of."""
+        """Raise: mentions of themes differ between classes."""
         raise self.of_one_class("drivers and reports")
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """What is said of themes, which each class has its own of."""
+        """Raise: mentions of themes differ between classes."""
         raise self.of_one_class("drivers and reports")
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ClassReader:
-        """The same with other themes."""
+        """Return a reader with other themes."""
         each = [replace(observed, responses=values) for values in class_responses(self.family, observed.responses)]
         return ClassReader.of(self.family, with_topics(self.readers, topics, weights, each))
 
     def with_jobs(self, n_jobs: int | None) -> ClassReader:
-        """The same with another number of threads."""
+        """Return a reader with another number of threads."""
         return replace(self, readers=tuple(reader.with_jobs(n_jobs) for reader in self.readers))
 
     def observed_by_class(self, observed: Observed | None) -> dict[Any, Observed | None]:
-        """Documents with 1 for the class and 0 for others, by class; None for none."""
+        """Return documents with 1 for the class and 0 for others, by class; None if absent."""
         if observed is None:
             return dict.fromkeys(self.classes)
         values = class_responses(self.family, observed.responses)
@@ -160,18 +160,18 @@ class ClassReader:
         }
 
     def of_one_class(self, what: str) -> InputError:
-        """The error where something is asked for that each class has its own of."""
+        """Return the error for a request that is only defined for a single class."""
         return InputError(f"{what} are of one class against all others; ask for one: model.of({self.classes[0]!r})")
 
 
 def class_responses(family: Family, responses: Vector) -> list[Vector]:
-    """(documents,) for each class, 1 where it is the response and 0 where another is; NaN where there is none."""
+    """Return (documents,) for each class, 1 if it is the response and 0 if another is; NaN if missing."""
     codes = family.encode(responses)
     return [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(family.levels))]
 
 
 def by_class(tables: dict[Any, pd.DataFrame]) -> pd.DataFrame:
-    """Tables of classes as one, with the class in the first column."""
+    """Concatenate tables of classes, with the class in the first column."""
     columns = next(iter(tables.values())).columns
     together = pd.concat([pd.DataFrame(table).assign(**{"class": name}) for name, table in tables.items()])
     return together[["class", *columns]].reset_index(drop=True)

@@ -9,12 +9,12 @@ import numpy as np
 
 from textsignal.arrays import Array, Vector
 
-#: How much a term's share of the topic counts against its lift over the corpus, as in pyLDAvis.
+#: Weight of a term's share of the topic against its lift over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6
 
 
 def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
-    """How well each term characterises each topic: (topics, terms).
+    """Return the relevance of each term to each topic: (topics, terms).
 
         relevance = trade_off log p(term | topic) + (1 - trade_off) log [ p(term | topic) / p(term) ]
 
@@ -34,7 +34,7 @@ def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -
 
 
 def unique_labels(labels: Sequence[str]) -> list[str]:
-    """Labels by topic number; those that occur twice have the number behind them.
+    """Return labels by topic number; duplicates get the number appended.
 
     Examples
     --------

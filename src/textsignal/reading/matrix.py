@@ -20,9 +20,9 @@ from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.coherence import coherence as term_coherence
 
-#: A document speaks of a topic that takes up this share of its text.
+#: Minimum share of a topic in a document's text for the document to mention it.
 SPOKEN = 0.1
-#: What to say to somebody who asks a loaded model for its training texts.
+#: Message if a loaded model needs its training texts.
 NOT_STORED = (
     "this model was loaded, and a stored model does not hold the texts it was trained on; "
     "give them: texts=..., responses=..."
@@ -42,7 +42,7 @@ class MatrixReader:
 
     @classmethod
     def fit(cls, vectorizer: TextVectorizer, estimator: TopicEstimator, observed: Observed) -> MatrixReader:
-        """Fit both to what was observed."""
+        """Fit both to the documents."""
         assert isinstance(observed.tokens, TokenisedTexts)
         X = sp.csr_array(vectorizer.fit_transform(observed.tokens))
         given = observed.given
@@ -77,18 +77,18 @@ class MatrixReader:
 
     @property
     def mergeable(self) -> tuple[Array, Vector]:
-        """Topics, and their prevalences divided by what they sum to."""
+        """Topics, and their prevalences divided by their sum."""
         centred = self.estimator.centred_effects
         return self.profiles, centred.prevalence / centred.size
 
     @property
     def basis(self) -> str:
-        """Nothing to say: all was learnt from the same documents."""
+        """Empty: everything was learnt from the same documents."""
         return ""
 
     @property
     def described(self) -> dict[str, str]:
-        """Name and value of what made it, for people."""
+        """Name and value of the settings of the fit, for display."""
         return {
             "Estimator": repr(self.estimator),
             "Text": repr(self.vectorizer),
@@ -96,17 +96,17 @@ class MatrixReader:
         }
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> TokenisedTexts:
-        """Texts with their words."""
+        """Tokenise texts."""
         return matrix_tokens(texts, self.vectorizer)
 
     @property
     def covariates(self) -> tuple[Vector, Vector]:
-        """(covariates,) effects of covariates, and their standard errors."""
+        """Return (covariates,) effects of covariates, and their standard errors."""
         fitted = self.estimator.fitted_
         return fitted.covariate_effects, np.zeros(0) if fitted.covariate_errors is None else fitted.covariate_errors
 
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
-        """Counts of terms, and everything the estimator says of them."""
+        """Return counts of terms, weights and predictions."""
         tokens = self.tokenise(texts)
         X = sp.csr_array(self.vectorizer.transform(tokens))
         predictions = self._predictions(X, given)
@@ -122,15 +122,15 @@ class MatrixReader:
         )
 
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """What the estimator says of the response."""
+        """Return the estimator's predictions."""
         return self._predictions(sp.csr_array(self.vectorizer.transform(self.tokenise(texts))), given)
 
     @property
     def trained(self) -> None:
-        """Nothing is kept of what the training texts say."""
+        """None: mentions of topics in the training texts are not kept."""
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """What texts say about topics; tone is a topic's contribution against the average text."""
+        """Return mentions of topics in texts; tone is a topic's contribution compared with the average text."""
         check_trainable(self.family, "drivers and reports")
         n_texts = len(reading.texts)
         return Spoken(
@@ -149,19 +149,19 @@ class MatrixReader:
         return self.estimator.predictions(X, covariates=given.columns, offset=given.offset)
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
-        """The same with other topics, refitted to what was observed."""
+        """Return a reader with other topics, refitted to the documents."""
         X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
         estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight, observed.given)
         coherence = term_coherence(X, estimator.components_)
         return MatrixReader(self.vectorizer, estimator, coherence)
 
     def with_jobs(self, n_jobs: int | None) -> MatrixReader:
-        """The same with another number of threads."""
+        """Return a reader with another number of threads."""
         return replace(self, estimator=copy(self.estimator).set_params(n_jobs=n_jobs))
 
 
 def matrix_tokens(texts: Iterable[str] | Tokens, vectorizer: TextVectorizer) -> TokenisedTexts:
-    """Texts with their words, as a vectorizer takes them."""
+    """Tokenise texts as a vectorizer does."""
     if isinstance(texts, SentenceTexts):
         raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
     return vectorizer.tokenise(texts)

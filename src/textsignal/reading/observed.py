@@ -1,4 +1,4 @@
-"""Documents that were given to a model, and what it reads in them."""
+"""Documents of a model, and what it reads in them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from textsignal.families.responses import as_numbers, as_response, in_numbers
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.training.theme_model import ThemeReading
 
-#: Texts with their words, as one kind of model or the other takes them.
+#: Tokenised texts, for either kind of model.
 Tokens = TokenisedTexts | SentenceTexts
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Documents as they were given.
+    """Documents with responses, weights and covariates.
 
-    responses : (documents,) NaN where there is none.
-    sample_weight : how often each document counts, or None for once.
-    given : covariates and offset, or None for none.
-    family : of the response, as far as it is known; None where it is left open.
+    responses : (documents,) NaN if missing.
+    sample_weight : weight of each document, or None for 1.
+    given : covariates and offset, or None if absent.
+    family : of the response, as far as it is known; None if left open.
     """
 
     tokens: Tokens
@@ -42,7 +42,7 @@ class Observed:
     family: Family | None = None
 
     def at(self, rows: NDArray[np.int64]) -> Observed:
-        """The same for some of the documents."""
+        """Return some of the documents."""
         weight, given = self.sample_weight, self.given
         return Observed(
             self.tokens.at(rows),
@@ -53,11 +53,11 @@ class Observed:
         )
 
     def but(self, left_out: NDArray[np.bool_]) -> Observed:
-        """The same without some of the documents; itself where none is left out."""
+        """Return the documents without some of them; self if none is excluded."""
         return self.at(np.flatnonzero(~left_out)) if left_out.any() else self
 
     def with_given(self, given: Given | None) -> Observed:
-        """The same with covariates and offset."""
+        """Return the documents with covariates and offset."""
         return replace(self, given=given)
 
     @property
@@ -67,17 +67,17 @@ class Observed:
 
     @property
     def weight(self) -> Vector:
-        """(documents,) how often each counts."""
-        given = self.sample_weight
-        return np.ones(len(self.tokens)) if given is None else np.asarray(given, dtype=float)
+        """(documents,) weight of each."""
+        weight = self.sample_weight
+        return np.ones(len(self.tokens)) if weight is None else np.asarray(weight, dtype=float)
 
 
 def observe(
     tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None, family: Family | None = None
 ) -> Observed:
-    """Documents as they were given, checked: there is one, and each has one response and one weight.
+    """Check that there are documents, each with one response and one weight, and return them.
 
-    family : of the response, which knows the numbers that stand for labels; None where responses are numbers.
+    family : of the response, which encodes labels as numbers; None if responses are numbers.
     """
     column = response_column(tokens, responses)
     values = as_numbers(as_response(column)) if family is None else in_numbers(column, family)
@@ -87,7 +87,7 @@ def observe(
 
 
 def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
-    """(documents,) responses as they were given, one for each document."""
+    """Return (documents,) responses, one for each document, unconverted."""
     if len(tokens) == 0:
         raise InputError("no texts were given; there must be at least one")
     n_responses = len(responses) if isinstance(responses, Sized) else 0
@@ -95,11 +95,11 @@ def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
         raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
     if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
         responses = responses.to_numpy(dtype=object, na_value=np.nan)
-    # A list as objects: among text NumPy would make the word "nan" of a missing response.
+    # A list as objects: among text NumPy would turn a missing response into the word "nan".
     column = np.asarray(responses, dtype=object if isinstance(responses, list | tuple) else None)
     if column.ndim == 0 or column.dtype.kind in "cmM":
-        given = column.dtype if column.ndim else f"a {type(responses).__name__}"
-        raise InputError(f"the response must be numbers, NaN where there is none: {given} is given")
+        kind = column.dtype if column.ndim else f"a {type(responses).__name__}"
+        raise InputError(f"the response must be numbers, NaN where there is none: {kind} is given")
     if column.size != len(tokens):
         raise InputError(f"responses have the shape {column.shape}; give one column, with a number for each text")
     return column.ravel()
@@ -110,10 +110,10 @@ class Reading:
     """Texts as a fitted model reads them: tokenised once, inferred once.
 
     texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR of the model's terms.
-    predictions : what the model says of them.
-    contributions : (documents, topics) what each topic adds to the linear predictor.
-    spoken : (documents, topics) whether a document speaks of a topic.
-    sentences : what a model of themes reads in their sentences; None for other models.
+    predictions : of the model for them.
+    contributions : (documents, topics) of each topic to the linear predictor.
+    spoken : (documents, topics) True if a document mentions a topic.
+    sentences : readings of their sentences by a model of themes; None for other models.
     """
 
     texts: Sequence[str]

@@ -1,4 +1,4 @@
-"""What a TextResponseModel is made of, as its options say: themes and tone, or an estimator and a vectorizer."""
+"""Components of a TextResponseModel by its options: themes and tone, or an estimator and a vectorizer."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from textsignal.training.theme_model import Prepared, Response, fit_prepared, pr
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
-#: Topics where nobody says how many.
+#: Default number of topics.
 N_TOPICS = 10
 #: Ways of training, the default first.
 TRAININGS = ("themes", "predictive", "joint")
-#: More themes than anybody reads; content terms that themes are made of.
+#: Maximum number of themes; maximum number of content terms of themes.
 MOST_THEMES, CONTENT_TERMS = 60, 3000
-#: The language's own stop words.
+#: Value of `stop_words` that selects those of the language.
 OWN = "auto"
 #: Options of a model that its estimator, or its vectorizer, has too.
 ESTIMATOR_OPTIONS = (
@@ -55,7 +55,7 @@ ESTIMATOR_OPTIONS = (
 VECTORIZER_OPTIONS = ("max_terms", "ngram_range", "stop_words")
 #: Families that take the order of categories.
 OF_ORDER = ("ordinal", "bernoulli")
-#: Options that themes, and that other trainings, have no use for.
+#: Options that do not apply to themes, and to other trainings.
 NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("seed_words", "device")
 
 
@@ -105,7 +105,7 @@ class PlainOptions:
 
 
 def training_of(options: Options) -> str:
-    """The training that is asked for: themes, unless a vectorizer or an estimator is given."""
+    """Return the requested training: themes, unless a vectorizer or an estimator is given."""
     if options.training is not None:
         check_choice("training", options.training, TRAININGS)
         return options.training
@@ -115,7 +115,7 @@ def training_of(options: Options) -> str:
 
 
 def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
-    """Texts with their words, as the training that is asked for takes them."""
+    """Tokenise texts as the requested training needs them."""
     check(options)
     if training_of(options) == "themes":
         return theme_tokens(texts, language_of(options))
@@ -125,22 +125,22 @@ def tokenise(options: Options, texts: Iterable[str] | Tokens) -> Tokens:
 def observe_response(
     options: Options, tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None
 ) -> Observed:
-    """Documents of training as they were given, with the family that is asked for where that tells their labels."""
+    """Return training documents, with the requested family if it determines their labels."""
     family = asked_family(options, response_column(tokens, responses), ordered_categories(responses))
     return observe(tokens, responses, sample_weight, family)
 
 
 def check_response(options: Options, responses: ArrayLike) -> None:
-    """Raise where responses cannot be of the family that is asked for, naming the row and what would fit."""
+    """Raise if responses do not fit the requested family, naming the row and what would fit."""
     if (family := asked_family(options, responses, ordered_categories(responses))) is not None:
         numbers = in_numbers(responses, family)
         family.learn(numbers).encode(numbers)
 
 
 def asked_family(options: Options, responses: ArrayLike, order: Labels | None = None) -> Family | None:
-    """The family that is asked for, with its classes where responses are labels; None for "auto" and numbers.
+    """Return the requested family, with its classes if responses are labels; None for "auto" and numbers.
 
-    order : categories of responses that have an order, lowest first; levels that are given come before them.
+    order : categories of responses that have an order, lowest first; explicit levels take precedence.
     """
     estimator = new_estimator(options) if training_of(options) != "themes" else None
     if order is not None and options.levels is None and options.estimator is None:
@@ -156,7 +156,7 @@ def asked_family(options: Options, responses: ArrayLike, order: Labels | None = 
 
 
 def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -> Reader:
-    """Fit what the options describe to what was observed."""
+    """Fit the model that the options describe to documents."""
     if training_of(options) == "themes":
         family = observed.family
         if family is not None and family.classifies:
@@ -171,7 +171,7 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
     if observed.family is not None and (observed.family.has_text or automatic):
         estimator.set_params(family=observed.family, levels=None)
     elif automatic:
-        # Topics are moved by the loss, so that families cannot be compared without fitting all of them.
+        # Topics depend on the loss, so that comparing families would require fitting all of them.
         simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
         estimator.set_params(family=simplest, levels=None)
     return MatrixReader.fit(new_vectorizer(options), estimator, observed)
@@ -191,7 +191,7 @@ def _fit_classes(options: Options, observed: Observed, family: Family) -> ClassR
 
 
 def response_of(options: Options, observed: Observed) -> Response:
-    """The response that a model of themes is to explain; raises where there is nothing to explain."""
+    """Return the response for a model of themes; raise if there is nothing to explain."""
     counted = np.where(observed.weight > 0, observed.responses, np.nan)
     families = families_of(options, counted, observed.family)
     if observed.given is not None:
@@ -200,7 +200,7 @@ def response_of(options: Options, observed: Observed) -> Response:
 
 
 def families_of(options: Options, counted: Vector, family: Family | None = None) -> Candidates:
-    """Families that responses may be of, NaN where there is none; family : as far as it is known."""
+    """Return candidate families of responses, NaN if missing; family : as far as it is known."""
     if np.isnan(counted).all():
         raise InputError("no document has a response (all are missing), so there is nothing to explain")
     families = _candidates(options, family, counted)
@@ -221,7 +221,7 @@ def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, 
 
 
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
-    """Fit as many themes as are asked for, or as come back, and a reader for each response."""
+    """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
     seed, seed_words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
     if is_auto_number(options.n_topics):
         taken = choose_number(prepared, seed, compute, seed_words)
@@ -236,12 +236,12 @@ def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) 
 def prepare(
     options: Options, responses: Sequence[Response], tokens: SentenceTexts, weight: Vector, compute: Compute
 ) -> Prepared:
-    """Learn what themes of any number stand on; weight : (documents,)."""
+    """Learn the inputs of themes, whatever their number; weight : (documents,)."""
     return prepare_themes(tokens, responses, weight, compute=compute, **lexicon_options(options))
 
 
 def lexicon_options(options: Options) -> dict[str, Any]:
-    """Which words are content terms."""
+    """Return options that select content terms."""
     return {
         "language": language_of(options),
         "stop_words": stop_words(own_stop_words(options)),
@@ -250,18 +250,18 @@ def lexicon_options(options: Options) -> dict[str, Any]:
 
 
 def is_auto_number(n_topics: object) -> bool:
-    """Whether the number of themes is left to us."""
+    """True if the number of themes is to be chosen by the fit."""
     return isinstance(n_topics, str) and n_topics == AUTO
 
 
 def number_of(options: Options) -> int:
-    """The number of themes or topics that is asked for, where it is not left to us."""
+    """Return the requested number of themes or topics, if it is not to be chosen by the fit."""
     assert not isinstance(options.n_topics, str)
     return N_TOPICS if options.n_topics is None else options.n_topics
 
 
 def _candidates(options: Options, family: Family | None, responses: Vector) -> Candidates:
-    """The family that is asked for, or those that the response may be of."""
+    """Return the requested family, or the candidates for the response."""
     if family is None:
         return candidates(responses, options.levels)
     return Candidates(", ".join(map(str, family.levels)) if _is_auto(options) else "", (family.learn(responses),))
@@ -272,7 +272,7 @@ def _is_auto(options: Options) -> bool:
 
 
 def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list[str]] | None:
-    """The seed words; raises where so many texts cannot carry the themes, or an option is wrong."""
+    """Return the seed words; raise if there are too few texts for the themes, or an option is wrong."""
     n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
     check_number("n_topics", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
@@ -290,7 +290,7 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
 
 
 def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
-    """Label -> words as texts have them, lower-cased."""
+    """Return label -> normalised words."""
     given = options.seed_words
     if given is None:
         return None
@@ -307,19 +307,19 @@ def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
 
 
 def language_of(options: Options) -> str | None:
-    """The language that is asked for, by its name."""
+    """Return the name of the requested language."""
     if not isinstance(options.language, str | None):
         raise InputError(f"language={options.language!r} must be a name or code such as 'english' or 'de', or None")
     return None if options.language is None else language_name(options.language)
 
 
 def own_stop_words(options: Options) -> str | Iterable[str] | None:
-    """The stop words that are asked for; those of the language by default."""
+    """Return the requested stop words; by default those of the language."""
     return options.language if isinstance(options.stop_words, str) and options.stop_words == OWN else options.stop_words
 
 
 def new_estimator(options: Options) -> TopicEstimator:
-    """The estimator that is given, or the one that the options describe; not fitted."""
+    """Return the user's estimator, or the one that the options describe; not fitted."""
     if options.estimator is not None:
         return clone(options.estimator)
     return GLMNMF(
@@ -335,7 +335,7 @@ def new_estimator(options: Options) -> TopicEstimator:
 
 
 def new_vectorizer(options: Options) -> TextVectorizer:
-    """The vectorizer that is given, or the one that the options describe; not fitted."""
+    """Return the user's vectorizer, or the one that the options describe; not fitted."""
     if options.vectorizer is not None:
         return clone(options.vectorizer)
     max_terms = MAX_TERMS if options.max_terms is None else options.max_terms
@@ -349,7 +349,7 @@ def new_vectorizer(options: Options) -> TextVectorizer:
 
 
 def check(options: Options) -> None:
-    """Raise where a part is not ours, or where options contradict each other."""
+    """Raise if a component is of an unknown class, or if options contradict each other."""
     training = training_of(options)
     if training == "themes":
         for part in PARTS:
@@ -394,5 +394,5 @@ def _same(one: object, other: object) -> bool:
     return one is other or bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
 
 
-#: Parts that a user may give.
+#: Components that a user may pass.
 PARTS = ("vectorizer", "estimator")

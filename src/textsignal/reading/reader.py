@@ -1,4 +1,4 @@
-"""What a TextResponseModel asks of what it was fitted with."""
+"""Interface of a TextResponseModel to its fitted components."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textsignal.reading.spoken import Spoken
 
 
 class Reader(Protocol):
-    """A fitted model of texts. Labels are the user's own, None for what a topic is called by its terms."""
+    """A fitted model of texts. Labels are user-defined, None for topics labelled by their terms."""
 
     @property
     def family(self) -> Family:
@@ -30,7 +30,7 @@ class Reader(Protocol):
 
     @property
     def mergeable(self) -> tuple[Array, Vector]:
-        """(topics, terms) topics, and (topics,) what each counts where several become one."""
+        """(topics, terms) topics, and (topics,) their weights when merged."""
 
     @property
     def coherence(self) -> Vector:
@@ -38,34 +38,34 @@ class Reader(Protocol):
 
     @property
     def described(self) -> dict[str, str]:
-        """Name and value of what made it, for people."""
+        """Name and value of the settings of the fit, for display."""
 
     @property
     def basis(self) -> str:
-        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        """Sentence on the documents the model was learnt from; "" if from all that it knows."""
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> Tokens:
-        """Texts with their words."""
+        """Tokenise texts."""
 
     @property
     def covariates(self) -> tuple[Vector, Vector]:
-        """(covariates,) effects of covariates, and their standard errors."""
+        """Return (covariates,) effects of covariates, and their standard errors."""
 
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
-        """Everything it says of texts; given : covariates and offset, None for average ones."""
+        """Read texts; given : covariates and offset, None for average ones."""
 
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """What it says of the response: that part of `read`, in less time."""
+        """Return predictions alone, in less time than `read`."""
 
     @property
     def trained(self) -> Spoken | None:
-        """What the training texts say about topics, where that is kept."""
+        """Mentions of topics in the training texts, if kept."""
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """What texts say about topics, by numbers that have not seen their responses."""
+        """Return mentions of topics in texts, by numbers that have not seen their responses."""
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:
-        """The same with other topics (topics, terms) of these weights, refitted to what was observed."""
+        """Return a reader with other topics (topics, terms) of these weights, refitted to the documents."""
 
     def with_jobs(self, n_jobs: int | None) -> Self:
-        """The same with another number of threads."""
+        """Return a reader with another number of threads."""

@@ -1,4 +1,4 @@
-"""Statements of texts about themes."""
+"""Mentions of themes in texts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from textsignal.families import Family
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
-    """What documents say about topics.
+    """Mentions of topics in documents.
 
     family : of the response; eta : (documents,) linear predictor.
-    tone : (documents, topics) the part of eta that would be 0 if a topic were spoken of neutrally.
-    shares : (documents, topics) of each text; spoken : (documents, topics) whether a document speaks of a topic.
-    responses : (documents,) NaN where there is none; weight : (documents,) how often each counts.
-    better : 1 where more of the response is better, -1 where less is.
+    tone : (documents, topics) the part of eta that would be 0 if a topic were mentioned neutrally.
+    shares : (documents, topics) of each text; spoken : (documents, topics) True if a document mentions a topic.
+    responses : (documents,) NaN if missing; weight : (documents,) of each document.
+    better : 1 if more of the response is better, -1 if less is.
     """
 
     family: Family
@@ -33,20 +33,20 @@ class Spoken:
 
     @property
     def bad(self) -> Vector:
-        """(documents, topics) what a topic adds to eta where it is spoken of badly, else 0."""
+        """(documents, topics) contribution to eta of negative mentions, else 0."""
         return np.where(self.better * self.tone < 0, self.tone, 0.0)
 
     @property
     def good(self) -> Vector:
-        """(documents, topics) what a topic adds to eta where it is spoken of well, else 0."""
+        """(documents, topics) contribution to eta of positive mentions, else 0."""
         return np.where(self.better * self.tone > 0, self.tone, 0.0)
 
     def judged(self, better: int) -> Spoken:
-        """The same where 1 more, or -1 less, of the response is better."""
+        """Return the mentions with `better` set: 1 if more of the response is better, -1 if less is."""
         return replace(self, better=better)
 
     def at(self, rows: NDArray[np.int64]) -> Spoken:
-        """The same for some of the documents."""
+        """Return the mentions of some of the documents."""
         return Spoken(
             self.family,
             self.eta[rows],

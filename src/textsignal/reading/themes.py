@@ -33,7 +33,7 @@ from textsignal.training.themes import Themes
 class ThemeReader:
     """A fitted model of themes and tone.
 
-    fitted : all that was learnt; words : what people are shown of themes; n_jobs : threads.
+    fitted : all that was learnt; words : displayed labels and words of themes; n_jobs : threads.
     """
 
     fitted: FittedThemes
@@ -57,7 +57,7 @@ class ThemeReader:
 
     @property
     def mergeable(self) -> tuple[Array, Vector]:
-        """Themes as sentences are placed by, and their prevalences."""
+        """Themes by which sentences are assigned, and their prevalences."""
         return self.fitted.themes.topics, self.fitted.themes.prevalence
 
     @property
@@ -67,7 +67,7 @@ class ThemeReader:
 
     @property
     def described(self) -> dict[str, str]:
-        """Name and value of what made it, for people."""
+        """Name and value of the settings of the fit, for display."""
         features, used = self.fitted.features, self.fitted.tone != 0
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
         phrases = np.sum(features.is_phrase & used)
@@ -87,26 +87,26 @@ class ThemeReader:
 
     @property
     def basis(self) -> str:
-        """A sentence on which documents what was learnt from; "" where all was from those that it knows."""
+        """Sentence on the documents the model was learnt from; "" if from all that it knows."""
         return self.fitted.basis
 
     def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
-        """Texts cut into sentences and words."""
+        """Cut texts into sentences and words."""
         return theme_tokens(texts, self.fitted.language, self.n_jobs)
 
     @property
     def covariates(self) -> tuple[Vector, Vector]:
-        """(covariates,) effects of covariates, and their standard errors."""
+        """Return (covariates,) effects of covariates, and their standard errors."""
         effects = self.fitted.effects
         return effects.covariate_effects, np.zeros(0) if effects.covariate_errors is None else effects.covariate_errors
 
     def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
-        """Sentences, their themes and tone, and what follows from them."""
+        """Read sentences, their themes and tone, and compute predictions."""
         (reading,) = read_all([self], texts, given)
         return reading
 
     def reading_of(self, sentences: ThemeReading, given: Given | None) -> Reading:
-        """What follows from sentences, their themes and tone."""
+        """Compute predictions from sentences, their themes and tone."""
         known = np.zeros(len(sentences.shares), dtype=bool)
         known[sentences.texts.documents[sentences.occurrences.sentences]] = True
         known[sentences.texts.documents[sentences.has_terms]] = True
@@ -121,7 +121,7 @@ class ThemeReader:
         )
 
     def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """What `read` says of the response, without what else it reads in texts."""
+        """Return predictions alone, without the other results of `read`."""
         (predictions,) = predict_all([self], texts, given)
         return predictions
 
@@ -129,18 +129,18 @@ class ThemeReader:
         self, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
     ) -> Predictions:
         effects = self.fitted.effects
-        beside = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
-        eta = effects.linear_predictor(tone, shares) + beside
-        return Predictions(self.family, eta, np.zeros_like(eta), beside, shares, shares, unknown)
+        of_given = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
+        eta = effects.linear_predictor(tone, shares) + of_given
+        return Predictions(self.family, eta, np.zeros_like(eta), of_given, shares, shares, unknown)
 
     @cached_property
     def predictor(self) -> ThemePredictor:
-        """Reads what prediction needs."""
+        """Reader of the inputs of predictions."""
         fitted = self.fitted
         return ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
 
     def shares_themes(self, other: ThemeReader) -> bool:
-        """Whether another has the same features, terms and themes, so that texts can be read for both at once."""
+        """True if another reader has the same features, terms and themes, so that texts can be read for both."""
         one, two = self.fitted, other.fitted
         return (
             one.language == two.language
@@ -159,13 +159,13 @@ class ThemeReader:
 
     @property
     def trained(self) -> Spoken:
-        """What the documents that the model knows say about themes."""
-        found = self.fitted.training
-        given = 0.0 if found.given is None else found.given
-        return self._spoken(found.tone, found.shares, found.spoken, found.responses, found.weight, given)
+        """Mentions of themes in the documents that the model knows."""
+        known = self.fitted.training
+        given = 0.0 if known.given is None else known.given
+        return self._spoken(known.tone, known.shares, known.spoken, known.responses, known.weight, given)
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """What texts say about themes, by tone that has not seen their responses."""
+        """Return mentions of themes in texts, by tone that has not seen their responses."""
         assert reading.sentences is not None
         n_texts = len(reading.texts)
         return self._spoken(
@@ -191,49 +191,49 @@ class ThemeReader:
         return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
 
     def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ThemeReader:
-        """The same with other themes: sentences are placed anew and the GLM on themes is fitted again."""
+        """Return a reader with other themes: sentences are reassigned and the GLM on themes is refitted."""
         (reader,) = with_topics([self], topics, weights, [observed])
         return reader
 
     def knowing(self, reading: Reading, responses: Vector, weight: Vector | None = None) -> ThemeReader:
-        """The same, knowing these documents, in this order, in place of those of training alone."""
+        """Return a reader that knows these documents, in this order, instead of the training documents."""
         assert reading.sentences is not None
         weight = np.ones(len(responses)) if weight is None else weight
         given = reading.predictions.given
         return replace(self, fitted=knowing(self.fitted, reading.sentences, responses, weight, given))
 
     def with_jobs(self, n_jobs: int | None) -> ThemeReader:
-        """The same with another number of threads."""
+        """Return a reader with another number of threads."""
         return replace(self, n_jobs=n_jobs)
 
 
 def read_all(
     readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
 ) -> list[Reading]:
-    """What readers of the same themes say of texts, which are read once."""
+    """Read texts once with several readers of the same themes."""
     tokens = readers[0].tokenise(texts)
     with local_compute(readers[0].n_jobs) as compute:
-        found = read_together([reader.fitted for reader in readers], tokens, compute)
-    return [reader.reading_of(sentences, given) for reader, sentences in zip(readers, found, strict=True)]
+        readings = read_together([reader.fitted for reader in readers], tokens, compute)
+    return [reader.reading_of(sentences, given) for reader, sentences in zip(readers, readings, strict=True)]
 
 
 def predict_all(
     readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
 ) -> list[Predictions]:
-    """What readers of the same themes say of the response, from texts that are read once."""
+    """Return predictions of several readers of the same themes; texts are read once."""
     tokens = readers[0].tokenise(texts)
     with local_compute(readers[0].n_jobs) as compute:
-        found = readers[0].predictor.read(tokens, [reader.fitted.tone for reader in readers], compute)
+        read = readers[0].predictor.read(tokens, [reader.fitted.tone for reader in readers], compute)
     return [
-        reader._predictions(tone, found.shares, found.unknown, given)
-        for reader, tone in zip(readers, found.tones, strict=True)
+        reader._predictions(tone, read.shares, read.unknown, given)
+        for reader, tone in zip(readers, read.tones, strict=True)
     ]
 
 
 def with_topics(
     readers: Sequence[ThemeReader], topics: Array, weights: Vector, observed: Sequence[Observed]
 ) -> list[ThemeReader]:
-    """Readers of the same themes with other themes; observed : the same texts for each, with its response."""
+    """Refit several readers with other themes; observed : the same texts for each, with its response."""
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):
         raise InputError("no document has a response (all are missing), so effects cannot be refitted")
@@ -242,19 +242,19 @@ def with_topics(
     models, responses = [reader.fitted for reader in readers], [one.responses for one in observed]
     tokens = readers[0].tokenise(first.tokens)
     with local_compute(readers[0].n_jobs) as compute:
-        found = with_themes(models, themes, tokens, responses, first.weight, compute, first.given)
-    return theme_readers(found, readers[0].n_jobs)
+        refitted = with_themes(models, themes, tokens, responses, first.weight, compute, first.given)
+    return theme_readers(refitted, readers[0].n_jobs)
 
 
 def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: int | None) -> list[ThemeReader]:
-    """Readers of the same themes, from each model and what it reads in training texts."""
+    """Return readers of the same themes, from each model and its reading of the training texts."""
     fitted, readings = zip(*models, strict=True)
     words = theme_words(fitted, readings)
     return [ThemeReader(model, of_model, n_jobs) for model, of_model in zip(fitted, words, strict=True)]
 
 
 def theme_tokens(texts: Iterable[str] | Tokens, language: str | None, n_jobs: int | None = -1) -> SentenceTexts:
-    """Texts cut into sentences and words, their markup taken out."""
+    """Cut texts into sentences and words, without markup."""
     if isinstance(texts, TokenisedTexts):
         raise InputError("these texts were tokenised for topics on a matrix; give the texts themselves")
     if isinstance(texts, SentenceTexts):

@@ -1,4 +1,4 @@
-"""What themes are called, and the words that raise and lower them."""
+"""Labels of themes, and the words that raise and lower them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_doc
 LABEL_ENTRIES, LABEL_CHOICE = 3, 12
 #: Of two words with a common beginning only one is in a label: "room" and "rooms".
 STEM = 4
-#: A term whose tone is so many times the usual one counts less in a label: "great" is what many themes are.
+#: A term whose tone is this many times the median counts less in a label: "great" fits many themes.
 STRONG = 3.0
-#: What is taken off the relevance of a term that only describes or judges: more than terms differ by.
+#: Penalty on the relevance of a term that only describes or judges: larger than the range of relevances.
 LAST = 1e3
-#: Two terms are named as a phrase where so large a share of the rarer one's occurrences is in it.
+#: Two terms are named as a phrase if at least this share of the rarer one's occurrences is in it.
 PHRASE_SHARE = 0.25
-#: Words that are listed as raising and lowering a theme.
+#: Maximum number of words listed as raising and lowering a theme.
 LISTED = 8
-#: They add at least this part of what the strongest word of the theme adds or takes.
+#: Minimum contribution of a listed word, as a share of the largest in the theme.
 LEAST_PART = 0.05
 
 
@@ -42,10 +42,10 @@ def has_no_pairs(sizes: Mapping[str, int]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ThemeWords:
-    """What people are shown of themes, as the training texts have it.
+    """Displayed labels and words of themes, by the training texts.
 
     labels : (themes,) their most characteristic terms and phrases, distinct.
-    raises, lowers : for each theme, the words that do so most, strongest first.
+    raises, lowers : for each theme, the words that raise and lower it most, strongest first.
     coherence : (themes,) mean NPMI of each theme's ten most probable terms.
     """
 
@@ -56,7 +56,7 @@ class ThemeWords:
 
 
 def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:
-    """Name themes, and for each model of them their words, by what is read in texts."""
+    """Label themes, and for each model choose their words, by the reading of texts."""
     first, units = models[0], by_document(readings[0].units, readings[0].texts)
     labels = theme_labels(models, readings[0])
     coherence = term_coherence(sp.csr_array(units), plain_profiles(first))
@@ -70,7 +70,7 @@ def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]
 
 
 def shown_word(word: str, negated: bool) -> str:
-    """How people are shown a word: one under a negation is "not clean"."""
+    """Return a word for display: a negated one is "not clean"."""
     return NOT + word if negated else word
 
 
@@ -86,7 +86,7 @@ def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
 
 
 def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
-    """What themes are called: their most relevant terms that say which thing it is; neighbours as a phrase.
+    """Return labels of themes: their most relevant terms that name things; neighbouring terms become a phrase.
 
     Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
 
@@ -104,11 +104,11 @@ def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[
 
 
 def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
-    """Phrases of these names: share of the rarer term's occurrences that are in the phrase."""
-    found = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
+    """Return phrases of these names: share of the rarer term's occurrences that are in the phrase."""
+    matches = np.array([name in names for name in model.features.names], dtype=bool) & (model.features.kinds == PHRASE)
     counts = count_numbers(reading.occurrences.features, len(model.features))
     of_term = dict(zip(model.terms, np.asarray(reading.units.sum(axis=0)).ravel().tolist(), strict=True))
-    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(found).tolist()}
+    pairs = {j: tuple(model.features.names[j].split(" ")) for j in np.flatnonzero(matches).tolist()}
     return {(a, b): float(counts[j] / max(1, min(of_term[a], of_term[b]))) for j, (a, b) in pairs.items()}
 
 
@@ -138,10 +138,10 @@ def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> lis
 
 
 def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
-    """(2 words, themes) what a word adds to a theme in all texts, first itself, then negated; 0 but for content terms.
+    """(2 words, themes) contribution of a word to a theme in all texts, plain, then negated; 0 unless a content term.
 
-    It counts by the root of how much more often the word stands in the theme than any text does: the theme's own words
-    say more than "great" does.
+    It is weighted by the square root of the word's share in the theme over the theme's prevalence, so that words
+    specific to the theme outrank "great".
     """
     texts = reading.texts
     terms = set(model.terms)
@@ -154,7 +154,7 @@ def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
 
 
 def _strongest(sums: Vector, texts: SentenceTexts) -> list[str]:
-    """The words of the largest sums, as far as they count beside the largest of either sign."""
+    """Return the words of the largest sums, if large enough compared with the largest of either sign."""
     order = np.argsort(-sums, kind="stable")[:LISTED]
     least = LEAST_PART * np.abs(sums).max(initial=0.0)
     return [shown_word(texts.words[j // 2], bool(j % 2)) for j in order.tolist() if sums[j] > least]

@@ -31,13 +31,13 @@ from textsignal.report.values.data import ReportSettings
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.workflow.used import UsedRows, n_classes, range_of, response_in, use_rows
 
-#: Groups of texts that depend on each other that ranges need at least.
+#: Minimum number of clusters for intervals.
 FEWEST_GROUPS = 4
 
 
 @dataclass(frozen=True)
 class Skill:
-    """How well a response is predicted on the documents that have one, beside the training mean as prediction."""
+    """Skill on the documents that have a response, compared with the training mean as prediction."""
 
     documents: int
     r2: float
@@ -47,17 +47,17 @@ class Skill:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a fit came to.
+    """Summary of a fit.
 
-    dropped : what was wrong with rows that were left out; "" where none was.
-    response_read : how a response that is not written in numbers was read; "" where it is.
+    dropped : problems of excluded rows; "" if none was excluded.
+    response_read : how a response that is not numeric was read; "" if it is numeric.
     without_response : training and held-out rows with a text but no response.
     without_known_term : rows whose text holds no term of the model; they get the mean weights.
-    with_markup : rows whose text held HTML, which was taken out.
-    copies : rows that say the same, word by word, as an earlier one; copies are on one side of the split.
-    levels : lowest and highest level of the response; None where it has no levels.
-    made_of : name and value of what made the model.
-    train, held_out : skill; that of themes on training rows is by tone of fits that left them out.
+    with_markup : rows whose text held HTML, which was removed.
+    copies : rows with the same words as an earlier one; copies are on one side of the split.
+    levels : lowest and highest level of the response; None if it has no levels.
+    made_of : name and value of the settings of the fit.
+    train, held_out : skill; that of themes on training rows is by out-of-fold tone.
     """
 
     rows: int
@@ -76,7 +76,7 @@ class Summary:
 
     @property
     def warning(self) -> str | None:
-        """What to say where training skill is far above held-out skill."""
+        """Warning if training skill is far above held-out skill."""
         if self.held_out is None:
             return None
         return evaluate.overfit_warning(self.train.r2, self.held_out.r2, self.held_out.documents)
@@ -86,12 +86,12 @@ class Summary:
 class Analysis:
     """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
 
-    reading : what the model reads in the documents; overall : what moves the response in all of them.
-    by, drivers : the column of groups and what moves the response in each; None where none was asked for.
-    groups, times : (documents,) the group and the day of each; None where none was asked for.
+    reading : of the documents by the model; overall : drivers in all of them.
+    by, drivers : the column of groups and the drivers in each; None if not requested.
+    groups, times : (documents,) the group and the day of each; None if not requested.
     over : the column of dates.
-    effects : numbers about topics with their intervals; None where none were asked for. within : the column of what
-        texts that depend on each other have in common.
+    effects : effects of topics with their intervals; None if not requested. within : the column of clusters of
+        dependent texts.
     """
 
     model: TextResponseModel
@@ -136,17 +136,17 @@ class Analysis:
         )
 
     def topics(self) -> pd.DataFrame:
-        """The table of topics, with a finding on each, and with ranges where these were asked for."""
+        """Return the table of topics, with a finding on each, and with intervals if requested."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
-        said = {row.topic: finding_of(row, self.model.naming_) for row in rows}
+        findings = {row.topic: finding_of(row, self.model.naming_) for row in rows}
         table = with_lists_as_text(self.model.topics())
         if self.effects is not None:
             numbers = pd.DataFrame(self.overall).set_index("topic").filter(regex="^(lift|worth)").loc[table["topic"]]
-            place = table.columns.get_loc("lift") if "lift" in table else len(table.columns)
+            position = table.columns.get_loc("lift") if "lift" in table else len(table.columns)
             for step, name in enumerate(numbers.columns):
                 table = table.drop(columns=name, errors="ignore")
-                table.insert(place + step, name, numbers[name].to_numpy())
-        return table.assign(finding=table["topic"].map(said))
+                table.insert(position + step, name, numbers[name].to_numpy())
+        return table.assign(finding=table["topic"].map(findings))
 
 
 def analyse(
@@ -175,23 +175,23 @@ def analyse(
     ----------
     table : one document per row.
     text, response : names of the columns.
-    model : what to fit; it is fitted in place, to the rows not held back.
-    levels : lowest and highest response allowed; None takes what is there. Where nearly all responses are whole
-        numbers the others are taken for mistakes, unless the model's family takes any numbers.
+    model : fitted in place, to the rows not held out.
+    levels : lowest and highest response allowed; None takes those that occur. If nearly all responses are whole
+        numbers, the others are treated as mistakes, unless the model's family takes any numbers.
     holdout : share of rows held back; 0 for none.
     seed : of the split.
-    on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
-    by : column whose groups get drivers of their own.
-    over : column of dates, for what changes.
-    unit : what one step of the response is called, such as "stars"; None for what suits it.
-    lower_is_better : whether less of the response is better.
-    covariates : columns of covariates; those of the model's formula if it has one and none is named.
-    offset, weights : columns of what is added to linear predictors, and of how often each row counts.
-    interval : a level such as .95 for ranges of what topics cost and bring; it takes as long as two or three fits.
-    groups : of the ranges: column of what texts that depend on each other have in common.
+    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
+    by : column of groups with separate drivers.
+    over : column of dates, for changes over time.
+    unit : name of one step of the response, such as "stars"; None for a suitable default.
+    lower_is_better : True if less of the response is better.
+    covariates : columns of covariates; by default those of the model's formula.
+    offset, weights : columns of the offset of linear predictors, and of the weight of each row.
+    interval : a level such as .95 for intervals of lift and worth; it takes as long as two or three fits.
+    groups : for the intervals: column of clusters of dependent texts.
 
     A row with a level of a category that no training row has is not held out. The model then knows all rows that were
-    used, held back or not: its `drivers` are those of all, by tone that has not seen their responses.
+    used, held out or not: its `drivers` are those of all, by tone that has not seen their responses.
 
     Examples
     --------
@@ -240,9 +240,9 @@ def analyse(
 def with_ranges(
     analysis: Analysis, used: UsedRows, interval: float | None, clusters: pd.Series | None = None
 ) -> Analysis:
-    """The same with ranges of what topics cost and bring, where a level is given.
+    """Add intervals of lift and worth to drivers, if a level is given.
 
-    clusters : (documents,) what texts that depend on each other have in common.
+    clusters : (documents,) of dependent texts.
     """
     if interval is None:
         return analysis
@@ -260,9 +260,9 @@ def with_ranges(
 
 
 def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:
-    """What a model that was fitted to the rows not held back came to; it then knows all of them.
+    """Summarise a model that was fitted to the rows not held out, and let it know all of them.
 
-    reading : what it reads in all; parsed : the table's response.
+    reading : of all rows; parsed : the table's response.
     """
     responses = in_numbers(parsed.given[used.rows], model.family_)
     weight, held_out = used.beside.weight, used.held_out
@@ -305,7 +305,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
 
 
 def check_ranges(interval: float | None, groups: str | None, weights: str | None = None) -> None:
-    """Raise where a level of ranges is none, or ranges cannot be had."""
+    """Raise if the level of intervals is invalid, or intervals are not available."""
     check_interval(interval)
     if groups is not None and interval is None:
         raise InputError(f"groups={groups!r} are those of ranges; give interval=0.95 too")
@@ -318,7 +318,7 @@ def check_ranges(interval: float | None, groups: str | None, weights: str | None
 def clusters_of(
     table: pd.DataFrame, name: str | None, rows: NDArray[np.int64], responses: NDArray[np.float64]
 ) -> pd.Series | None:
-    """(rows,) what texts that depend on each other have in common; None for nothing.
+    """Return (rows,) clusters of dependent texts; None if not given.
 
     responses : of all rows of the table.
     """
@@ -339,7 +339,7 @@ def filled_settings(
     over: str | None,
     within: str | None = None,
 ) -> ReportSettings:
-    """A report's settings with what a table tells."""
+    """Fill in a report's settings from a table."""
     settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
     settings = settings if within is None else replace(settings, within=within)
     settings = settings if by is None else replace(settings, group_name=by)
@@ -347,7 +347,7 @@ def filled_settings(
 
 
 def _ends(model: TextResponseModel) -> tuple[float, float] | None:
-    """Lowest and highest level, where there are levels."""
+    """Return lowest and highest level, if there are levels."""
     if not hasattr(model, "levels_"):
         return None
     low, high = np.asarray(model.levels_)[[0, -1]].tolist()
@@ -379,7 +379,7 @@ def _documents(
     predictions: Predictions,
     unseen: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """One row per document. unseen : (documents,) predictions by what has not seen the document, as far as there is."""
+    """Return one row per document. unseen : (documents,) predictions that have not seen the document, if available."""
     frame = pd.DataFrame(
         {
             "row": rows + 1,
@@ -395,6 +395,6 @@ def _documents(
 
 
 def without_nan(values: dict[str, Any]) -> dict[str, Any]:
-    """The same values with None for NaN, which JSON does not know."""
+    """Return the values with None for NaN, which JSON cannot represent."""
     plain = {name: without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}

@@ -1,4 +1,4 @@
-"""From a source of more rows than memory holds to a fitted model, and what it says of a random sample of them."""
+"""From a source of more rows than memory holds to a fitted model, and its results on a random sample."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def analyse_source(
     progress: streaming.Progress = streaming.say_nothing,
     engine: Engine | None = None,
 ) -> Analysis:
-    """Fit `model` to a source, holding back a share of a random sample of its rows to measure skill.
+    """Fit `model` to a source, holding out a share of a random sample of its rows to measure skill.
 
-    Tone is learnt from all rows but those that are held back and copies of them; themes, and everything that is said
-    of them, from the rest of the sample.
+    Tone is learnt from all rows but those held out and their copies; themes, and all results about them, from the rest
+    of the sample.
 
     Parameters
     ----------
     source : as in `read_batches`: files, a pattern, a table, an Arrow dataset, tables; or a `Source`.
     text, response, weights : names of the columns.
-    model : what to fit; it is fitted in place.
+    model : fitted in place.
     memory, folder, engine : as in `TextResponseModel.fit`.
     holdout, seed, by, over, unit, lower_is_better, interval, groups : as in `analyse`, of the sample.
-    on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used, of all rows; where the
+    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used, of all rows; if the
         model has levels that are whole numbers, other responses too.
-    progress : called with what is done, how much of it, and of how much where that is known.
+    progress : called with the name of a step, the amount done, and the total if known.
 
     Examples
     --------
@@ -117,14 +117,14 @@ def _used(
 
 
 def _described(bad: BadRows, n_files: int) -> str:
-    """What was wrong with rows that are left out; "" where nothing was."""
+    """Describe problems of excluded rows; "" if there are none."""
     if not len(bad):
         return ""
     return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
 
 
 def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
-    """Lowest and highest level of a model, where all between them are whole numbers."""
+    """Return lowest and highest level of a model, if all levels are whole numbers."""
     levels = np.asarray([] if model.levels is None else model.levels)
     if levels.shape != (2,) or levels.dtype.kind not in "iuf" or (levels % 1).any():
         return None
@@ -132,7 +132,7 @@ def _whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
 
 
 def _check_whole(responses: Vector, model: TextResponseModel) -> None:
-    """Raise where a few responses are broken numbers, which all rows tell to be mistakes, and no batch does."""
+    """Raise if a few responses are fractions, which only the whole source, not a batch, shows to be mistakes."""
     span = range_of(ParsedResponse(responses, np.isnan(responses), responses), model.family)
     broken = np.flatnonzero(responses % 1 > 0)
     if span is not None and broken.size:

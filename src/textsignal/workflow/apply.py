@@ -1,4 +1,4 @@
-"""What a fitted model says of a table: drivers, predictions, a report."""
+"""Results of a fitted model on a table: drivers, predictions, a report."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def drivers_table(
     groups: str | None = None,
     place: Place = from_one,
 ) -> Drivers:
-    """What moves the response in a table's texts, or in those of training where there is no table.
+    """Return the drivers of the response in a table's texts, or in those of training if there is no table.
 
     text, response, by, offset, weights : names of the columns; without a response there are no means. Covariates are
-    found by the names that they had in training. interval : a level such as .95 for ranges, which need responses;
-    groups : column of what texts that depend on each other have in common; place : where a row stands, for errors.
+    found by their names in training. interval : a level such as .95 for intervals, which need responses;
+    groups : column of clusters of dependent texts; place : describes the location of a row in errors.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def effects_table(
     progress: Progress | None = None,
     place: Place = from_one,
 ) -> EffectTable:
-    """Numbers about themes with their intervals, by a table: `model.estimate_effects` with names of columns.
+    """Return effects of themes with their intervals, by a table: `model.estimate_effects` with names of columns.
 
-    place : where a row stands, for errors.
+    place : describes the location of a row in errors.
 
     Examples
     --------
@@ -132,13 +132,13 @@ def effects_table(
 def _beside(
     model: TextResponseModel, table: pd.DataFrame, offset: str | None = None, weights: str | None = None
 ) -> Beside:
-    """What stands beside a table's texts, covariates by their names in training."""
+    """Return covariates, offset and weights of a table, covariates by their names in training."""
     names = () if model.design_ is None else model.design_.covariates
     return beside_texts(table, names, None, offset, weights)
 
 
 def columns_of(model: TextResponseModel, **columns: str | None) -> dict[str, str]:
-    """Columns that a model needs of a table, with what each is for; columns : name of each by what it is for.
+    """Return the columns of a table that a model needs, with the role of each; columns : name by role.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def columns_of(model: TextResponseModel, **columns: str | None) -> dict[str, str
 def _bad_rows(
     model: TextResponseModel, texts: pd.Series, response: ParsedResponse, beside: Beside, place: Place
 ) -> BadRows:
-    """Rows that cannot be used, called by their places."""
+    """Return rows that cannot be used, with their locations."""
     bad = check_rows(texts, response, levels=whole_levels(model))
     return replace(with_problems(bad, beside), place=place)
 
@@ -163,11 +163,11 @@ def _bad_rows(
 def _check_numbers(
     model: TextResponseModel, response: ParsedResponse | None, beside: Beside, n_rows: int, place: Place
 ) -> None:
-    """Raise where something beside texts is none that the model takes; a missing response is none to complain of."""
+    """Raise if covariates, offset, weights or responses do not fit the model; responses may be missing."""
     problems = beside.problems()
     if response is not None:
-        given = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
-        problems += check_rows(["-"] * n_rows, given, levels=whole_levels(model)).problems
+        numeric = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
+        problems += check_rows(["-"] * n_rows, numeric, levels=whole_levels(model)).problems
     if problems:
         raise InputError(f"{BadRows(n_rows, problems, place=place).describe()}; correct the table")
 
@@ -180,9 +180,9 @@ def predict_table(
     keep: str | Sequence[str] = (),
     offset: str | None = None,
 ) -> pd.DataFrame:
-    """Predictions for a table's texts, one row per text: nothing is dropped.
+    """Return predictions for a table's texts, one row per text: nothing is dropped.
 
-    Covariates are found by the names that they had in training; offset : the column of the offset.
+    Covariates are found by their names in training; offset : the column of the offset.
 
     Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
@@ -237,19 +237,19 @@ def report_table(
     force: bool = False,
     place: Place = from_one,
 ) -> int:
-    """Write a model's report on a table, and give the number of rows that are known to be held out.
+    """Write a model's report on a table, and return the number of rows known to be held out.
 
     Parameters
     ----------
     split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
         the same.
-    new : whether training has seen none of the rows.
+    new : True if no row was used in training.
     by, over : columns of groups and of dates.
-    unit : what one step of the response is called; None for what it was called when the model was fitted.
-    settings : of the report; the response's name and what was left out are filled in.
-    offset : column of the offset; covariates are found by the names that they had in training.
-    interval : a level such as .95 for ranges; groups : column of what texts that depend on each other have in common.
-    place : where a row stands, for errors and what was left out.
+    unit : name of one step of the response; by default the one of the fit.
+    settings : of the report; the response's name and excluded rows are filled in.
+    offset : column of the offset; covariates are found by their names in training.
+    interval : a level such as .95 for intervals; groups : column of clusters of dependent texts.
+    place : describes the location of a row in errors and notes on excluded rows.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def report_table(
 
 
 def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
-    """(rows,) 1 where a label is the class of this name, 0 where it is another; NaN where there is none.
+    """Return (rows,) 1 if a label is the class of this name, 0 if it is another; NaN if missing.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def parsed_response(model: TextResponseModel, table: pd.DataFrame, response: str) -> ParsedResponse:
-    """A table's response in numbers, labels by those that stand for them in the model."""
+    """Return a table's response in numbers, labels encoded as in the model."""
     has_labels = model.family_.has_text or model.naming_.is_class
     parsed = parse_response(column(table, response, "response"), MOST_CLASSES if has_labels else 0)
     if model.naming_.is_class:
@@ -327,7 +327,7 @@ def parsed_response(model: TextResponseModel, table: pd.DataFrame, response: str
 
 
 def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
-    """Lowest and highest level, where all between are levels too."""
+    """Return lowest and highest level, if all whole numbers between are levels too."""
     levels = np.asarray(getattr(model, "levels_", ()))
     if (
         model.family_.has_text
@@ -339,7 +339,7 @@ def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
 
 
 def is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
-    """Whether a fit's documents are these rows with these responses."""
+    """True if a fit's documents are these rows with these responses."""
     if not {"row", "response", "held_out"} <= set(split.columns):
         return False
     same_rows = np.array_equal(split["row"], rows + 1)

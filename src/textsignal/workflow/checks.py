@@ -1,4 +1,4 @@
-"""What looks wrong with a fitted model and a table."""
+"""Checks of a fitted model and a table."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def check_table(
     weights: str | None = None,
     on_bad_rows: str = "error",
 ) -> Check:
-    """What looks wrong with a model and a table; rows that are named are those of the table, from 1.
+    """Check a model and a table; named rows are those of the table, from 1.
 
     Parameters
     ----------
     split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
         the same.
-    new : whether training has seen none of the rows.
+    new : True if no row was used in training.
     by, over, offset, weights : columns of groups, dates, offset and weights.
-    covariates : columns that residuals are held against, beside those that the model was fitted with.
-    on_bad_rows : "error", or "drop" to leave out rows without a text or with an unusable response.
+    covariates : columns to compare residuals with, in addition to the model's covariates.
+    on_bad_rows : "error", or "drop" to exclude rows without a text or with an unusable response.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def check_table(
     beside = beside_texts(table, own, None, offset, weights)
     others = beside_texts(table, [name for name in covariates if name not in own], learn=True)
     known = [each for each in (beside.covariates, others.covariates) if each is not None]
-    # Rows that are left out stay where they are and count nothing, so that others keep their numbers.
+    # Excluded rows keep their positions with weight 0, so that other rows keep their numbers.
     weight = np.zeros(len(table))
     weight[rows] = 1.0 if beside.weight is None else beside.weight[rows]
     responses = np.where(weight > 0, parsed.values, np.nan)

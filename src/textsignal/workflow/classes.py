@@ -27,18 +27,18 @@ from textsignal.workflow.apply import is_class
 from textsignal.workflow.several import Analyses
 from textsignal.workflow.used import UsedRows, n_classes, response_in, use_rows
 
-#: The least chance that log loss takes: one that rounds to 0 would count without end.
+#: Lower bound of probabilities in the log loss, which would be infinite at 0.
 LEAST_CHANCE = 1e-15
-#: What a class's own summary has of its own; the rest is the same for all.
+#: Fields of the summary that differ between classes.
 OF_CLASS = ("levels", "response_read", "made_of", "train", "held_out")
 
 
 @dataclass(frozen=True)
 class ClassSkill:
-    """How well classes are predicted on the documents that have one.
+    """Skill of class predictions on the documents that have a class.
 
-    accuracy : share that is predicted right; log_loss : mean of -log of the chance that the class was given.
-    frequency_accuracy, frequency_log_loss : the same for the frequencies of classes in training, whatever the text.
+    accuracy : share predicted correctly; log_loss : mean of -log of the probability of the true class.
+    frequency_accuracy, frequency_log_loss : of the class frequencies in training, regardless of the text.
     """
 
     documents: int
@@ -50,11 +50,11 @@ class ClassSkill:
 
 @dataclass(frozen=True)
 class ClassAnalyses(Analyses):
-    """A fitted model of classes without an order, and what it came to for each class against all others.
+    """A fitted model of classes without an order, and the analysis of each class against all others.
 
     classifier : the model of all classes; classes : documents of each.
     rows : one per document, as documents.csv has them.
-    train, held_out : skill; that on training rows is by tone of fits that left them out.
+    train, held_out : skill; that on training rows is by out-of-fold tone.
     """
 
     noun: ClassVar[str] = "class"
@@ -70,11 +70,11 @@ class ClassAnalyses(Analyses):
         self.classifier.save(folder)
 
     def documents(self) -> pd.DataFrame:
-        """One row per document: its class, the one that is predicted, and the chance of each."""
+        """Return one row per document: its class, the predicted class, and the probability of each."""
         return self.rows
 
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds."""
+        """Return the contents of summary.json."""
         each = {name: asdict(one.summary) for name, one in self.of_each.items()}
         shared = {name: value for name, value in next(iter(each.values())).items() if name not in OF_CLASS}
         skill = {"train": asdict(self.train), "held_out": None if self.held_out is None else asdict(self.held_out)}
@@ -83,7 +83,7 @@ class ClassAnalyses(Analyses):
 
 
 def has_classes(table: pd.DataFrame, response: str, model: TextResponseModel) -> bool:
-    """Whether a column is of three or more classes without an order, as `model` would take it."""
+    """True if a column has three or more classes without an order, as `model` would read it."""
     return n_classes(response_in(table, response, model.family, model.levels), model.family, model.levels) > 2
 
 
@@ -101,7 +101,7 @@ def analyse_classes(
     covariates: Sequence[str] = (),
     weights: str | None = None,
 ) -> ClassAnalyses:
-    """Fit `model` to a table, holding back a share of its rows to measure skill, as `analyse` does for numbers.
+    """Fit `model` to a table, holding out a share of its rows to measure skill, as `analyse` does for numbers.
 
     Rows of a class that no training row has are not held out.
 
@@ -146,14 +146,14 @@ def analyse_classes(
 
 
 def _with_all_classes(used: UsedRows, values: Vector) -> UsedRows:
-    """The same with rows in training whose class no training row has."""
+    """Return the rows with those in training whose class no training row has."""
     held_out = used.held_out
     new = held_out & ~np.isnan(values) & ~np.isin(values, values[~held_out])
     return replace(used, held_out=held_out & ~np.isin(used.first_copies, used.first_copies[new]))
 
 
 def _analyses_of(model: TextResponseModel, used: UsedRows, parsed: ParsedResponse) -> ClassAnalyses:
-    """What a model that was fitted to the rows not held back came to; it then knows all of them."""
+    """Analyse a model that was fitted to the rows not held out, and let it know all of them."""
     reader, family = model.reader_, model.family_
     assert isinstance(reader, ClassReader)
     names = [str(label) for label in reader.classes]
@@ -214,5 +214,5 @@ def _log_loss(truth: NDArray[np.int64], chances: Vector) -> float:
 
 
 def split_of_class(documents: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The documents.csv of a fit, as that of one class against all others has it: `response` is 1 or 0."""
+    """Return the documents.csv of a fit for one class against all others: `response` is 1 or 0."""
     return documents.assign(response=is_class(documents["response"], name))

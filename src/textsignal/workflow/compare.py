@@ -44,7 +44,7 @@ def compare_table(
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> TableComparison:
-    """Hold a model against simpler ways on a table, as `compare` does; rows and columns as in `analyse`.
+    """Compare a model with simpler methods on a table, as `compare` does; rows and columns as in `analyse`.
 
     groups : column of what is left out together, such as a hotel.
     """
@@ -89,7 +89,7 @@ def compare(
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Hold a model against simpler ways to predict the same responses.
+    """Compare a model with simpler methods for the same responses.
 
     The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
     1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM

@@ -1,4 +1,4 @@
-"""From a table to a search for a number of topics, in a folder that it can go on from."""
+"""From a table to a search for a number of topics, in a folder from which it can resume."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def search_table(
 ) -> Search:
     """Search for a number of topics, and write table.csv, a figure and a recommendation into a folder.
 
-    Finished tasks are kept there, so that a search that was stopped goes on.
+    Finished tasks are kept there, so that a stopped search resumes.
 
     Parameters
     ----------
     table : one document per row; text, response : names of the columns.
-    folder : to write to; it is new, empty, or of an earlier search.
+    folder : output folder; it is new, empty, or of an earlier search.
     by : column of groups that are held out together.
-    on_bad_rows : "error", or "drop" to leave out empty texts and responses that cannot be used.
+    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
     n_topics, supervision, training, folds, family, levels, language, max_terms : as in `search`.
-    seed, n_jobs, progress : its too.
+    seed, n_jobs, progress : as in `search` too.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a folder")

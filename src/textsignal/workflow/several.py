@@ -24,15 +24,15 @@ from textsignal.several import TextResponsesModel, stacked
 from textsignal.workflow.analyse import Analysis, analysis_of, without_nan
 from textsignal.workflow.used import range_of, response_in, use_rows
 
-#: Columns of documents.csv that each response has its own of.
+#: Columns of documents.csv that differ between responses.
 OF_EACH = ("response", "prediction", "unseen_prediction")
 
 
 @dataclass(frozen=True)
 class Analyses:
-    """A fitted model of several responses, and what it came to for each.
+    """A fitted model of several responses, and the analysis of each.
 
-    noun : what stands side by side.
+    noun : "response" or "class".
     """
 
     noun: ClassVar[str] = "response"
@@ -43,7 +43,7 @@ class Analyses:
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
         """Write model/, topics.csv, responses.csv, documents.csv, summary.json and a page for each response.
 
-        drivers.csv too where groups were asked for.
+        With groups, drivers.csv too.
         """
         self.save(folder / "model")
         topics = {name: each.topics() for name, each in self.of_each.items()}
@@ -70,11 +70,11 @@ class Analyses:
         self.model.save(folder)
 
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds."""
+        """Return the contents of summary.json."""
         return {"responses": {name: without_nan(asdict(each.summary)) for name, each in self.of_each.items()}}
 
     def documents(self) -> pd.DataFrame:
-        """One row per document: what each response has its own of ends in its name."""
+        """Return one row per document; columns that differ between responses end in the response's name."""
         first = next(iter(self.of_each.values())).documents
         own = {
             f"{measure}_{name}": each.documents[measure] for name, each in self.of_each.items() for measure in OF_EACH
@@ -100,7 +100,7 @@ def analyse_several(
     covariates: Sequence[str] = (),
     weights: str | None = None,
 ) -> Analyses:
-    """Fit `model` to a table, holding back a share of its rows to measure skill, as `analyse` does for one response.
+    """Fit `model` to a table, holding out a share of its rows to measure skill, as `analyse` does for one response.
 
     Examples
     --------
@@ -112,15 +112,15 @@ def analyse_several(
     >>> [each.summary.held_out.documents for each in analyses.of_each.values()]
     [60, 60]
     """
-    if twice := [name for place, name in enumerate(responses) if name in responses[:place]]:
+    if twice := [name for number, name in enumerate(responses) if name in responses[:number]]:
         raise InputError(f"response={twice[0]!r} is named twice")
     families = model.family if isinstance(model.family, Mapping) else dict.fromkeys(responses, model.family)
     asked = {name: families.get(name, "auto") for name in responses}
     parsed = {name: response_in(table, name, family, most=2) for name, family in asked.items()}
     for name, family in asked.items():
         if family == AUTO and parsed[name].n_labels:
-            found = f"response {name!r} holds {parsed[name].n_labels:,} different texts"
-            raise InputError(f"{found}; beside other responses it may hold two, so fit it alone")
+            labels = f"response {name!r} holds {parsed[name].n_labels:,} different texts"
+            raise InputError(f"{labels}; with other responses it may hold two, so fit it alone")
     ranges = {name: levels or range_of(parsed[name], family) for name, family in asked.items()}
     used = use_rows(
         table,
@@ -160,7 +160,7 @@ def analyse_several(
 def predict_several(
     model: TextResponsesModel, table: pd.DataFrame, text: str, *, keep: str | Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Predictions of all responses for a table's texts, one row per text: nothing is dropped.
+    """Return predictions of all responses for a table's texts, one row per text: nothing is dropped.
 
     Columns: row (from 1), the table's columns to `keep`, unknown, and for each response its prediction, level and
     probabilities of levels as in `predict_table`, with the response's name: prediction_stars, p_stars_5.
@@ -177,9 +177,9 @@ def predict_several(
     texts = held_texts(table, text)
     first = next(iter(model.models_.values()))
     names = () if first.design_ is None else first.design_.covariates
-    said = model.predictions(texts, covariates=beside_texts(table, names).covariates)
-    columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1), "unknown": next(iter(said.values())).unknown}
-    for name, predictions in said.items():
+    of_each = model.predictions(texts, covariates=beside_texts(table, names).covariates)
+    columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1), "unknown": next(iter(of_each.values())).unknown}
+    for name, predictions in of_each.items():
         columns[f"prediction_{name}"] = predictions.mean
         if hasattr(predictions.family, "levels"):
             columns[f"level_{name}"] = predictions.level()
@@ -192,11 +192,11 @@ def predict_several(
 
 
 def split_of(documents: pd.DataFrame, response: str) -> pd.DataFrame:
-    """The documents.csv of a fit, as that of one response has it: `response` in the column of that name."""
+    """Return the documents.csv of a fit for one response, with it in the column `response`."""
     return documents.rename(columns={f"response_{response}": "response"})
 
 
 def _flat(compared: pd.DataFrame, noun: str) -> pd.DataFrame:
-    """One row per theme and response."""
+    """Return one row per theme and response."""
     names = compared["lift"].columns
     return stacked({name: compared.xs(name, level="response", axis=1).reset_index() for name in names}, noun)

@@ -30,7 +30,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """What came of predictions: how many rows there were, and how many without a word that the model knows."""
+    """Result of a run of predictions: number of rows, and of rows without a word that the model knows."""
 
     rows: int
     unknown: int
@@ -50,9 +50,9 @@ def predict_batches(
     notice: Notice | None = None,
     engine: Engine | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Predictions for texts of any number, a batch of rows at a time: nothing is dropped, and memory is bounded.
+    """Yield predictions for any number of texts, a batch of rows at a time: nothing is dropped, memory is bounded.
 
-    One after the other, the tables are what the whole table would give, bit for bit.
+    Concatenated, the tables equal the predictions for the whole table, bit for bit.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def predict_batches(
     source : path-like, list of these, table, dataset, reader, or iterable of tables
         As in `read_batches`: "reviews/*.parquet" is a pattern.
     text : str
-        Column that holds the texts. Covariates are found by the names that they had in training.
+        Column that holds the texts. Covariates are found by their names in training.
     keep : list of str, or "all"
         Columns to carry over.
     offset : str, optional
-        Column of the offset, where the model was fitted with one.
+        Column of the offset, if the model was fitted with one.
     batch_rows, encoding, sheet, sep, notice
         As in `read_batches`.
     engine : Engine, optional
@@ -113,7 +113,7 @@ def predict_file(
     progress: Callable[[int], None] | None = None,
     engine: Engine | None = None,
 ) -> PredictedRows:
-    """Write predictions for texts of any number to a file, which appears whole or not at all; memory is bounded.
+    """Write predictions for any number of texts to a file, atomically and in bounded memory.
 
     Parameters
     ----------
@@ -123,14 +123,14 @@ def predict_file(
         CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and Excel
         too, which are collected in memory.
     force : bool
-        Whether a file that is there is replaced.
+        True to replace an existing file.
     progress : function, optional
-        Called with the number of rows that are done.
+        Called with the number of rows done.
 
     Returns
     -------
     PredictedRows
-        How many rows there were, and how many without a word that the model knows.
+        Number of rows, and of rows without a word that the model knows.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def write_predictions(
     write: Callable[[pd.DataFrame], None],
     progress: Callable[[int], None] | None = None,
 ) -> PredictedRows:
-    """Write tables one after the other; progress : called with the number of rows that are done."""
+    """Write tables one after the other; progress : called with the number of rows done."""
     n_rows = n_unknown = 0
     for table in _ahead(predictions):
         write(table)
@@ -190,7 +190,7 @@ def _predicted(
 
 
 def _ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same, each made in a thread of its own while the one before it is used."""
+    """Yield the tables, each computed in a separate thread while the one before it is used."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, items, None)
         while (item := coming.result()) is not None:
@@ -201,7 +201,7 @@ def _ahead(items: Iterator[Item]) -> Iterator[Item]:
 def _predicted_apart(
     model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None, engine: Engine
 ) -> Iterator[pd.DataFrame]:
-    """The same by workers, each a part of the source; rows are counted on from part to part."""
+    """Yield the tables of workers, each of which reads a part of the source; rows are numbered across parts."""
     step = partial(_part, model=_travelling(model, engine.n_threads), text=text, keep=keep, offset=offset)
     first = 0
     for tables in engine.stream(step, source.parts()):
@@ -217,7 +217,7 @@ def _part(
 
 
 def _travelling(model: Model, n_jobs: int) -> Model:
-    """A model for workers: one that takes so many threads, without its training texts."""
+    """Return a model for workers, with this number of threads and without its training texts."""
     if not isinstance(model, TextResponsesModel):
         return _alone(model, n_jobs)
     own = copy(model)
@@ -232,7 +232,7 @@ def _alone(model: TextResponseModel, n_jobs: int) -> TextResponseModel:
 
 
 def _with_place(batch: Batch, error: InputError) -> str:
-    """What is wrong with a batch; rows are counted over its file."""
+    """Prefix errors of a batch with its file; rows are counted within the file."""
     return f"{batch.file}: {error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error}"
 
 
@@ -243,7 +243,7 @@ def _kept(keep: str | Sequence[str]) -> Sequence[str]:
 
 
 def _columns(model: Model, text: str, keep: Sequence[str], offset: str | None) -> dict[str, str]:
-    """Names of the columns that predictions need, with what they are for."""
+    """Return names of the columns that predictions need, with the role of each."""
     first = next(iter(model.models_.values())) if isinstance(model, TextResponsesModel) else model
     covariates = [] if first.design_ is None else first.design_.covariates
     others = {} if offset is None else {offset: "offset"}
@@ -251,6 +251,6 @@ def _columns(model: Model, text: str, keep: Sequence[str], offset: str | None) -
 
 
 def _check_offset(batch: Batch, offset: str | None) -> None:
-    """Raise where an offset is not written in numbers: how words are read depends on all rows."""
+    """Raise if an offset is not numeric: parsing words depends on all rows."""
     if offset is not None and (found := parse_response(column(batch.table, offset, "offset"))).reading:
         raise InputError(f"the offset is not written in numbers ({found.reading}?); give numbers")

@@ -1,4 +1,4 @@
-"""Which rows of a table a model is fitted to, and which are held back."""
+"""Rows of a table that a model is fitted to, and rows that are held out."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from textsignal.insight.inputs import Times, as_times
 from textsignal.reading.observed import Tokens
 from textsignal.reading.options import OF_ORDER, Options, check_response
 
-#: Families of whole numbers as a rule; more broken numbers than this share are no mistakes.
+#: Families that are usually of whole numbers; a larger share of fractions than this is not a mistake.
 OF_WHOLE_NUMBERS = (
     *("auto", "binomial", "beta-binomial", "adjacent-categories", "stereotype"),
     *("poisson", "negative-binomial"),
 )
 MOST_BROKEN = 0.2
-#: Different texts up to which a column is taken for classes where nobody says so.
+#: Maximum number of different texts for a column to be read as classes by default.
 AUTO_CLASSES = 20
 
 
@@ -35,9 +35,9 @@ AUTO_CLASSES = 20
 class UsedRows:
     """Rows of a table that are used.
 
-    rows : (documents,) their positions; dropped : what was wrong with the others, "" where nothing was.
-    first_copies : (documents,) the first with the same words; held_out : (documents,) whether training sees it not.
-    beside : what stands beside texts; by, over : columns of groups and dates; groups, times : what they hold.
+    rows : (documents,) their positions; dropped : problems of the others, "" if there are none.
+    first_copies : (documents,) the first with the same words; held_out : (documents,) True if not used in training.
+    beside : covariates, offset and weights; by, over : columns of groups and dates; groups, times : their values.
     """
 
     rows: NDArray[np.int64]
@@ -52,7 +52,7 @@ class UsedRows:
     times: Times | None
 
     def check(self, model: Options, response: ParsedResponse) -> None:
-        """Raise where a used row's response cannot be of the family that a model asks for, naming it in the table."""
+        """Raise if a used row's response does not fit the family of a model, naming the row of the table."""
         column, others = response.given.copy(), np.ones(len(response.values), dtype=bool)
         others[self.rows] = False
         column[others] = None if response.labels is not None else np.nan
@@ -73,7 +73,7 @@ def use_rows(
     by: str | None,
     over: str | None,
 ) -> UsedRows:
-    """Find the rows to use, read their texts and hold some of them back, as `analyse` says.
+    """Find the rows to use, read their texts and hold some of them out, as `analyse` describes.
 
     ranges : whole numbers that responses lie between, None for any numbers.
     """
@@ -109,9 +109,9 @@ def response_in(
     levels: ArrayLike | None = None,
     most: int = AUTO_CLASSES,
 ) -> ParsedResponse:
-    """The column of a response, in numbers or labels of classes.
+    """Return the column of a response, in numbers or labels of classes.
 
-    most : how many different texts are labels where family and levels are left open. More than two are then none if
+    most : maximum number of labels if family and levels are left open. More than two are then not labels if
     one begins with a digit: numbers that are written in another way have an order. Ordered categories of pandas are
     levels in their order, unless levels or a family without an order are given.
     """
@@ -138,15 +138,15 @@ def response_in(
 
 
 def _too_many(name: str, n_labels: int) -> str:
-    """What is said of more texts than are taken for classes."""
-    found = f"response {name!r} holds {n_labels:,} different texts"
+    """Return the message for more texts than are read as classes."""
+    labels = f"response {name!r} holds {n_labels:,} different texts"
     if n_labels > MOST_CLASSES:
-        return f"{found}, and more than {MOST_CLASSES} are too many for classes; name another column"
-    return f'{found}; up to {AUTO_CLASSES} are taken for classes: family="categorical" takes up to {MOST_CLASSES}'
+        return f"{labels}, and more than {MOST_CLASSES} are too many for classes; name another column"
+    return f'{labels}; up to {AUTO_CLASSES} are taken for classes: family="categorical" takes up to {MOST_CLASSES}'
 
 
 def n_classes(response: ParsedResponse, family: str | Family, levels: ArrayLike | None = None) -> int:
-    """How many classes without an order the responses are of; 0 where they are of none."""
+    """Return the number of classes without an order; 0 if the response is not of classes."""
     name = family if isinstance(family, str) else family.name
     unordered = response.labels is not None and response.order is None
     if name != "categorical" and not (name == AUTO and levels is None and unordered):
@@ -155,7 +155,7 @@ def n_classes(response: ParsedResponse, family: str | Family, levels: ArrayLike 
 
 
 def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] | None:
-    """The whole numbers that the responses lie between; None where they need not be whole, or are labels.
+    """Return the range of responses; None if they need not be whole numbers, or are labels.
 
     Half stars are a scale, as `candidates` reads them; one half value alone, in a few rows, is a mistake.
     """
@@ -171,7 +171,7 @@ def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] 
 
 
 def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
-    """The rows that can be used; an error where bad ones may not be left out, or none is left."""
+    """Return the rows that can be used; raise if bad rows may not be dropped, or none is left."""
     check_on_bad_rows(on_bad_rows)
     if len(bad) and on_bad_rows == "error":
         raise InputError(f"{bad.describe()}. {bad.advice()}")
@@ -182,13 +182,13 @@ def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
 
 
 def check_on_bad_rows(given: str) -> None:
-    """Raise where nobody knows what to do with bad rows."""
+    """Raise if the treatment of bad rows is unknown."""
     if given not in ("error", "drop"):
         raise InputError(f'on_bad_rows={given!r} is not known; give "error" or "drop"')
 
 
 def check_holdout(share: float) -> None:
-    """Raise where a share to hold back is none."""
+    """Raise if a share to hold out is invalid."""
     if not 0 <= share < 1:
         raise InputError(f"holdout={share!r} must be at least 0 and below 1")
 
@@ -196,7 +196,7 @@ def check_holdout(share: float) -> None:
 def hold_out(first_copies: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
     """The documented split: a permutation by default_rng(seed), its first part for training.
 
-    Copies of a text go where the first of them goes: a model that has seen a text predicts its copies too well. Where
+    Copies of a text stay together: a model that has seen a text predicts its copies too well. If
     that leaves one side empty, nothing is held out.
     """
     if seed < 0:
