@@ -209,7 +209,7 @@ class TopicEstimator(
         Parameters
         ----------
         X : (documents, terms) nonnegative matrix, sparse or dense.
-        y : (documents,) responses: numbers, or labels of classes; NaN or None where there is none, the text is used
+        y : (documents,) responses: numbers, or labels of classes; NaN or None if missing, the text is used
             all the same.
         sample_weight : (documents,) how often each document counts.
         covariates : (documents, columns) numbers beside the text; their effects are not penalised.

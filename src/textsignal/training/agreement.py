@@ -1,4 +1,4 @@
-"""Whether themes come back: how alike those of two halves of the documents are, for any number of them."""
+"""Stability of themes: agreement between themes learnt from two halves of the documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_EACH = 20
 
 @dataclass(frozen=True, eq=False)
 class ThemeHalves:
-    """The two halves of some cuts, and vectors of their terms: what all numbers of themes share.
+    """Halves of the documents for several cuts, with vectors of their terms, shared by all numbers of themes.
 
     texts, vectors : of the first half of the first cut, of its second, and so on.
     """
@@ -51,7 +51,7 @@ class ThemeHalves:
 
     @property
     def most_themes(self) -> int:
-        """More themes than this the documents cannot carry in halves."""
+        """Largest number of themes that half of the documents supports."""
         return self.n_speaking // LEAST_EACH
 
     def cosine(self, n_themes: int, cut: int) -> float:
@@ -78,7 +78,7 @@ class ThemeHalves:
 
 
 def _strength(tones: Vector) -> Vector:
-    """(terms,) one tone that counts as several do together: the root of their mean square, each of its own size."""
+    """(terms,) strength of tone: root mean square over responses, each scaled by its own root mean square."""
     sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
     scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
     return np.asarray(np.sqrt(np.mean(scaled**2, axis=0)), dtype=float)

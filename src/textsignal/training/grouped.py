@@ -1,4 +1,4 @@
-"""Documents of about the same tone, taken together."""
+"""Grouping of documents with similar tone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 
-#: Documents are taken together by their tone, in so many groups: thousands of them then cost what hundreds do.
+#: Number of groups of tone: a fit to thousands of documents then costs as little as one to hundreds.
 GROUPS = 100
 
 
 def grouped(
     tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
 ) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Tone (rows, 1), folds, responses and weights of documents that are alike in all three.
+    """Merge documents of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def learn_more(
 ) -> FittedThemes:
     """The model after more documents; n_known : documents that tone has seen before.
 
-    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    responses : (documents,) on the user's scale, NaN if missing; weight : (documents,) how often each counts.
     """
     y = model.family.encode(responses)
     read = read_features(texts, model.features, compute.engine)

@@ -26,7 +26,7 @@ class Unit:
     def of(cls, family: Family, y: Vector, weight: Vector, fit_intercept: bool) -> Unit:
         """The response as it is where its size is ordinary, or where it is not a number in some unit.
 
-        y : (documents,) encoded responses, NaN where there is none; without an intercept they are not shifted.
+        y : (documents,) encoded responses, NaN if missing; without an intercept they are not shifted.
         """
         if not family.in_units:
             return cls()

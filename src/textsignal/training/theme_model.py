@@ -47,9 +47,9 @@ LEAST_FEATURE, LEAST_TERM = 2, 3
 class Response:
     """A response to explain.
 
-    values : (documents,) on the family's scale, NaN where there is none.
+    values : (documents,) on the family's scale, NaN if missing.
     candidates : its family, or several of which the best is taken.
-    given : covariates and offset, whose part of the linear predictor tone does not learn; None for nothing.
+    given : covariates and offset, whose part of the linear predictor tone does not learn; None if absent.
     """
 
     values: Vector
@@ -236,7 +236,7 @@ def fit_prepared(
 def _tone_of(
     response: Response, read: PartlyRead, features: Features, weight: Vector, compute: Compute
 ) -> tuple[Tone, Vector | None]:
-    """Tone, and (documents,) what covariates and offset add by themselves; None for nothing."""
+    """Tone, and (documents,) what covariates and offset add by themselves; None if absent."""
     y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
     if response.given is not None:
         offset, words = fit_alone(response.given, y, weight, words, compute)

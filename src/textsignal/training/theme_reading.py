@@ -37,9 +37,9 @@ class ThemeTraining:
     keys : (documents,) of the texts, by which a text is known again.
     ends : (documents + 1,) where each document's sentences begin; sentence_tone : (sentences,) of each.
     tone, shares : (documents, themes); spoken : (documents, themes) whether a document speaks of a theme.
-    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    responses : (documents,) on the user's scale, NaN if missing; weight : (documents,) how often each counts.
     later : (documents,) whether it was shown after the fit.
-    given : (documents,) what covariates and offset add to the linear predictor; None for nothing.
+    given : (documents,) what covariates and offset add to the linear predictor; None if absent.
     """
 
     keys: Keys = field(metadata=rule(shape=("documents",)))

@@ -96,8 +96,8 @@ def fit_tone(
     matters of weights is how they compare.
 
     counts : (documents, features); sizes : (features,) what each counts.
-    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
-    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
+    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
+    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None if absent.
     """
     folds = tone_folds(counts)
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))

@@ -48,7 +48,7 @@ class ToneBlock:
 
     counts : (documents, features); sizes : (features,) what each counts.
     keys : (documents,) what each draws from.
-    y : (documents, fits) responses, or (documents, 1) the same for all, NaN where there is none.
+    y : (documents, fits) responses, or (documents, 1) the same for all, NaN if missing.
     weight, offset, folds : (documents,).
     """
 

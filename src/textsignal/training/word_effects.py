@@ -252,7 +252,7 @@ def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tup
 def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
     """(terms,) effects of words beyond the linear predictor eta (documents,), which stays as it is; most are 0.
 
-    X : (documents, terms); y : encoded responses, NaN where there is none; keys : (documents,) of the documents' texts.
+    X : (documents, terms); y : encoded responses, NaN if missing; keys : (documents,) of the documents' texts.
     """
     observed = ~np.isnan(y) & (weight > 0)
     problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)
