@@ -45,9 +45,9 @@ class ThemeHalves:
         )
         text = whole.with_terms(whole.leading_terms(TERMS, seed_words))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
-        parts = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
-        vectors = engine.map(lambda part: word_vectors(part.units), parts)
-        return cls(parts, vectors, prepared.family, seed_words, whole.n_speaking)
+        samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
+        vectors = engine.map(lambda sample: word_vectors(sample.units), samples)
+        return cls(samples, vectors, prepared.family, seed_words, whole.n_speaking)
 
     @property
     def most_themes(self) -> int:

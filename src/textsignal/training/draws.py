@@ -120,10 +120,10 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
         for p in range(indptr[i], indptr[i + 1]):
             term = mix(np.uint64(indices[p]) + one)
             order = mix(orders[i] ^ term)
-            # A line modulo a prime visits every part once.
-            part = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
+            # A line modulo a prime visits every stratum once.
+            stratum = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
             uniform = np.float64(mix(draws[i] ^ term) >> np.uint64(11)) * 2.0**-53
-            if (np.float64(part) + uniform) / STRATA >= rate[i]:
+            if (np.float64(stratum) + uniform) / STRATA >= rate[i]:
                 kept_indices[kept] = indices[p]
                 kept_data[kept] = data[p] * scale
                 kept += 1

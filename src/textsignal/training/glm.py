@@ -31,7 +31,7 @@ SETTLED = 1e-13
 ROUNDING = 1e-14
 #: Columns are collinear if the residual share of one, given those before it, is below this.
 LEAST_PIVOT = 1e-11
-#: Ridge added to the unit diagonal of collinear columns, so that family parameters still move jointly.
+#: Ridge added to a unit diagonal if columns are collinear, so that family parameters still move jointly.
 RIDGE = 1e-9
 #: Least curvature for a Newton step: with less, from a saturated response, the squared step could overflow.
 LEAST_CURVATURE = 1e-100
@@ -265,7 +265,7 @@ class Fitting:
 
 
 def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
-    """Fit coefficients and parameters of the family, jointly or, if they are nearly independent, in turn."""
+    """Fit coefficients and parameters of the family, jointly, or in turn if the family has no joint directions."""
     directions = model.family.directions
     fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))

@@ -28,10 +28,10 @@ def grouped(
     group[order] = np.arange(len(tone)) * GROUPS // len(tone)
     size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
     means = np.bincount(group, weights=weight * tone) / size
-    parts, part = np.unique(folds, return_inverse=True)
+    distinct_folds, fold = np.unique(folds, return_inverse=True)
     values, value = np.unique(responses, return_inverse=True)
-    kinds, places = np.unique((group * parts.size + part) * values.size + value, return_inverse=True)
+    kinds, places = np.unique((group * distinct_folds.size + fold) * values.size + value, return_inverse=True)
     counts = np.asarray(np.bincount(places, weights=weight), dtype=float)
     alike, value = np.divmod(kinds, values.size)
-    group, part = np.divmod(alike, parts.size)
-    return means[group][:, None], parts[part], values[value], counts
+    group, fold = np.divmod(alike, distinct_folds.size)
+    return means[group][:, None], distinct_folds[fold], values[value], counts

@@ -1,4 +1,4 @@
-"""Halves of the texts, and what themes are learnt from in one."""
+"""Random halves of the texts, and the text that themes are learnt from."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ SeedWords = Mapping[str, Sequence[str]] | None
 
 
 def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
-    """Rows of the documents of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
+    """Return the rows of each refit, ascending: refits 0 and 1 are the two halves of one cut, and so on.
 
-    Cuts follow from keys, not from the order of documents, and copies stay together.
+    Cuts depend on keys, not on the order of documents, and copies stay together.
 
-    keys : (documents,) of the texts; most : take no more documents than this of a half.
+    keys : (documents,) of the texts; most : maximum number of documents in a half.
     """
-    middle, found = len(keys) // 2, []
+    middle, samples = len(keys) // 2, []
     for refit in range(n_refits):
         order = np.argsort(drawn(keys, seed, refit // 2), kind="stable")
         half = order[middle:] if refit % 2 else order[:middle]
-        found.append(np.sort(half[:most]))
-    return found
+        samples.append(np.sort(half[:most]))
+    return samples
 
 
 @dataclass(frozen=True, eq=False)
 class ThemeText:
-    """What themes are learnt from.
+    """Text that themes are learnt from.
 
     terms : content terms; tone : (terms,) theirs; units : (sentences, terms) counts.
     documents : (sentences,) the document of each, ascending; weight : (documents,) how often each counts.
@@ -56,29 +56,29 @@ class ThemeText:
 
     @classmethod
     def of(cls, fitted: FittedThemes, reading: ThemeReading, weight: Vector) -> ThemeText:
-        """What a model reads in texts; weight : (documents,)."""
+        """Return the text of a reading; weight : (documents,)."""
         return cls(fitted.terms, fitted.term_tone, reading.units, reading.texts.documents, weight)
 
     @property
     def n_speaking(self) -> int:
-        """How many documents have a content term."""
+        """Number of documents with a content term."""
         return len(np.unique(self.documents[np.diff(self.units.indptr) > 0]))
 
     def leading_terms(self, n: int, seed_words: SeedWords) -> NDArray[np.int64]:
-        """Numbers of the n most frequent terms and of all seed words, ascending."""
+        """Indices of the n most frequent terms and of all seed words, ascending."""
         frequency = self.units.T @ self.weight[self.documents]
         first = np.argsort(-frequency, kind="stable")[:n]
         seeds = {word for words in normalised(seed_words).values() for word in words}
         return np.union1d(first, [j for j, term in enumerate(self.terms) if term in seeds]).astype(np.int64)
 
     def at(self, rows: Rows) -> ThemeText:
-        """The same for some of the documents, ascending."""
+        """Return the text of a subset of the documents, ascending."""
         kept = sentences_of(self.documents, rows)
         number = np.searchsorted(rows, self.documents[kept])
         return ThemeText(self.terms, self.tone, self.units[kept], number, self.weight[rows])
 
     def with_terms(self, terms: NDArray[np.int64]) -> ThemeText:
-        """The same with some of the terms."""
+        """Return the text with a subset of the terms."""
         names = [self.terms[j] for j in terms.tolist()]
         return ThemeText(names, self.tone[terms], self.units[:, terms], self.documents, self.weight)
 
@@ -90,7 +90,7 @@ class ThemeText:
         seed_words: SeedWords = None,
         tries: int = TRIES,
     ) -> Themes:
-        """As many themes as the model has, learnt anew as it learnt its own; tone of words stays as it is."""
+        """Relearn the model's number of themes from this text, with the model's settings; tone of words is fixed."""
         # A model whose themes were merged may have fewer than were seeded.
         first = dict(list(normalised(seed_words).items())[: fitted.n_themes])
         vectors = word_vectors(self.units)
@@ -111,27 +111,27 @@ class ThemeText:
 
 
 def normalised(seed_words: SeedWords) -> dict[str, list[str]]:
-    """Seed words as texts have them."""
+    """Normalise seed words like the words of texts."""
     return {label: [normalise(word) for word in words] for label, words in (seed_words or {}).items()}
 
 
 def sentences_of(documents: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-    """Numbers of the sentences of some documents; documents : (sentences,) the document of each."""
+    """Indices of the sentences of some documents; documents : (sentences,) the document of each."""
     return np.flatnonzero(np.isin(documents, rows))
 
 
 @dataclass(frozen=True)
 class Match:
-    """The other topic that each topic goes with, and (topics,) the cosine of their profiles."""
+    """Matched index of each topic, and (topics,) the cosine of their profiles."""
 
     numbers: NDArray[np.int64]
     cosines: Vector
 
 
 def match_topics(profiles: Array, others: Array) -> Match:
-    """Match topics one to one so that cosines add up to the most (the Hungarian method).
+    """Match topics one to one to maximise the sum of cosines (the Hungarian method).
 
-    profiles, others : (topics, terms) nonnegative; there are at least as many others.
+    profiles, others : (topics, terms) nonnegative, with len(others) >= len(profiles).
 
     Examples
     --------

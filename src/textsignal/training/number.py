@@ -1,7 +1,7 @@
-"""The number of themes where it is left to us: `n_topics="auto"`.
+"""Choice of the number of themes for `n_topics="auto"`.
 
-Themes alone are learnt again, in halves of the documents; words, tone and vectors are there already. What predicts is
-mostly tone, so the number of themes is chosen by whether they come back (see `rule`).
+Only themes are relearnt, in halves of the documents; words, tone and vectors are reused. Predictive skill is mostly due
+to tone, so the number of themes is chosen by their stability (see `rule`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from textsignal.training.theme_model import Prepared
 
 @dataclass(frozen=True)
 class ThemeNumber:
-    """How many themes, and why, for people; "" where it was given."""
+    """Number of themes, and the reason for display; "" if the user set it."""
 
     number: int
     why: str = ""
 
 
 def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> ThemeNumber:
-    """The most themes that come back in halves of the documents, from 5 to 30."""
+    """Choose the largest number of themes, from 5 to 30, that is reproduced in halves of the documents."""
     with threadpool_limits(1):
         return _most_that_come_back(ThemeHalves.of(prepared, seed, compute.engine, seed_words), compute)
 
@@ -52,11 +52,11 @@ def _most_that_come_back(halves: ThemeHalves, compute: Compute) -> ThemeNumber:
 
 
 def _cells(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> pd.DataFrame:
-    """How stable each number of themes is, with its standard error over cuts."""
-    # The largest first: no thread is left with a long one in the end.
+    """Stability of each number of themes, with its standard error over cuts."""
+    # Largest first, so that no thread ends with a long task.
     tasks = [(number, cut) for number in sorted(numbers, reverse=True) for cut in range(agreement.CUTS)]
-    found = compute.engine.map(lambda task: halves.cosine(*task), tasks)
-    table = pd.DataFrame(tasks, columns=["n_topics", "cut"]).assign(stability=found)
+    cosines = compute.engine.map(lambda task: halves.cosine(*task), tasks)
+    table = pd.DataFrame(tasks, columns=["n_topics", "cut"]).assign(stability=cosines)
     cells = table.groupby("n_topics")["stability"].agg(["mean", "std"]).reset_index()
     return pd.DataFrame(
         {

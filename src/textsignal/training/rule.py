@@ -1,13 +1,13 @@
-"""Which number of topics to take, by what was measured with each.
+"""Rule for the number of topics, from cross-validated measures of each.
 
-More topics are more to read and fewer hide what people speak of, while skill hardly depends on their number. What does
-is whether topics come back when they are learnt from other documents. So:
+More topics are more to read and fewer hide subjects, while skill hardly depends on their number. Stability does:
+whether topics are reproduced when they are learnt from other documents. So:
 
-1. cells whose held-out deviance is more than one standard error above the least are out;
-2. topics that are a model of the text, as those on a matrix are, shall not be more than the text asks for: than the
-   fewest whose held-out text deviance is within one standard error of the least;
-3. of the others, those stay whose stability is within one standard error of the greatest, or within `NEAR` of it;
-4. of these, the most topics.
+1. exclude cells whose held-out deviance is more than one standard error above the smallest;
+2. for topics that model the text, as those on a matrix do, exclude cells with more topics than the fewest whose
+   held-out text deviance is within one standard error of the smallest;
+3. keep cells whose stability is within one standard error of the largest, or within `NEAR` of it;
+4. of these, take the most topics.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-#: Numbers of topics that are tried first; then all between the neighbours of the one that is taken. Two or three topics
-#: nearly always come back and say next to nothing, so themes begin with 5.
+#: Numbers of topics that are tried first; then all between the neighbours of the best. Two or three topics are nearly
+#: always stable but uninformative, so themes begin with 5.
 COARSE_THEMES, COARSE_TOPICS = (5, 8, 12, 17, 23, 30), (3, 6, 10, 15, 22, 30)
-#: Up to so many numbers are listed one by one.
+#: Up to this many numbers are listed one by one.
 FEW = 4
-#: A difference in stability that is none.
+#: A negligible difference in stability.
 NEAR = 0.01
 
 
 def dense_around(number: int, tried: Sequence[int]) -> list[int]:
-    """Numbers between the neighbours of `number` among those that were tried, ascending.
+    """Return the numbers between the neighbours of `number` among those tried, ascending.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def dense_around(number: int, tried: Sequence[int]) -> list[int]:
 
 
 def most_stable(cells: pd.DataFrame) -> int:
-    """Row label of the cell with the most topics whose stability is near the greatest.
+    """Return the row label of the cell with the most topics whose stability is near the largest.
 
     cells : columns n_topics, stability and stability_se.
 
@@ -57,7 +57,7 @@ def most_stable(cells: pd.DataFrame) -> int:
 
 
 def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
-    """Cells whose deviance is within one standard error of the least.
+    """Return the cells whose deviance is within one standard error of the smallest.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
 
 
 def eligible(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells that predict within one standard error of the best, and have no more topics than the text asks for.
+    """Return the cells that remain after steps 1 and 2 of the rule.
 
     cells : one for each number of topics.
     """
@@ -83,10 +83,10 @@ def eligible(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def recommended(cells: pd.DataFrame) -> int:
-    """Row label of the cell to take.
+    """Return the row label of the recommended cell.
 
-    Of each number of topics the supervision with the least deviance speaks for it; of the number that is taken, the
-    least supervision whose deviance is within one standard error of the least.
+    Each number of topics is represented by the supervision with the smallest deviance; for the chosen number, the
+    smallest supervision whose deviance is within one standard error of the smallest is taken.
     """
     speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()]
     number = cells.at[most_stable(eligible(speaking)), "n_topics"]
@@ -95,7 +95,7 @@ def recommended(cells: pd.DataFrame) -> int:
 
 
 def why_stable(cells: pd.DataFrame, taken: int, noun: str, kept: pd.DataFrame | None = None) -> str:
-    """Why so many, in a clause: how stable they are, and the best of those with more.
+    """Return a clause that explains the choice: its stability, and the best stability with more topics.
 
     taken : a row label; kept : the cells among which stability decides, None for all.
     """
@@ -112,29 +112,34 @@ def why_stable(cells: pd.DataFrame, taken: int, noun: str, kept: pd.DataFrame | 
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
-    """What to take and why, and what a user loses with fewer or more; taken : a row label."""
+    """Describe the recommendation, its reason, and the cost of fewer or more topics; taken : a row label."""
     speaking = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()].sort_values("n_topics", ignore_index=True)
     row, best = cells.loc[taken], cells.loc[cells["deviance"].idxmin()]
     number = int(row["n_topics"])
-    place = int(speaking.index[speaking["n_topics"] == number][0])
+    position = int(speaking.index[speaking["n_topics"] == number][0])
     supervised = f", with a supervision of {row['supervision']:g}" if "supervision" in cells else ""
-    said = [f"Take {number} {noun}s{supervised}"]
+    sentences = [f"Take {number} {noun}s{supervised}"]
     if len(speaking) > 1:
         kept = eligible(speaking)
-        asked = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
-        said.append(_sentence(why_stable(speaking, place, noun, kept) + asked))
+        asked = (
+            ", and held-out text asks for no more" if "text_deviance" in cells and position == kept.index[-1] else ""
+        )
+        sentences.append(_sentence(why_stable(speaking, position, noun, kept) + asked))
     at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
-    said.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")
-    for other, loss in ((place - 1, "less is told apart"), (place + 1, _beyond(speaking, place, noun))):
+    sentences.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")
+    for other, loss in ((position - 1, "less is told apart"), (position + 1, _beyond(speaking, position, noun))):
         if other in speaking.index:
             cell = speaking.loc[other]
-            said.append(f"With {cell['n_topics']:.0f} {loss}: R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}")
-    return ". ".join(said) + "."
+            sentences.append(f"With {cell['n_topics']:.0f} {loss}: R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}")
+    return ". ".join(sentences) + "."
 
 
-def _beyond(speaking: pd.DataFrame, place: int, noun: str) -> str:
-    """What is wrong with the next larger number."""
-    if place + 1 in speaking.index and speaking.at[place + 1, "stability"] < speaking.at[place, "stability"] - NEAR:
+def _beyond(speaking: pd.DataFrame, position: int, noun: str) -> str:
+    """Disadvantage of the next larger number."""
+    if (
+        position + 1 in speaking.index
+        and speaking.at[position + 1, "stability"] < speaking.at[position, "stability"] - NEAR
+    ):
         return f"{noun}s come back less surely"
     return "there is more to read and nothing gained"
 
