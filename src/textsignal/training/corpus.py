@@ -211,7 +211,7 @@ class Addable:
 
 @dataclass(frozen=True)
 class ResponseSums(Addable):
-    """What the responses add up to at the current weights and coefficients.
+    """Sums over the responses at the current weights and coefficients.
 
     loss : negative log-likelihood.
     gradient : (padded topics + 1,) of the loss in (beta, intercept), of P linear predictors (padded topics + 1, P).
@@ -225,7 +225,7 @@ class ResponseSums(Addable):
 
 @dataclass(frozen=True)
 class Sums(Addable):
-    """What one sweep over documents adds up, at the current weights and parameters.
+    """Sums of one sweep over documents, at the current weights and parameters.
 
     pull : (terms, padded topics) sum of weight * w x / (wH): the numerator of the topics' update.
     mass : (padded topics,) sum of weight * w: its denominator.

@@ -58,7 +58,7 @@ def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
 
     The equality holds for weights inferred with this smoothing; mass is the topic's sum over terms. So weight that is
     due to smoothing is not counted as text. For mean weights the result is the prevalence: the documents' shares
-    averaged over all text, each document counting by its total. Rows sum to 1, or to 0 where there is no weight.
+    averaged over all text, each document counting by its total. Rows sum to 1, or to 0 if all weights are 0.
 
     weights : (documents, topics); topics : (topics, terms).
 

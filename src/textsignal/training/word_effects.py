@@ -203,7 +203,7 @@ class Guide:
         return 2 * (1 - self.distrust)
 
     def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
-        """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
+        """m r_i for documents `rows`, whose text is X (thinned or not); 0 if the response is missing."""
         if self.distrust == 0:
             return np.zeros((len(rows), family.n_predictors) if family.n_predictors > 1 else len(rows))
         eta = self.constant[rows] + X @ self.words
