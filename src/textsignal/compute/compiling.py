@@ -1,4 +1,4 @@
-"""How loops are compiled: without the interpreter lock, and kept on disk where there is a place for that."""
+"""Compilation of loops, without the interpreter lock, and cached on disk if possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_PLACE = (
 
 
 def compiling(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles a loop with numba; `options` are those of `numba.njit` beside what all have.
+    """A decorator that compiles a loop with numba; `options` are passed to `numba.njit` in addition to the defaults.
 
     Without a writable folder it compiles anew at every start, and the first loop warns.
     """

@@ -124,7 +124,7 @@ def count_numbers(numbers, n_numbers):  # type: ignore[no-untyped-def]
 def key_table(keys, values):  # type: ignore[no-untyped-def]
     """A hash table of keys, which are distinct and none of them negative.
 
-    Returns (slots, 2) the key and its value, both -1 in an empty slot: side by side, as they are asked for together.
+    Returns (slots, 2) the key and its value, both -1 in an empty slot: adjacent, since they are looked up together.
     """
     slots = np.full((len(_empty_table(len(keys))), 2), -1, np.int64)
     for p in range(len(keys)):

@@ -1,4 +1,4 @@
-"""What both estimators share: validation, starts, inference, prediction and fitted attributes."""
+"""Base class of both estimators: validation, starts, inference, prediction and fitted attributes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Task:
 class TopicEstimator(
     Predicting, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """What both estimators share: fitting from starts, inference, prediction."""
+    """Base class of both estimators: fitting from starts, inference, prediction."""
 
     n_topics: int
     levels: ArrayLike | None
@@ -107,11 +107,6 @@ class TopicEstimator(
         if self.fitted_.weights is None:
             raise AttributeError("a stored model does not hold the weights of its training documents")
         return self.fitted_.weights
-
-    @property
-    def text_weights_(self) -> Array | None:
-        """(documents, topics) weights of the training documents as `transform` gives them; None if not known."""
-        return self.fitted_.weights if self.fitted_.from_text else None
 
     @property
     def coef_(self) -> Vector:
@@ -160,7 +155,7 @@ class TopicEstimator(
 
     @property
     def converged_(self) -> bool:
-        """Whether training stopped because nothing moved any more."""
+        """True if training stopped because the objective converged."""
         return self.fitted_.converged
 
     @property
@@ -177,7 +172,7 @@ class TopicEstimator(
 
     @property
     def inference(self) -> Inference:
-        """How weights are found."""
+        """Inference of the weights."""
         check_is_fitted(self)
         return self.fitted_.inference
 
@@ -203,16 +198,16 @@ class TopicEstimator(
     ) -> Self:
         """Learn topics and effects.
 
-        With covariates, effects of topics are given these: topics are learnt beside what covariates explain by
-        themselves, and both have their effects in one GLM in the end.
+        With covariates, effects of topics are adjusted for them: topics are learnt with the linear predictor of the
+        covariates as offset, and a final GLM has effects of both.
 
         Parameters
         ----------
         X : (documents, terms) nonnegative matrix, sparse or dense.
-        y : (documents,) responses: numbers, or labels of classes; NaN or None where there is none, the text is used
-            all the same.
+        y : (documents,) responses: numbers, or labels of classes; NaN or None if missing; the text is used
+            anyway.
         sample_weight : (documents,) how often each document counts.
-        covariates : (documents, columns) numbers beside the text; their effects are not penalised.
+        covariates : (documents, columns) numbers; their effects are not penalised.
         offset : (documents,) what is added to the linear predictor, such as the logarithm of an exposure.
         groups : (documents,) within which documents depend on each other: standard errors of covariates mind them.
         W : (documents, topics) weights to start from.
@@ -247,7 +242,7 @@ class TopicEstimator(
     def with_topics(
         self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None, given: Given | None = None
     ) -> Self:
-        """Give a new estimator with these topics in place of its own; the record of training stays.
+        """Return a new estimator with these topics in place of the current ones; the record of training stays.
 
         Weights are found from the text alone, as those of new documents are, and effects and intercept are refitted on
         them. Effects of single words belonged to the old topics and are left out.
@@ -281,7 +276,7 @@ class TopicEstimator(
         covariates: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> Predictions:
-        """Everything the model says of documents: weights, expected response, levels and their probabilities.
+        """Predict weights, expected response, levels and their probabilities.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class GLMNMF(TopicEstimator):
     Predictive training, the default, makes weights a function of the text and moves the topics so that this function
     predicts; joint training, after the paper, minimises KL(X || W H) + s [ sum loss(y, W beta) + penalty u |beta|^2 ]
     over free weights, with topics that sum to 1 and u = (mean total of rows with a response) * terms / topics. s is
-    scaled so that a `supervision` of 1 gives text and response the same say: s = supervision * (text null deviance) /
+    scaled so that a `supervision` of 1 gives text and response equal weight: s = supervision * (text null deviance) /
     (response null deviance); predictive training multiplies it by twice the share of the response's deviance that words
     explain on held-back documents. Every topic is given as shares of terms that sum to 1, so that weights and effects
     compare between topics.

@@ -1,4 +1,4 @@
-"""What a model says of documents, and the methods that read it off."""
+"""Predictions for documents, and the prediction methods of models."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from textsignal.families.base import Common
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says of documents.
+    """Predictions for documents.
 
     eta : (documents,) linear predictor, intercept + weights . effects + beyond + given; (documents, P) of P classes
-        beside the first.
+        other than the first.
     beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
     given : (documents,) the part of eta that covariates and offset add; 0 without these.
     weights : (documents, topics).
@@ -61,7 +61,7 @@ class Predictions:
 
     @property
     def by_topics(self) -> Predictions:
-        """What the topics say without single words: the difference in skill is what topics do not carry."""
+        """Predictions of the topics without single words: the difference in skill is due to the words."""
         return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
 
     def level(self, rule: str = "round") -> NDArray[Any]:
@@ -75,14 +75,14 @@ class Predictions:
 
     @property
     def by_level(self) -> pd.DataFrame:
-        """(documents x levels) the same by level; no columns where responses have no levels."""
+        """(documents x levels) probabilities by level; no columns if responses have no levels."""
         if not hasattr(self.family, "levels"):
             return pd.DataFrame(index=range(len(self.eta)))
         return pd.DataFrame(self.probabilities, columns=self.family.levels)
 
 
 class OfLevels:
-    """A method of models whose responses have levels: `hasattr` is False for others, and a call says why."""
+    """A method of models whose responses have levels: `hasattr` is False for others, and a call raises the reason."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
@@ -96,19 +96,19 @@ class OfLevels:
 
 
 class Predicting:
-    """The methods of a model that says something of documents.
+    """Prediction methods of a model.
 
     covariates, offset : of the documents, as in `fit`; a model that was fitted with them needs them.
     """
 
     @property
     def _asked(self) -> str | Family:
-        """The family that is asked for, of a model or of its estimator; the paper's model has no choice."""
+        """The requested family, of a model or of its estimator; fixed in the paper's model."""
         return getattr(getattr(self, "estimator", None) or self, "family", "binomial")
 
     @property
     def _classifies(self) -> bool:
-        """Whether the family that is asked for has classes."""
+        """True if the requested family has classes."""
         return bool(getattr(FAMILIES.get(str(self._asked), self._asked), "classifies", False))
 
     @property
@@ -117,7 +117,7 @@ class Predicting:
         return self.levels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
-        """A classifier where the family that is asked for has classes, or "auto" has found classes; else a regressor.
+        """Tag as a classifier if the requested family has classes, or "auto" has found classes; else a regressor.
 
         Scores are called poor, since the matrices that scikit-learn checks estimators by are not text.
         """
@@ -144,7 +144,7 @@ class Predicting:
 
     @abstractmethod
     def predictions(self, documents: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> Predictions:
-        """Everything the model says of documents."""
+        """Predict weights, expected responses, levels and their probabilities."""
 
     def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
         """Expected response of documents, on the user's scale; of a classifier the most probable label.

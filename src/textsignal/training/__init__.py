@@ -1,1 +1,1 @@
-"""How topics, weights and effects are learnt."""
+"""Training of topics, weights and effects."""

@@ -1,4 +1,4 @@
-"""How coefficients move once per iteration of training, in which weights and topics move too."""
+"""Update rules of the coefficients, applied once per training iteration along with weights and topics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from textsignal.training.glm import MOST_HALVINGS, ResponseModel, fit_coefficien
 
 
 class CoefficientStep(Protocol):
-    """How coefficients move once per iteration, given the sums at the current weights.
+    """Update of the coefficients, once per iteration, given the sums at the current weights.
 
-    reads_response : whether it needs these sums.
+    reads_response : True if the update needs these sums.
     """
 
     reads_response: ClassVar[bool]
@@ -24,26 +24,26 @@ class CoefficientStep(Protocol):
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
-        """The parameters with moved coefficients."""
+        """Return the parameters with updated coefficients."""
 
     def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The parameters to start with, and to end with once the weights have stopped moving."""
+        """Return the parameters for the start, and for the end after the weights have converged."""
 
 
 @dataclass(frozen=True)
 class NoStep:
-    """Coefficients stay as they are: for training that does not look at the response."""
+    """Fixed coefficients, for training that ignores the response."""
 
     reads_response: ClassVar[bool] = False
 
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
-        """The same coefficients."""
+        """Return the parameters unchanged."""
         return parameters
 
     def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The same coefficients."""
+        """Return the parameters unchanged."""
         return parameters
 
 
@@ -56,11 +56,11 @@ class NewtonStep:
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
-        """The parameters with moved coefficients; unchanged where no shorter step helps."""
+        """Return the parameters with updated coefficients, unchanged if no step length lowers the loss."""
         return descend(model, blocks, parameters, sums, self._direction(model, parameters, sums))
 
     def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """The GLM given the weights."""
+        """Fit the GLM given the weights."""
         return fit_coefficients(model, blocks, parameters)
 
     def _direction(self, model: ResponseModel, parameters: Parameters, sums: ResponseSums) -> Vector:
@@ -84,7 +84,7 @@ class GradientStep:
     def move(
         self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums
     ) -> Parameters:
-        """The parameters with moved coefficients."""
+        """Return the parameters with updated coefficients."""
         slope = model.slope(sums, parameters)
         if self.rate is not None:
             return parameters.with_coefficients(parameters.coefficients - self.rate * self.alpha * slope)
@@ -95,14 +95,14 @@ class GradientStep:
         return descend(model, blocks, parameters, sums, -slope / curvature)
 
     def settle(self, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-        """Leave them where they are, as the paper does."""
+        """Return the parameters unchanged, as in the paper."""
         return parameters
 
 
 def descend(
     model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, sums: ResponseSums, direction: Vector
 ) -> Parameters:
-    """Go along `direction`, halving the step until loss and penalty do not rise; stay where none is short enough."""
+    """Step along `direction`, halving until loss and penalty do not rise; unchanged if no step is short enough."""
     before = sums.loss + model.penalty_value(parameters)
     length = 1.0
     for _ in range(MOST_HALVINGS):

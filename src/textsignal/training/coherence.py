@@ -30,8 +30,8 @@ def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDA
     array([ 1., -1.])
     """
     best = top_terms(topics, n)
-    terms, place = np.unique(best, return_inverse=True)
-    place = place.reshape(best.shape)
+    terms, column = np.unique(best, return_inverse=True)
+    column = column.reshape(best.shape)
     present = (sp.csc_array(X)[:, terms] != 0).astype(float)
     joint = np.asarray((present.T @ present).todense()) / X.shape[0]
     single = np.diag(joint)
@@ -43,7 +43,7 @@ def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDA
     first, second = np.triu_indices(best.shape[1], k=1)
     if first.size == 0:
         return np.full(len(best), np.nan)
-    return npmi[place[:, first], place[:, second]].mean(axis=1)
+    return npmi[column[:, first], column[:, second]].mean(axis=1)
 
 
 def exclusivity(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64]:

@@ -1,12 +1,12 @@
-"""The GLM on themes: what the tone about each theme counts, and what speaking of it at all does.
+"""GLM of the response on themes: effects of the tone about each theme, and of mentioning it.
 
     eta_i = constant + sum_k ( gamma_k c_ik + beta_k s_ik ) + x_i delta + offset_i,        sum_k beta_k prevalence_k = 0
 
-c_ik is the tone of what document i says about theme k, out of fold for training documents, so that it has not seen its
+c_ik is the tone of document i about theme k, out of fold for training documents, so that it is independent of their
 response; s_ik the share of its text; x_i its covariates, whose effects are not penalised. gamma is shrunk towards one
 number for all themes, beta towards 0: with many documents hardly, with few nearly all the way. All gammas together are
 shrunk by 1 - (3 standard errors / gamma)^4 of the GLM with one gamma and no beta, and to 0 where that or its gamma is
-below 0: hardly where there is something, but where the response is noise, nothing is left of the tone.
+below 0: hardly if tone has an effect, and to 0 if the response is noise.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from textsignal.training.covariate_effects import dispersion_of, standard_errors
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.training.grouped import grouped
 
-#: Standard deviations of gammas around their common one, and of betas around 0, before anything is seen; the latter in
+#: Standard deviations of gammas around their common one, and of betas around 0, a priori; the latter in
 #: units of the linear predictor.
 GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.2
-#: The same of the common gamma around 0: wide, but tone that is next to nothing out of fold cannot count a millionfold.
+#: Prior standard deviation of the common gamma around 0: wide, but bounds gamma if out-of-fold tone is close to 0.
 COMMON_SPREAD = 3.0
-#: A document speaks of a theme that takes up this share of one of its sentences.
+#: A document mentions a theme if the theme takes up this share of one of its sentences.
 SPOKEN_SHARE = 0.5
-#: A common gamma of fewer standard errors than this is none.
+#: A common gamma of fewer standard errors than this is set to 0.
 LEAST_ERRORS = 3.0
-#: The GLM with one gamma starts from documents that are taken together, where these are so many to one on average.
+#: The GLM with one gamma starts from a fit to grouped documents if groups hold at least this many on average.
 LEAST_ALIKE = 10
-#: That with a gamma for each theme starts from every so many of the documents, where there are at least so many.
+#: The GLM with a gamma per theme starts from a fit to every PART-th document if there are at least LEAST_OF_PARTS.
 PART, LEAST_OF_PARTS = 10, 30_000
 
 
@@ -49,12 +49,11 @@ def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
 class ThemeEffects:
     """Coefficients of the GLM on themes.
 
-    gamma, beta : (themes,); constant : the linear predictor of a text that says nothing.
+    gamma, beta : (themes,); constant : the linear predictor of a text without words.
     hessian : (2 themes + covariates + 2, ...) of loss and penalty, over the dispersion, in the common gamma, its
         deviations, the betas, the effects of covariates and the constant: its inverse is their covariance, if responses
         scatter alike everywhere.
-    covariates, covariate_errors : (covariates,) effects of what is given beside the text, and their standard errors;
-        None where nothing is.
+    covariates, covariate_errors : (covariates,) effects of covariates and their standard errors; None if absent.
     """
 
     gamma: Vector = field(metadata=rule(shape=("topics",)))
@@ -66,11 +65,11 @@ class ThemeEffects:
 
     @property
     def covariate_effects(self) -> Vector:
-        """(covariates,) effects of covariates, of which there may be none."""
+        """(covariates,) effects of covariates; empty if there are no covariates."""
         return np.zeros(0) if self.covariates is None else self.covariates
 
     def contributions(self, tone: Vector, shares: Vector) -> Vector:
-        """(documents, themes) what each theme adds to the linear predictor."""
+        """(documents, themes) contribution of each theme to the linear predictor."""
         return self.gamma * tone + self.beta * shares
 
     def linear_predictor(self, tone: Vector, shares: Vector) -> Vector:
@@ -88,11 +87,11 @@ def fit_theme_effects(
     compute: Compute,
     given: Given | None = None,
 ) -> tuple[ThemeEffects, Family]:
-    """Fit the GLM on themes; give its coefficients, and the family with its own parameters.
+    """Fit the GLM on themes; return its coefficients, and the family with its estimated parameters.
 
-    tone, shares : (documents, themes); y : (documents,) encoded responses, NaN where there is none.
-    prevalence : (themes,) shares of a text without words, of which the constant is the linear predictor.
-    given : covariates and offset; None for none.
+    tone, shares : (documents, themes); y : (documents,) encoded responses, NaN if missing.
+    prevalence : (themes,) shares of a text without words, whose linear predictor is the constant.
+    given : covariates and offset; None if absent.
     """
     n_themes = tone.shape[1]
     given = Given.nothing(len(y)) if given is None else given
@@ -108,39 +107,39 @@ def fit_theme_effects(
         model, start = _nearer(model, start, columns, y, weight, given.offset)
     fit = fit_glm(model, columns, y, weight, offset=given.offset, start=start)
     gamma = one.trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
-    # Given the gammas, the rest once more.
+    # Refit the remaining coefficients given the gammas.
     rest = replace(model, family=fit.family, penalty=penalty[n_themes + 1 :])
     start, offset = fit.coefficients[n_themes + 1 :], linear_predictor(tone, gamma, given.offset)
     others = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=offset, start=start)
-    # Shares add up to 1, so one number can be taken off all betas alike.
+    # Shares sum to 1, so a common constant can be subtracted from all betas.
     beta = others.effects[:n_themes] - others.effects[:n_themes] @ prevalence
-    found = ThemeEffects(gamma, beta, others.intercept, fit.hessian / (one.dispersion or 1.0))
+    theme_effects = ThemeEffects(gamma, beta, others.intercept, fit.hessian / (one.dispersion or 1.0))
     if given.n_columns:
         eta = fit.linear_predictor(columns) + given.offset
         errors = standard_errors(fit, columns, given, y, weight, eta, one.dispersion)
-        found = replace(found, covariates=others.effects[n_themes:], covariate_errors=errors)
-    return found, others.family
+        theme_effects = replace(theme_effects, covariates=others.effects[n_themes:], covariate_errors=errors)
+    return theme_effects, others.family
 
 
 def _nearer(
     model: ResponseModel, start: Vector, columns: Vector, y: Vector, weight: Vector, offset: Vector
 ) -> tuple[ResponseModel, Vector]:
-    """The model with own parameters, and coefficients, of a fit to a part of the documents, where these are many."""
+    """Start from a fit to a subset of the documents if there are many: its family and coefficients."""
     rows = np.flatnonzero(~np.isnan(y) & (weight > 0))
     if len(rows) < LEAST_OF_PARTS:
         return model, start
-    part = rows[::PART]
-    share = float(weight[part].sum() / weight[rows].sum())
+    subset = rows[::PART]
+    share = float(weight[subset].sum() / weight[rows].sum())
     rough = replace(model, penalty=share * model.penalty)
-    found = fit_glm(rough, columns[part], y[part], weight[part], offset=offset[part], start=start)
-    return replace(model, family=found.family), found.coefficients
+    fit = fit_glm(rough, columns[subset], y[subset], weight[subset], offset=offset[subset], start=start)
+    return replace(model, family=fit.family), fit.coefficients
 
 
 @dataclass(frozen=True)
 class _OneGamma:
-    """The GLM with one gamma for all themes and no beta.
+    """GLM with one gamma for all themes and no beta.
 
-    family : with its own parameters; dispersion : how much more responses scatter around it than the family says.
+    family : with its estimated parameters; dispersion : variance of the responses relative to the family's.
     coefficients : (covariates + 2,) gamma, effects of covariates and the constant.
     """
 
@@ -151,7 +150,7 @@ class _OneGamma:
 
     @property
     def trusted(self) -> float:
-        """The part of the tone that can be told from nothing, between 0 and 1."""
+        """Shrinkage factor of tone between 0 and 1: 0 if gamma is not significant."""
         gamma = float(self.coefficients[0])
         return max(0.0, 1 - (LEAST_ERRORS * self.error / gamma) ** 4) if gamma > 0 else 0.0
 
@@ -170,7 +169,7 @@ def _one_gamma(tone: Vector, y: Vector, weight: Vector, family: Family, compute:
 
 
 def _started(model: ResponseModel, tone: Vector, y: Vector, weight: Vector) -> tuple[ResponseModel, Vector | None]:
-    """The model with own parameters near the best, and coefficients there, where documents that are alike tell them."""
+    """Start from a fit to grouped documents: its family and coefficients."""
     rows = np.flatnonzero(~np.isnan(y) & (weight > 0))
     alike, _, values, counts = grouped(tone[rows], np.zeros(len(rows), np.int64), y[rows], weight[rows])
     if LEAST_ALIKE * len(alike) >= len(rows):
@@ -182,9 +181,9 @@ def _started(model: ResponseModel, tone: Vector, y: Vector, weight: Vector) -> t
 def spoken_of(
     places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.bool_]:
-    """(documents, themes) whether a document has a sentence at least half of which is about a theme.
+    """(documents, themes) True if at least half of one of the document's sentences is about the theme.
 
-    places : (sentences, themes); has_terms : (sentences,) whether a sentence has a content term.
+    places : (sentences, themes); has_terms : (sentences,) True if the sentence has a content term.
     """
     spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
     rows = np.flatnonzero(has_terms & (places.max(axis=1, initial=0.0) >= SPOKEN_SHARE))

@@ -1,4 +1,4 @@
-"""What training works on: blocks of documents, the parameters they share, and the sums that join them."""
+"""Inputs of training: blocks of documents, their shared parameters, and the sums over blocks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from textsignal.families import linear_predictor
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is given to training.
+    """Documents and responses to train on.
 
     X : (documents, terms) nonnegative CSR.
-    y : (documents,) encoded response, NaN where there is none.
+    y : (documents,) encoded response, NaN if missing.
     weight : (documents,) how often each document counts.
-    given : covariates and offset; None for none.
-    offset : (documents,) what these say of the linear predictor while topics are learnt; None for nothing.
+    given : covariates and offset; None if absent.
+    offset : (documents,) their linear predictor while topics are learnt; None if absent.
     """
 
     X: sp.csr_array
@@ -36,16 +36,16 @@ class Corpus:
 
     @property
     def offsets(self) -> Vector:
-        """(documents,) the offset while topics are learnt, 0 where there is none."""
+        """(documents,) the offset while topics are learnt, 0 if absent."""
         return np.zeros(len(self.y)) if self.offset is None else self.offset
 
     @property
     def all_given(self) -> Given:
-        """Covariates and offset, of no columns and 0 where there are none."""
+        """Covariates and offset; no columns and 0 if absent."""
         return Given.nothing(len(self.y)) if self.given is None else self.given
 
     def at(self, rows: NDArray[Any]) -> Corpus:
-        """The same for some of the documents."""
+        """Return the corpus of a subset of the documents."""
         given, offset = self.given, self.offset
         return Corpus(
             X=sp.csr_array(self.X[rows]),
@@ -69,11 +69,11 @@ class Corpus:
 
     @property
     def has_text(self) -> NDArray[np.bool_]:
-        """(documents,) whether a document has any term."""
+        """(documents,) True if the document has any term."""
         return np.diff(self.X.indptr) > 0
 
     def text_null_deviance(self) -> float:
-        """2 sum weight * x log(x / (row total * profile)): what no topics at all leave unexplained."""
+        """2 sum weight * x log(x / (row total * profile)): the text deviance without topics."""
         rows = np.asarray(self.X.sum(axis=1), dtype=float)
         terms = np.asarray(self.X.T @ self.weight, dtype=float)
         everything = special.xlogy(terms, terms).sum() - special.xlogy(terms.sum(), terms.sum())
@@ -84,7 +84,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory that steps write into over and over: threads that keep asking the system for it slow each other down.
+    """Memory reused by all steps: repeated allocation makes threads slow each other down.
 
     pull, moved : (documents, padded topics); values : (nonzeros,).
     """
@@ -94,19 +94,19 @@ class Scratch:
     values: Array
 
 
-#: For blocks whose steps need none.
+#: For blocks whose steps use no scratch memory.
 NO_SCRATCH = Scratch(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
 
 
 @dataclass(frozen=True)
 class Responses:
-    """Responses of documents that are worked on together, and the columns that a GLM explains them by.
+    """Responses of one block of documents, and the columns of their GLM.
 
-    W : (documents, padded columns): weights of topics, as a rule.
-    y : (documents,) encoded response, 0 where there is none.
-    response_weight : (documents,) how often the document counts, 0 where there is no response.
-    tilt : (documents,) a slope that is taken off the response's loss, or 0.0; (documents, P) for P linear predictors.
-    offset : (documents,) what is added to the linear predictor, or to each of P; or (documents, P), or 0.0.
+    W : (documents, padded columns) columns of the GLM, usually weights of topics.
+    y : (documents,) encoded response, 0 if missing.
+    response_weight : (documents,) how often the document counts, 0 if the response is missing.
+    tilt : (documents,) a slope subtracted from the response's loss, or 0.0; (documents, P) for P linear predictors.
+    offset : (documents,) added to the linear predictor, or to each of P; or (documents, P), or 0.0.
     """
 
     W: Array
@@ -123,11 +123,11 @@ class Responses:
 
 @dataclass(frozen=True)
 class Block(Responses):
-    """Documents that are worked on together. Steps change `W` and scratch memory in place, and nothing else.
+    """Block of documents. Steps change only `W` and scratch memory, in place.
 
     X : the documents' text.
     text_weight : (documents,) how often the document counts.
-    text_constant : sum of text_weight * (x log x - x), the part of the text loss that no parameter moves.
+    text_constant : sum of text_weight * (x log x - x), the part of the text loss that is constant in the parameters.
     scratch : memory for steps.
     """
 
@@ -143,21 +143,21 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
     observed = ~np.isnan(corpus.y)
     blocks = []
     for start, stop in compute.engine.cut(X.shape[0], X.nnz, X.shape[1]):
-        part = slice(start, stop)
+        block = slice(start, stop)
         rows = Rows.of(X, start, stop)
-        weight = corpus.weight[part]
+        weight = corpus.weight[block]
         data = rows.data.astype(float)
         constant = np.sum(np.repeat(weight, np.diff(rows.indptr)) * (special.xlogy(data, data) - data))
-        block_W = pad(W[part], kernels, X.dtype)
+        block_W = pad(W[block], kernels, X.dtype)
         pull, moved = (kernels.zeros(block_W.shape, X.dtype) for _ in range(2))
         blocks.append(
             Block(
                 X=rows,
-                y=np.where(observed[part], corpus.y[part], 0.0),
+                y=np.where(observed[block], corpus.y[block], 0.0),
                 text_weight=weight.astype(X.dtype),
-                response_weight=weight * observed[part],
+                response_weight=weight * observed[block],
                 tilt=0.0,
-                offset=0.0 if corpus.offset is None else corpus.offset[part],
+                offset=0.0 if corpus.offset is None else corpus.offset[block],
                 text_constant=float(constant),
                 W=block_W,
                 scratch=Scratch(pull, moved, np.empty_like(rows.data)),
@@ -168,7 +168,7 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all documents share.
+    """Parameters shared by all documents.
 
     HT : (terms, padded topics) topics, term by term, so that one term's row is contiguous.
     beta : (padded topics,) effects; (padded topics, P) where a document has P linear predictors.
@@ -193,7 +193,7 @@ class Parameters:
         return np.concatenate([self.beta, np.asarray(self.intercept, dtype=float)[None]])
 
     def with_coefficients(self, coefficients: Vector) -> Parameters:
-        """Give the same topics with other effects and intercept."""
+        """Return the parameters with other effects and intercept."""
         return replace(self, beta=coefficients[:-1], intercept=coefficients[-1])
 
     def linear_predictor(self, W: Array) -> Vector:
@@ -211,7 +211,7 @@ class Addable:
 
 @dataclass(frozen=True)
 class ResponseSums(Addable):
-    """What the responses add up to at the current weights and coefficients.
+    """Sums over the responses at the current weights and coefficients.
 
     loss : negative log-likelihood.
     gradient : (padded topics + 1,) of the loss in (beta, intercept), of P linear predictors (padded topics + 1, P).
@@ -225,7 +225,7 @@ class ResponseSums(Addable):
 
 @dataclass(frozen=True)
 class Sums(Addable):
-    """What one sweep over documents adds up, at the current weights and parameters.
+    """Sums of one sweep over documents, at the current weights and parameters.
 
     pull : (terms, padded topics) sum of weight * w x / (wH): the numerator of the topics' update.
     mass : (padded topics,) sum of weight * w: its denominator.

@@ -3,7 +3,8 @@
     V = B (sum over groups g of u_g u_g') B,        u_g = sum over documents i of g of slope_i x_i
 
 B is the inverse of the Hessian of loss and penalty, slope_i the derivative of document i's weighted loss by its linear
-predictor, x_i its columns. Each document is a group of its own (HC0), or those of one hotel are (cluster-robust).
+predictor, x_i its columns. Each document is a separate group (HC0), or documents are grouped, for example by hotel
+(cluster-robust).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def sandwich(columns: Vector, slopes: Vector, hessian: Vector) -> Vector:
 
     columns : (documents, columns), those of 1 for the constant among them.
     slopes : (documents,) weight times the derivative of the loss by the linear predictor, 0 without a response.
-    hessian : (columns, columns) of loss and penalty; of directions in which it is flat nothing is said.
+    hessian : (columns, columns) of loss and penalty; directions in which it is flat are excluded.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def clustered_sandwich(columns: Vector, slopes: Vector, hessian: Vector, groups:
     """(columns, columns) covariance of coefficients where documents of a group depend on each other.
 
     It is G / (G - 1) * (n - 1) / (n - p) times the sum over the G groups, as is usual: few groups say too little of how
-    they differ. n counts the documents whose slope is not 0, p the columns that are told apart.
+    they differ. n counts the documents whose slope is not 0, p the columns that are not collinear.
 
     groups : (documents,) the number of each document's group; the rest as in `sandwich`.
     """

@@ -18,7 +18,7 @@ FLAT = 1e-12
 def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: Compute) -> tuple[Vector, Family]:
     """(documents,) offset and what covariates by themselves add to it against their average; the family given these.
 
-    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
+    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
     """
     model = ResponseModel(family, compute, 0.0, fit_intercept=True)
     columns = given.columns if given.n_columns else np.zeros((len(y), 1))
@@ -28,9 +28,9 @@ def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: 
 
 
 def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> float:
-    """How much more responses scatter than the family says: mean of gradient^2 / mean of curvature.
+    """Return the dispersion relative to the family: mean of gradient^2 / mean of curvature.
 
-    Ratings scatter about twice as much as a binomial; of a Gaussian it is the variance.
+    Ratings have about twice the variance of a binomial; for a Gaussian it is the variance.
     """
     known = ~np.isnan(y) & (weight > 0)
     y, eta, weight = y[known], eta[known], weight[known]

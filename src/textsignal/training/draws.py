@@ -1,6 +1,6 @@
-"""Random draws that follow from what a document says: not from where it stands, nor from the other documents.
+"""Random draws that depend on a document's content only, not on its position or on other documents.
 
-Equal documents draw alike, so a document that counts twice does what two copies of it would.
+Equal documents get equal draws, so a document of weight 2 is equivalent to two copies of it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ STRATA = 5
 
 
 def document_keys(X: sp.csr_array) -> Keys:
-    """(documents,) a number for each document's terms, however often it has them: no rounding changes it."""
+    """(documents,) hash of the set of each document's terms, independent of their values and of rounding."""
     keys: Keys = _keys_of_terms(X.indptr, X.indices)
     return keys
 
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
-    """(documents,) a number for each document's terms, their values and columns such as its response, NaN or not."""
+    """(documents,) hash of each document's terms, their values and columns such as its response, which may be NaN."""
     return mixed_with(_keys_of_values(X.indptr, X.indices, X.data), *columns)
 
 
 def mixed_with(keys: Keys, *columns: Vector) -> Keys:
-    """(documents,) other numbers from keys and columns."""
+    """(documents,) new keys from keys and columns."""
     for column in columns:
-        # One NaN for all, and one zero.
+        # All NaNs hash alike, and both zeros.
         numbers = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
         keys = mixed(keys ^ mixed(numbers))
     return keys
@@ -47,26 +47,26 @@ def unit_halves(
     sizes: Vector | None = None,
     memory: tuple[Vector, NDArray[Any]] | None = None,
 ) -> sp.csr_array:
-    """Half of the nonzeros of documents, at random, brought to l2 norm 1; an empty half stays empty.
+    """Return a random half of the nonzeros of documents, scaled to l2 norm 1; an empty half stays empty.
 
     Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
 
-    rows : the documents to give, in this order, some of them more than once; keys : (rows,) what each is cut by.
-    sizes : (terms,) where values are these times the root of X; None where they are X.
-    memory : of values and of terms, that the halves are written to; None for new.
+    rows : the documents to return, in this order, possibly repeated; keys : (rows,) seeds of the cuts.
+    sizes : (terms,) if given, values are these times the root of X; None uses X.
+    memory : buffers of values and terms that the halves are written to; None allocates new ones.
     """
     data, indices = half_memory(X, int(np.diff(X.indptr)[rows].sum())) if memory is None else memory
     indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     cuts, side = drawn(keys, draw // 2), np.uint64(draw % 2)
     _halve(rows, X.indptr, X.indices, X.data, sizes, cuts, side, indptr, indices, data)
     half = sp.csr_array((len(rows), X.shape[1]))
-    # Given when it is made, SciPy would copy what is less than half of its memory.
+    # Set after construction: SciPy would copy a buffer of which less than half is used.
     half.data, half.indices, half.indptr = data[: indptr[-1]], indices[: indptr[-1]], indptr
     return half
 
 
 def half_memory(X: sp.csr_array, most: int) -> tuple[Vector, NDArray[Any]]:
-    """Memory of values and of terms for halves of at most so many nonzeros together."""
+    """Buffers of values and terms for halves of at most `most` nonzeros in total."""
     return np.empty(most), np.empty(most, X.indices.dtype)
 
 
@@ -78,7 +78,7 @@ def _halve(rows, indptr, indices, data, sizes, cuts, side, half_indptr, half_ind
         for p in range(indptr[i], indptr[i + 1]):
             coin = mix(cuts[place] ^ (np.uint64(indices[p]) + np.uint64(1)) * SPREAD) >> np.uint64(63)
             kept = np.int64(coin == side)
-            # Written whether kept or not: nobody can predict a coin, and a wrong guess costs more than the writing.
+            # Written whether kept or not: the branch is unpredictable, and a misprediction costs more than the write.
             half_indices[end] = indices[p]
             value = np.float64(data[p]) if sizes is None else sizes[indices[p]] * np.sqrt(np.float64(data[p]))
             half_data[end] = value
@@ -93,13 +93,13 @@ def _halve(rows, indptr, indices, data, sizes, cuts, side, half_indptr, half_ind
 def thinned(
     X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int, rows: NDArray[np.int64] | None = None
 ) -> sp.csr_array:
-    """X with a share `rate` (documents,) of its nonzeros left out at random and the rest scaled up to make up for it.
+    """Drop a share `rate` (documents,) of the nonzeros of X at random, and scale up the rest to compensate.
 
-    A nonzero is left out where a uniform draw is below the rate. Over every `STRATA` epochs its draws fall once into
-    each of as many equal parts of [0, 1), in an order of its own, so all are left out nearly equally often and seeds
-    differ less.
+    A nonzero is dropped if a uniform draw is below the rate. The draws are stratified: over every `STRATA` epochs they
+    fall once into each of `STRATA` equal parts of [0, 1), in an order specific to the nonzero. So all are dropped
+    nearly equally often, and seeds differ less.
 
-    keys : (documents,) of the documents; rows : the documents to give, in this order, or None for all.
+    keys : (documents,) of the documents; rows : the documents to return, in this order, or None for all.
     """
     rows = np.arange(X.shape[0]) if rows is None else rows
     orders, draws = drawn(keys, seed, epoch // STRATA, 1), drawn(keys, seed, epoch)
@@ -120,10 +120,10 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
         for p in range(indptr[i], indptr[i + 1]):
             term = mix(np.uint64(indices[p]) + one)
             order = mix(orders[i] ^ term)
-            # A line modulo a prime visits every part once.
-            part = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
+            # A line modulo a prime visits every stratum once.
+            stratum = (order % strata + (one + (order >> half) % (strata - one)) * turn) % strata
             uniform = np.float64(mix(draws[i] ^ term) >> np.uint64(11)) * 2.0**-53
-            if (np.float64(part) + uniform) / STRATA >= rate[i]:
+            if (np.float64(stratum) + uniform) / STRATA >= rate[i]:
                 kept_indices[kept] = indices[p]
                 kept_data[kept] = data[p] * scale
                 kept += 1
@@ -132,7 +132,7 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
 
 @compiling()
 def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
-    """From keys of the nonzeros, in whatever order they stand."""
+    """Combine hashes of the terms, independently of their order."""
     keys = np.empty(len(indptr) - 1, np.uint64)
     for i in range(len(keys)):
         total = np.uint64(0)
@@ -144,7 +144,7 @@ def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
 
 @compiling()
 def _keys_of_values(indptr, indices, data):  # type: ignore[no-untyped-def]
-    """The same from terms and the bits of their values."""
+    """Combine hashes of the terms and of the bits of their values, independently of their order."""
     keys = np.empty(len(indptr) - 1, np.uint64)
     for i in range(len(keys)):
         total = np.uint64(0)

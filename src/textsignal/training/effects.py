@@ -1,4 +1,4 @@
-"""Effects of topics on one scale, and what words of a document carry of them. Pure functions of arrays."""
+"""Effects of topics on one scale, and shares of topics and words in a document. Pure functions of arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CentredEffects:
     size : (topics,) what each topic sums to, 1 for a topic that died; w is an estimator's weights times this.
     prevalence : (topics,) share of all text.
     effects : (topics,) per unit of weight w; at the mean weights they add up to 0.
-    centre : the mean that was taken off. Of P linear predictors effects are (topics, P) and centres (P,).
+    centre : the mean that was subtracted. For P linear predictors effects are (topics, P) and centres (P,).
     """
 
     size: Vector
@@ -29,12 +29,12 @@ class CentredEffects:
 
 
 def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, smoothing: float) -> CentredEffects:
-    """Bring topics to one scale and effects to a mean of 0.
+    """Scale topics to sum to 1 and centre effects at 0.
 
     Texts have nearly constant totals, so a constant added to all coefficients is as good as one added to the
-    intercept, and only differences say something.
+    intercept, and only differences are identified.
 
-    topics : (topics, terms); mean_weights, coefficients : (topics,); smoothing : that weights were found with.
+    topics : (topics, terms); mean_weights, coefficients : (topics,); smoothing : used in inference of the weights.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, sm
 
 
 def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
-    """(documents, topics) the part of each document's text that each topic explains: the share of text, everywhere.
+    """(documents, topics) the part of each document's text that each topic explains.
 
         share_ik = w_ik pull_ik / sum of the same over k,        w_ik pull_ik = mass_k w_ik - smoothing
 
-    The equality is what weights that were found with this smoothing solve; mass is the topic's sum over terms. So
-    what smoothing adds to every topic is not text. Of mean weights it gives the prevalence: the documents' shares
-    averaged over all text, each document counting by its total. Rows sum to 1, or to 0 where there is no weight.
+    The equality holds for weights inferred with this smoothing; mass is the topic's sum over terms. So weight that is
+    due to smoothing is not counted as text. For mean weights the result is the prevalence: the documents' shares
+    averaged over all text, each document counting by its total. Rows sum to 1, or to 0 if all weights are 0.
 
     weights : (documents, topics); topics : (topics, terms).
 
@@ -74,7 +74,7 @@ def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
 
 
 def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
-    """How much of each topic's weight in one document is due to each of its terms: (topics, terms).
+    """Share of each topic's weight in one document that is due to each of its terms: (topics, terms).
 
         share_kj = w_k H_kj x_j / (wH)_j,  divided by its sum over j
 

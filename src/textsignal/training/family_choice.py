@@ -1,4 +1,4 @@
-"""Which of several families fits a response best, given the tone of the texts."""
+"""Choice of the family that fits a response best, given the tone of the texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textsignal.training.grouped import grouped
 
 @dataclass(frozen=True)
 class Choice:
-    """The family that was taken, and why, for people; "" where there was nothing to choose.
+    """The chosen family, and a description of the choice for display; "" if there was one candidate only.
 
     Examples
     --------
@@ -33,15 +33,15 @@ class Choice:
 
     @property
     def described(self) -> str:
-        """What the response looks like, the family, and the log score of every candidate: the smallest is best."""
+        """Description of the response, the family, and the log score of every candidate; smaller is better."""
         if not self.response:
             return ""
-        told = f"{self.response}, {self.family.name}"
+        text = f"{self.response}, {self.family.name}"
         if not self.scores:
-            return told
+            return text
         best, *others = sorted(self.scores, key=lambda score: score[1])
         rest = ", ".join(f"{name} {score:.3f}" for name, score in others)
-        return f"{told}, by the log score of held-back texts ({best[1]:.3f}; {rest})"
+        return f"{text}, by the log score of held-back texts ({best[1]:.3f}; {rest})"
 
 
 def choose_family(
@@ -52,10 +52,10 @@ def choose_family(
     weight: Vector,
     compute: Compute,
 ) -> Choice:
-    """The family with the best mean log score on documents held back, by a GLM on their tone alone.
+    """Return the family with the best mean log score on held-out documents, using a GLM on their tone alone.
 
-    tone : (documents,) that has not seen the responses; folds : (documents,) parts that are held back in turn.
-    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    tone : (documents,) out of fold; folds : (documents,) held out in turn.
+    responses : (documents,) on the user's scale, NaN if missing; weight : (documents,) how often each counts.
     """
     rows = np.flatnonzero(~np.isnan(responses) & (weight > 0))
     if len(given.families) == 1 or np.unique(folds[rows]).size < 2:
@@ -69,12 +69,12 @@ def choose_family(
 def _score(
     family: Family, columns: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector, compute: Compute
 ) -> float:
-    """Mean log score of documents by fits that have not seen them."""
+    """Cross-validated mean log score."""
     model, y = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True), family.encode(responses)
     lost, start = np.empty(len(y)), None
     for fold in np.unique(folds):
         out = folds == fold
         fit = fit_glm(model, columns[~out], y[~out], weight[~out], start=start)
-        model, start = replace(model, family=fit.family), fit.coefficients  # the next fit has not as far to go
+        model, start = replace(model, family=fit.family), fit.coefficients  # warm start for the next fold
         lost[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
     return float(np.average(lost, weights=weight))

@@ -1,4 +1,4 @@
-"""What a fitted model consists of, and the refit that all trainings end with."""
+"""Fitted topic models, and the refit at the end of every training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
 from textsignal.training.inference import Inference
 from textsignal.training.loop import Trace
 
-#: Why training stopped, where nothing moved any more.
+#: Reason for stopping if training converged.
 CONVERGED = "converged"
 #: The largest number of topics and weights in a stored model: its square is finite in single precision too.
 LARGEST_WEIGHT = 1e15
@@ -31,23 +31,22 @@ def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True)
 class FittedTopics:
-    """A fitted model: all that prediction needs, and the record of its training. Estimators keep it whole.
+    """Fitted model: everything that prediction needs, and the record of training.
 
     family : of the response, with its scale.
     topics : (topics, terms) nonnegative.
-    effects : (topics,); intercept : constant of the linear predictor. Of P linear predictors (topics, P) and (P,), and
+    effects : (topics,); intercept : constant of the linear predictor. For P linear predictors (topics, P) and (P,), and
         the hessian has P rows for each.
     hessian : (topics + covariates + 1, ...) of response loss and penalty in effects of topics and of covariates and in
         the intercept: their information.
-    mean_weights : (topics,) of the training documents that have a known term; what a document without one gets.
-    smoothing, tol, unit_rows : how weights are found, as in `Inference`.
+    mean_weights : (topics,) of the training documents that have a known term; assigned to documents without one.
+    smoothing, tol, unit_rows : settings of `Inference`.
     word_effects : (terms,) effects of single words beyond the topics.
     trace : losses of training.
     reason : why training stopped.
-    weights : (documents, topics) of the training documents; None in a model that was stored.
-    from_text : whether these follow from the text alone, as a new document's do.
-    covariates, covariate_errors : (covariates,) effects of what is given beside the text, and their standard errors;
-        None where nothing is.
+    weights : (documents, topics) of the training documents; None in a stored model.
+    from_text : True if these are inferred from the text alone, like those of new documents.
+    covariates, covariate_errors : (covariates,) effects of covariates and their standard errors; None if absent.
     """
 
     family: Family = field(metadata=rule(shape=("predictors",), learnt=True))
@@ -69,21 +68,21 @@ class FittedTopics:
 
     @property
     def inference(self) -> Inference:
-        """How weights of documents are found."""
+        """Inference of the weights of documents."""
         return Inference(self.topics, self.smoothing, self.tol, self.unit_rows, self.mean_weights)
 
     @property
     def converged(self) -> bool:
-        """Whether training stopped because nothing moved any more."""
+        """True if training stopped because the objective converged."""
         return self.reason == CONVERGED
 
     @property
     def covariate_effects(self) -> Vector:
-        """(covariates,) effects of covariates, of which there may be none."""
+        """(covariates,) effects of covariates; empty if there are no covariates."""
         return np.zeros(0) if self.covariates is None else self.covariates
 
     def linear_predictor(self, weights: Array) -> Vector:
-        """(documents,) what the topics say of documents with these weights (documents, topics)."""
+        """(documents,) linear predictor of the topics, from weights (documents, topics)."""
         return linear_predictor(weights, self.effects, self.intercept)
 
     def shares(self, weights: Array) -> Vector:
@@ -91,7 +90,7 @@ class FittedTopics:
         return text_shares(weights, self.topics, self.smoothing)
 
     def with_fit(self, topics: Array, fit: TextFit) -> Self:
-        """Give the same model with other topics and what was fitted to them; effects of single words are left out."""
+        """Return the model with other topics and the fit on them; effects of single words are removed."""
         return replace(
             self,
             family=fit.glm.family,
@@ -110,13 +109,13 @@ class FittedTopics:
 
 @dataclass(frozen=True)
 class TextFit:
-    """Weights that follow from the text alone, and the GLM of the response on them.
+    """Weights inferred from the text alone, and the GLM of the response on them.
 
     weights : (documents, topics), the mean weights for a document without a known term.
     mean_weights : (topics,) of the documents that have one.
     glm : effects of topics, then of covariates.
     linear_predictor : (documents,) by topics, covariates and offset.
-    covariate_errors : (covariates,) standard errors of the latter; None where there are none.
+    covariate_errors : (covariates,) standard errors of the latter; None if absent.
     """
 
     weights: Array
@@ -132,21 +131,21 @@ class TextFit:
 
     @property
     def covariates(self) -> Vector | None:
-        """(covariates,) effects of covariates; None where there are none."""
+        """(covariates,) effects of covariates; None if absent."""
         return None if self.covariate_errors is None else self.glm.effects[len(self.mean_weights) :]
 
 
 def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None) -> TextFit:
-    """Find weights from the text alone, as a new document's are, and fit effects and intercept to them.
+    """Infer weights from the text alone, as for new documents, and fit effects and intercept on them.
 
-    Covariates are further columns, without a penalty. Where responses are tilted, covariates have effects on untilted
-    ones, given those of topics: a tilt draws them to what they explain by themselves.
+    Covariates are further columns, without a penalty. If responses are tilted, the effects of covariates are
+    refitted to untilted ones given those of topics: a tilt would bias them towards their marginal effects.
 
-    Weights that have seen the response, as joint training's have, bear other effects than a new document's do: the
-    more so, the stronger the supervision.
+    Weights that depend on the response, as in joint training, have other effects than weights of new documents; the
+    difference grows with the supervision.
 
-    corpus : its text as inference takes it.
-    tilt : (documents,) slopes that are taken off the response's loss.
+    corpus : with text as `Inference.rows` returns it.
+    tilt : (documents,) slopes subtracted from the response's loss.
     """
     inferred = inference.weights(corpus.X, response.compute)
     counted = corpus.weight * ~inferred.unknown
@@ -169,7 +168,7 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
 
 
 def _untilted(glm: GLMFit, weights: Array, corpus: Corpus, response: ResponseModel) -> GLMFit:
-    """The same effects of topics; those of covariates and the intercept fitted to responses as they are."""
+    """Refit effects of covariates and the intercept to untilted responses; effects of topics stay fixed."""
     given, effects = corpus.all_given, glm.effects[: weights.shape[1]]
     offset = linear_predictor(weights, effects, 0.0) + given.offset
     model = replace(response, family=glm.family, penalty=0.0)
@@ -181,7 +180,7 @@ def _untilted(glm: GLMFit, weights: Array, corpus: Corpus, response: ResponseMod
 class Run:
     """One training run.
 
-    objective : by which runs from other starts compare: under a supervision that they all share.
+    objective : for comparing runs from different starts, under a common supervision.
     """
 
     fitted: FittedTopics

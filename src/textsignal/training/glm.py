@@ -1,7 +1,7 @@
-"""Coefficients given the weights: a penalised GLM, reached only through sums over blocks.
+"""Coefficients given the weights: a penalised GLM, computed from sums over blocks only.
 
-A family of P linear predictors a document has coefficients (columns + 1, P). Gradients have their shape, and Hessians
-the order of the flattened ones: the last P are those of the intercepts.
+A family with P linear predictors per document has coefficients (columns + 1, P). Gradients have the same shape, and
+Hessians the order of the flattened coefficients: the last P are the intercepts.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
 from textsignal.training.corpus import Addable, AddedNumber, Parameters, Responses, ResponseSums
 
-#: A step is halved this often before it is given up.
+#: Maximum number of halvings of a step.
 MOST_HALVINGS = 40
-#: Newton steps, and turns between coefficients and own parameters that do not move with them, at most.
+#: Maximum number of Newton steps, and of alternations between coefficients and family parameters.
 MOST_STEPS, MOST_TURNS = 100, 50
-#: A step that promises less of the loss than this share of the documents is the last: quadratic, it leaves nothing.
+#: Stop after a step whose predicted decrease of the loss is below this share of the documents.
 SETTLED = 1e-13
-#: By how much a sum that has not changed may differ, as a share of it.
+#: Relative rounding error of a sum.
 ROUNDING = 1e-14
-#: Where what is left of a column, given those before it, is a smaller share than this, columns are collinear.
+#: Columns are collinear if the residual share of one, given those before it, is below this.
 LEAST_PIVOT = 1e-11
-#: What then is added to a unit diagonal, so that own parameters still move with the coefficients.
+#: Ridge added to a unit diagonal if columns are collinear, so that family parameters still move jointly.
 RIDGE = 1e-9
-#: Where a saturated response leaves less curvature than this, a Newton step could be longer than a float can square.
+#: Least curvature for a Newton step: with less, from a saturated response, the squared step could overflow.
 LEAST_CURVATURE = 1e-100
 
 
 @dataclass(frozen=True)
 class OwnSums(Addable):
-    """What documents add up to where own parameters of the family move with the coefficients.
+    """Sums over documents if parameters of the family are updated jointly with the coefficients.
 
     response : loss, gradient and Hessian in the coefficients.
-    weight, eta : how much documents count, and the sum of their linear predictors.
+    weight, eta : total weight of the documents, and the sum of their linear predictors.
     counts, slope, bend : as in `OwnDerivatives`.
-    cross : (padded columns + 1, directions) second derivatives in coefficients and own parameters.
+    cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
     """
 
     response: ResponseSums
@@ -81,7 +81,7 @@ class ResponseModel:
         return ResponseSums(_total(block, eta, loss), gradient, hessian)
 
     def own_sums(self, block: Responses, parameters: Parameters, directions: Vector) -> OwnSums:
-        """The same, and what is said of own parameters that move with the coefficients."""
+        """Sums over one block, including derivatives in the family parameters that move with the coefficients."""
         eta, weight = block.linear_predictor(parameters), block.response_weight
         own = self.family.own_derivatives(block.y, eta, weight)
         cross = weight * np.einsum("od,oi->di", directions, own.cross)
@@ -97,7 +97,7 @@ class ResponseModel:
         )
 
     def _sums_of_many(self, W: Array, slope: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-        """The same for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
+        """Gradient and Hessian for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
         one = self.compute.kernels.response_sums
         parts = [[one(W, slope[p], curvature[p, q]) for q in range(len(slope))] for p in range(len(slope))]
         gradient = np.stack([row[0][0] for row in parts], axis=1)
@@ -139,22 +139,23 @@ class ResponseModel:
         return hessian
 
     def moving(self, sums: ResponseSums) -> NDArray[np.bool_]:
-        """Which (flattened) coefficients have data and curvature, and may move."""
+        """Mask of the (flattened) coefficients that have data and curvature, and may move."""
         moving = np.diag(sums.hessian) > LEAST_CURVATURE
         moving[-self.family.n_predictors :] &= self.fit_intercept
         return moving
 
     def information_of(self, sums: ResponseSums, kept: NDArray[np.int64]) -> Vector:
-        """The same in some of the (padded) columns and the intercept."""
+        """Hessian of loss and penalty in a subset of the (padded) columns and the intercept."""
         n_predictors = self.family.n_predictors
         flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
         return self.information(sums)[np.ix_(flat, flat)]
 
 
 def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
-    """Solve hessian direction = - slope in what is moving.
+    """Solve hessian direction = - slope in the moving coefficients.
 
-    n_own : so many of the last are own parameters. Where nothing is convex in both, each by itself still is.
+    n_own : number of family parameters, which are last. If the Hessian is not positive definite jointly, its diagonal
+        blocks still are.
     """
     direction = np.zeros(len(slope))
     if not moving.any():
@@ -171,29 +172,29 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     if root is not None:
         solved = lapack.dpotrs(root, slope[moving] * scale, lower=1)[0]
     else:
-        # The pseudo-inverse takes collinear topics (at penalty 0) in its stride.
+        # The pseudo-inverse handles collinear topics (at penalty 0).
         solved = np.linalg.pinv(unit, rcond=1e-13, hermitian=True) @ (slope[moving] * scale)
     direction[moving] = -scale * solved
     return direction
 
 
 def _root(unit: Vector) -> Vector | None:
-    """The lower root of a matrix of unit diagonal; None where it is singular, or not positive."""
+    """Cholesky factor of a matrix with unit diagonal; None if it is not positive definite."""
     root, failed = lapack.dpotrf(unit, lower=1)
     return None if failed or np.diag(root).min() ** 2 <= LEAST_PIVOT else root
 
 
 def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
-    """The GLM given the weights, and the family as it is."""
+    """Fit the coefficients given the weights and the family."""
     held = model.family.directions[:, :0]
     return Fitting.at(model, blocks, parameters, held).settled(blocks).parameters
 
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """A GLM on its way: where it has come to, and the sums there.
+    """State of a GLM fit: the current parameters and the sums there.
 
-    directions : (own, directions) in which own parameters of the family move with the coefficients.
+    directions : (own, directions) in which parameters of the family move with the coefficients.
     """
 
     model: ResponseModel
@@ -205,12 +206,12 @@ class Fitting:
     def at(
         cls, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, directions: Vector
     ) -> Fitting:
-        """With the sums at given parameters."""
+        """Compute the sums at given parameters."""
         sums = model.compute.engine.sweep(lambda block: model.own_sums(block, parameters, directions), blocks)
         return cls(model, parameters, directions, sums)
 
     def settled(self, blocks: Sequence[Responses]) -> Fitting:
-        """Newton steps until one promises nothing, or none goes down."""
+        """Take Newton steps until the predicted decrease is negligible or no step lowers the loss."""
         fitting = self
         for _ in range(MOST_STEPS):
             direction, own, promised = fitting.newton_step()
@@ -223,7 +224,7 @@ class Fitting:
         return fitting
 
     def newton_step(self) -> tuple[Vector, Vector, float]:
-        """Steps of coefficients and of own parameters, and how much less loss twice they promise."""
+        """Return steps of coefficients and of family parameters, and twice their predicted decrease of the loss."""
         model, sums, directions = self.model, self.sums, self.directions
         gradient = model.slope(sums.response, self.parameters)
         hessian, moving = model.information(sums.response), model.moving(sums.response)
@@ -240,7 +241,7 @@ class Fitting:
         return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
 
     def descended(self, blocks: Sequence[Responses], direction: Vector, own: Vector) -> Fitting | None:
-        """After a step, halved until the loss does not rise; None where none is short enough."""
+        """Return the state after a step, halved until the loss does not rise; None if no step is short enough."""
         before = self._value(self)
         for halving in range(MOST_HALVINGS):
             length = 0.5**halving
@@ -254,17 +255,17 @@ class Fitting:
         return None
 
     def _value(self, other: Fitting) -> float:
-        """Loss and penalties there, levels that nobody gave being held where they are here."""
+        """Loss and penalties at `other`, with unobserved levels fixed at their current value."""
         penalty = other.model.penalty_value(other.parameters)
         return other.sums.response.loss + penalty + self._prior(other.model.family).loss
 
     def _prior(self, family: Family) -> OwnPrior:
-        """What is said of own parameters beside the documents, at the linear predictors here."""
+        """Penalty on the family parameters, at the current linear predictors."""
         return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
 def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
-    """Coefficients and the family's own parameters: together, or in turn where these have little to do with them."""
+    """Fit coefficients and parameters of the family, jointly, or in turn if the family has no joint directions."""
     directions = model.family.directions
     fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
@@ -287,11 +288,11 @@ def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Pa
 class GLMFit:
     """A GLM fitted to given columns.
 
-    family : with the own parameters that were estimated.
+    family : with its estimated parameters.
     coefficients : (columns + 1,) effects, then the intercept; (columns + 1, P) for P linear predictors.
-    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty there: the penalised information, given
-        the family's own parameters. 0 in the row and column of an intercept that was not fitted.
-    loss : sum of weight * loss there, tilted if a tilt was given, without the penalty.
+    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty at the fit: the penalised information,
+        given the family's parameters. 0 in the row and column of an intercept that was not fitted.
+    loss : sum of weight * loss at the fit, tilted if a tilt was given, without the penalty.
     """
 
     family: Family
@@ -301,7 +302,7 @@ class GLMFit:
 
     @property
     def effects(self) -> Vector:
-        """(columns,) coefficients but the intercept; (columns, P) for P linear predictors."""
+        """(columns,) coefficients without the intercept; (columns, P) for P linear predictors."""
         return self.coefficients[:-1]
 
     @property
@@ -310,7 +311,7 @@ class GLMFit:
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:
-        """(documents,) what the GLM says of documents with these columns (documents, columns)."""
+        """(documents,) linear predictor from columns (documents, columns)."""
         return linear_predictor(columns, self.effects, self.coefficients[-1])
 
 
@@ -324,15 +325,15 @@ def fit_glm(
     offset: Vector | None = None,
     start: Vector | None = None,
 ) -> GLMFit:
-    """Explain responses by given columns: topics' weights, or anything else, such as covariates.
+    """Fit a GLM of the responses on columns, such as weights of topics or covariates.
 
-    model : the family, with one penalty for all columns or one for each: 0 for covariates. Own parameters of the
-        family are estimated too.
+    model : the family, with one penalty for all columns or one for each: 0 for covariates. Parameters of
+        the family are estimated too.
     columns : (documents, columns).
-    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
-    tilt : (documents,) slopes that are taken off the loss; offset : (documents,) what is added to the linear
-        predictor, such as the logarithm of an exposure.
-    start : (columns + 1,) coefficients to start from, such as those of a fit that is much like this one.
+    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
+    tilt : (documents,) slopes subtracted from the loss.
+    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
+    start : (columns + 1,) coefficients to start from, such as those of a similar fit.
     """
     blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
@@ -349,7 +350,7 @@ def fit_glm(
 
 
 def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
-    """The symmetric matrix of both with `cross` between them."""
+    """Symmetric block matrix of `inside` and `corner`, with `cross` off the diagonal."""
     size = len(inside)
     whole = np.empty((size + len(corner), size + len(corner)))
     whole[:size, :size], whole[size:, size:], whole[:size, size:], whole[size:, :size] = inside, corner, cross, cross.T
@@ -357,7 +358,7 @@ def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
 
 
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:
-    """The weighted loss of a block, tilts taken off."""
+    """Weighted loss of a block, minus its tilts."""
     tilted = block.tilt * eta
     return float(np.sum(block.response_weight * (loss - (tilted if eta.ndim == 1 else tilted.sum(axis=1)))))
 

@@ -1,4 +1,4 @@
-"""Documents of about the same tone, taken together."""
+"""Grouping of documents with similar tone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 
-#: Documents are taken together by their tone, in so many groups: thousands of them then cost what hundreds do.
+#: Number of groups of tone: a fit to thousands of documents then costs as little as one to hundreds.
 GROUPS = 100
 
 
 def grouped(
     tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
 ) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Tone (rows, 1), folds, responses and weights of documents that are alike in all three.
+    """Merge documents of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def grouped(
     group[order] = np.arange(len(tone)) * GROUPS // len(tone)
     size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
     means = np.bincount(group, weights=weight * tone) / size
-    parts, part = np.unique(folds, return_inverse=True)
+    distinct_folds, fold = np.unique(folds, return_inverse=True)
     values, value = np.unique(responses, return_inverse=True)
-    kinds, places = np.unique((group * parts.size + part) * values.size + value, return_inverse=True)
+    kinds, places = np.unique((group * distinct_folds.size + fold) * values.size + value, return_inverse=True)
     counts = np.asarray(np.bincount(places, weights=weight), dtype=float)
     alike, value = np.divmod(kinds, values.size)
-    group, part = np.divmod(alike, parts.size)
-    return means[group][:, None], parts[part], values[value], counts
+    group, fold = np.divmod(alike, distinct_folds.size)
+    return means[group][:, None], distinct_folds[fold], values[value], counts

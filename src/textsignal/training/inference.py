@@ -15,7 +15,7 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.compute.kernels import Kernels, Rows, pad
 from textsignal.errors import InputError
 
-#: A document is done when its loss is within this, relative to its total, of the minimum; and most steps for one.
+#: A document has converged if its loss is within this, relative to its total, of the minimum; maximum number of steps.
 TOL, MAX_ITER = 1e-4, 1000
 
 
@@ -24,8 +24,8 @@ class InferredWeights:
     """Weights of documents given topics.
 
     weights : (documents, topics).
-    n_steps : (documents,) steps that each document took.
-    unknown : (documents,) whether a document has no term that any topic uses, and so got the fallback.
+    n_steps : (documents,) number of steps.
+    unknown : (documents,) True if no topic uses any term of the document, so that it got the fallback.
     """
 
     weights: Array
@@ -35,12 +35,12 @@ class InferredWeights:
 
 @dataclass(frozen=True)
 class Inference:
-    """How weights follow from text: all that they depend on, beside the text.
+    """Settings that, together with the text, determine the weights.
 
     topics : (topics, terms) nonnegative.
     smoothing : keeps weights off zero.
-    tol : how near the minimum a document's loss must come.
-    unit_rows : whether texts are brought to l2 norm 1 first.
+    tol : tolerance of a document's loss, relative to its total.
+    unit_rows : True if texts are scaled to l2 norm 1 first.
     fallback : (topics,) weights of a document with no known term; None for zeros.
     """
 
@@ -51,12 +51,12 @@ class Inference:
     fallback: Array | None = None
 
     def rows(self, X: sp.csr_array) -> sp.csr_array:
-        """The text as `weights` takes it."""
+        """Prepare text for `weights`."""
         return unit_rows(X) if self.unit_rows else X
 
     def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
-        """(documents,) whether a document has no term that any topic uses."""
-        # In the text's precision, in which the smallest values may be 0.
+        """(documents,) True if no topic uses any term of the document."""
+        # In the precision of the text, where the smallest values may underflow to 0.
         used = (self.topics.astype(rows.dtype, copy=False).sum(axis=0) > 0).astype(rows.dtype)
         return np.asarray(rows @ used == 0)
 
@@ -83,7 +83,7 @@ class Inference:
     ) -> tuple[Array, NDArray[np.int64]]:
         """(documents, padded topics) weights of some documents, and the steps that each took; HT : padded topics."""
         n_topics, mass = len(self.topics), HT.sum(axis=0)
-        # The number behind the last is a sum of its own, so that the bits of a document do not depend on its place.
+        # The trailing element is summed separately, so that a document's bits do not depend on its position.
         totals = np.add.reduceat(np.append(block.data, 0), block.indptr)[:-1] * (np.diff(block.indptr) > 0)
         W = kernels.zeros((block.n_documents, HT.shape[1]), HT.dtype)
         alive = mass[:n_topics] > 0
@@ -93,11 +93,11 @@ class Inference:
 
 
 class FittedModel(Protocol):
-    """A model that knows how weights are found: a fitted `GLMNMF` or `JBNMF`."""
+    """Model with an `inference`: a fitted `GLMNMF` or `JBNMF`."""
 
     @property
     def inference(self) -> Inference:
-        """How weights are found."""
+        """Inference of the weights."""
 
 
 def row_norms(X: sp.csr_array) -> Vector:
@@ -106,7 +106,7 @@ def row_norms(X: sp.csr_array) -> Vector:
 
 
 def unit_rows(X: sp.csr_array) -> sp.csr_array:
-    """X with every row brought to l2 norm 1; an empty one stays empty.
+    """Scale every row of X to l2 norm 1; empty rows stay empty.
 
     Examples
     --------
@@ -175,8 +175,8 @@ def _inference(
 ) -> Inference:
     if isinstance(topics, np.ndarray):
         return Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
-    given = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
-    extra = [name for name, value in given.items() if value is not None]
+    options = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
+    extra = [name for name, value in options.items() if value is not None]
     if extra:
         raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
     if not hasattr(type(topics), "inference"):

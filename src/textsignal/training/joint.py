@@ -23,14 +23,14 @@ from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import TOL
 from textsignal.training.loop import Losses, Trace, Watch, run
 
-#: What is added up of responses that nobody looks at.
+#: Sums of responses that are not used.
 NO_RESPONSE = ResponseSums(0.0, np.zeros(0), np.zeros((0, 0)))
-#: How much gamma grows each time a document's loss would rise, and how often that is tried.
+#: Growth factor of gamma each time a document's loss would rise, and maximum number of attempts.
 GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
 
 
 class WeightRule(Protocol):
-    """How long the multiplicative steps of the weights are."""
+    """Step length of the multiplicative updates of the weights."""
 
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
@@ -55,7 +55,7 @@ class FixedGamma:
 
 @dataclass(frozen=True)
 class TextAlone:
-    """Steps that do not look at the response: Lee and Seung's."""
+    """Lee and Seung's updates, which ignore the response."""
 
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
@@ -120,10 +120,10 @@ class Joint:
     """The method: updates of topics, coefficients and weights in the paper's order.
 
     One sweep per iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
-    weights' sweep, while a document is at hand.
+    weights' sweep, while a document is in cache.
 
-    unit_topics : whether every topic sums to 1 all the time. Else one that shrinks while its weights grow makes its
-        coefficient, and with it the penalty, as small as it likes, and its effect can run away.
+    unit_topics : True if every topic is kept at sum 1. Otherwise a topic can shrink while its weights grow, which makes
+        its coefficient and the penalty arbitrarily small, and its effect can diverge.
     """
 
     blocks: Sequence[Block]
@@ -158,7 +158,7 @@ class Joint:
         return self._state(parameters, self.response.compute.engine.sweep(move, self.blocks))
 
     def _keep(self, HT: np.ndarray) -> np.ndarray:
-        """Put the topics where the kernels like them."""
+        """Copy the topics into memory that suits the kernels."""
         kept = self.response.compute.kernels.zeros(HT.shape, self.start.HT.dtype)
         kept[:] = HT
         return kept
@@ -182,12 +182,12 @@ class Joint:
 
 @dataclass(frozen=True)
 class JointSettings:
-    """What a user chooses of joint training.
+    """User settings of joint training.
 
     There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
     such a constant for the response.
 
-    unit_topics : as in `Joint`; the paper's are not.
+    unit_topics : as in `Joint`; False in the paper.
     """
 
     alpha: float
@@ -223,26 +223,26 @@ def train_joint(
     sums = response.sweep(blocks, parameters)
     last = replace(solution.trace[-1], response=sums.loss, penalty=response.penalty_value(parameters))
     kept = np.append(np.arange(n_topics), HT.shape[1])
-    found = np.concatenate([block.W[:, :n_topics] for block in blocks])
+    weights = np.concatenate([block.W[:, :n_topics] for block in blocks])
     return FittedTopics(
         family=family,
         topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
         effects=parameters.beta[:n_topics].copy(),
         intercept=parameters.intercept if family.n_predictors > 1 else float(parameters.intercept),
         hessian=response.information_of(sums, kept),
-        mean_weights=np.average(found, axis=0, weights=corpus.weight * corpus.has_text),
+        mean_weights=np.average(weights, axis=0, weights=corpus.weight * corpus.has_text),
         smoothing=0.0,
         tol=TOL,
         unit_rows=False,
         word_effects=np.zeros(corpus.X.shape[1]),
         trace=Trace.of((*solution.trace[:-1], last)),
         reason=solution.reason,
-        weights=found,
+        weights=weights,
         from_text=False,
     )
 
 
 def unit_topics(topics: Array) -> Array:
-    """Topics (topics, terms) with each summing to 1; one that died stays zero."""
+    """Topics (topics, terms) scaled to sum to 1 each; a topic of zeros stays zero."""
     mass = topics.sum(axis=1)
     return topics / np.where(mass > 0, mass, 1)[:, None]

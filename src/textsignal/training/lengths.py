@@ -1,4 +1,4 @@
-"""Text apart from its length: rows of norm 1, and how long the documents were."""
+"""Text scaled to rows of norm 1, with the lengths of the documents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LONGEST = 10.0
 
 @dataclass(frozen=True)
 class LengthScaled:
-    """Text rows of l2 norm 1, and the lengths they had (cut at `LONGEST` medians), relative to their mean."""
+    """Text rows of l2 norm 1, and their original lengths (capped at `LONGEST` medians), relative to their mean."""
 
     X: sp.csr_array
     length: Vector
 
 
 def scale_rows(X: sp.csr_array, weight: Vector | None = None) -> LengthScaled:
-    """Bring every row to l2 norm 1; an empty one stays empty and counts nothing.
+    """Scale every row to l2 norm 1; an empty row stays empty and has length 0.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def scale_rows(X: sp.csr_array, weight: Vector | None = None) -> LengthScaled:
 
 
 def _median(values: Vector, weight: Vector) -> float:
-    """The smallest value that has half the weight of those above 0 at or below it; 0 where there is none."""
+    """Weighted median of the values above 0; 0 if there are none."""
     counted = (values > 0) & (weight > 0)
     if not counted.any():
         return 0.0

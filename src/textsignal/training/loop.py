@@ -1,4 +1,4 @@
-"""The only training loop: start, step until nothing moves, and say why it stopped."""
+"""The training loop: start, iterate until convergence, and return the reason for stopping."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textsignal.arrays import Vector
 from textsignal.errors import TrainingError
 from textsignal.stored_values import rule
 
-#: Relative change of an objective that summing in another order makes.
+#: Relative rounding error of an objective, from the order of summation.
 ROUNDING = 1e-14
 
 
@@ -27,7 +27,7 @@ class Losses:
 
     @property
     def objective(self) -> float:
-        """What training makes small."""
+        """The objective that training minimises."""
         # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
         return self.text + (self.supervision * (self.response + self.penalty) if self.supervision else 0.0)
 
@@ -36,8 +36,8 @@ class Losses:
 class Trace:
     """Losses at the start of training and after every iteration: objective = text + supervision (response + penalty).
 
-    text, response, penalty : (iterations + 1,), NaN where a training does not know its losses at the start.
-    supervision : the same throughout.
+    text, response, penalty : (iterations + 1,), NaN at the start if the method has no losses there.
+    supervision : constant over iterations.
     """
 
     text: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
@@ -47,7 +47,7 @@ class Trace:
 
     @classmethod
     def of(cls, losses: Sequence[Losses]) -> Self:
-        """Losses, one after the other."""
+        """Collect losses into a trace."""
         text, response, penalty = (
             np.array([getattr(each, name) for each in losses], dtype=float) for name in ("text", "response", "penalty")
         )
@@ -55,13 +55,13 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        """(iterations + 1,) what training makes small."""
+        """(iterations + 1,) the objective that training minimises."""
         parts = zip(self.text, self.response, self.penalty, strict=True)
         return np.array([Losses(*part, self.supervision).objective for part in parts])
 
 
 class State(Protocol):
-    """Whatever a method carries from step to step, with the losses it stands at."""
+    """State of a training method between steps, with its current losses."""
 
     @property
     def losses(self) -> Losses:
@@ -72,7 +72,7 @@ S = TypeVar("S", bound=State)
 
 
 class TrainingMethod(Protocol[S]):
-    """A training method: where it starts and how it moves."""
+    """Training method: an initial state and a step."""
 
     def init(self) -> S:
         """The state before the first iteration."""
@@ -83,7 +83,7 @@ class TrainingMethod(Protocol[S]):
 
 @dataclass(frozen=True)
 class Solution(Generic[S]):
-    """Where training ended, how it got there and why it stopped.
+    """Result of training: the final state, the trace and the reason for stopping.
 
     trace : losses at the start and after every iteration.
     reason : "converged", "max_iter" or "callback".
@@ -95,11 +95,11 @@ class Solution(Generic[S]):
 
     @property
     def n_iter(self) -> int:
-        """Iterations taken."""
+        """Number of iterations."""
         return len(self.trace) - 1
 
 
-#: Called after every iteration with its number and losses; True asks training to stop.
+#: Called after every iteration with its number and losses; returning True stops training.
 Watch = Callable[[int, Losses], bool]
 
 
@@ -108,7 +108,7 @@ def run(method: TrainingMethod[S], *, max_iter: int, tol: float, watch: Watch) -
     state = method.init()
     trace = [state.losses]
     for iteration in range(1, max_iter + 1):
-        with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long, which raise below
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow from too long steps raises below
             state = method.step(state)
         trace.append(state.losses)
         before, after = trace[-2].objective, trace[-1].objective
@@ -120,7 +120,7 @@ def run(method: TrainingMethod[S], *, max_iter: int, tol: float, watch: Watch) -
         if watch(iteration, state.losses):
             return Solution(state, tuple(trace), "callback")
         if tol > 0 and iteration > 1 and 0 < after - before < ROUNDING * abs(before):
-            # Nothing moved but the last digits of the sum: the iteration before had converged.
+            # Only rounding changed: the previous iteration had converged.
             return Solution(state, tuple(trace[:-1]), "converged")
         if abs(after - before) / max(1.0, abs(before)) < tol:
             return Solution(state, tuple(trace), "converged")

@@ -1,8 +1,8 @@
-"""A model of themes after more documents: themes, features and terms stay, tone moves, level 2 is fitted again.
+"""Incremental training of a theme model: themes, features and terms stay fixed, tone is updated, level 2 refitted.
 
-Tone goes on from where it is by steps on the new documents alone, which learn what it does not know of them yet, and
-count by their share of all documents. The old tone has not seen the responses of the new documents, so level 2 is
-fitted to what that says of them.
+Tone continues from its current effects by steps on the new documents alone, which fit its residuals there and are
+weighted by their share of all documents. The old tone has not seen the responses of the new documents, so level 2 is
+fitted to their old tone.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from textsignal.training.tone import fit_tone
 def learn_more(
     model: FittedThemes, texts: SentenceTexts, responses: Vector, weight: Vector, n_known: int, compute: Compute
 ) -> FittedThemes:
-    """The model after more documents; n_known : documents that tone has seen before.
+    """Update the model with more documents; n_known : number of documents that tone was trained on before.
 
-    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
+    responses : (documents,) on the user's scale, NaN if missing; weight : (documents,) how often each counts.
     """
     y = model.family.encode(responses)
     read = read_features(texts, model.features, compute.engine)
@@ -42,7 +42,7 @@ def learn_more(
     by_now = np.asarray(by_document(unseen[:, None], texts)[:, 0], dtype=float)
     more = fit_tone(read.counts, model.features.sizes, y, weight, model.family.of_words, compute, by_now).effects
     known = _joined(model.training, reading, unseen, responses, weight)
-    # Documents that were only shown after the fit stay without a say.
+    # Documents that were added after the fit keep weight 0.
     counting = np.where(known.later, 0.0, known.weight)
     effects, family = fit_theme_effects(
         known.tone,
@@ -60,7 +60,7 @@ def learn_more(
 def _joined(
     known: ThemeTraining, reading: ThemeReading, unseen: Vector, responses: Vector, weight: Vector
 ) -> ThemeTraining:
-    """Documents that the model knows, and the new ones behind them; unseen : (sentences,) tone of these."""
+    """Append the new documents to those of the model; unseen : (sentences,) tone of the new ones."""
     new = ThemeTraining.of(reading, unseen, responses, weight)
     new = replace(new, ends=known.ends[-1] + new.ends[1:])
     names = ("keys", "ends", "sentence_tone", "tone", "shares", "spoken", "responses", "weight", "later")

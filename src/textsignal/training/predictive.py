@@ -6,8 +6,8 @@ With every topic summing to 1, x_i a row of text of l2 norm 1 and t_i the docume
     J(H, b)   = 1/M sum_i [ t_i f_i(w_i) + s loss(y_i, eta(w_i, b)) ] + s penalty |beta|^2 - s prior sum_kj m_j log H_kj
 
 m is the corpus' mean term profile. The gradient goes through the weights by the implicit function theorem. Every step
-sees the documents of one batch. Two things stop over-fitting: each document comes with some of its terms left out at
-random, and a guide (a word-level regression) takes part of the noise out of the responses.
+uses the documents of one batch. Two measures reduce over-fitting: some terms of each document are dropped at random,
+and a guide (a word-level regression) removes part of the noise from the responses.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from textsignal.training.loop import Losses, Solution, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
-#: Documents of fewer terms are thinned less, in proportion: a short text without a word can be another text.
+#: Documents of fewer terms are thinned proportionally less: dropping a word can change the meaning of a short text.
 FULLY_THINNED = 20
-#: At least this many batches in an epoch, so that few documents make enough steps too.
+#: Minimum number of batches in an epoch, so that small corpora take enough steps.
 FEWEST_BATCHES = 32
 #: A batch is cut into this many blocks, whatever the number of threads.
 BLOCKS_A_BATCH = 2
-#: In training, weights are followed this closely from where they were an epoch ago.
+#: Tolerance of inference in training, which starts from the weights of the previous epoch.
 TRAINING_TOL, TRAINING_STEPS = 1e-3, 6
-#: For documents at the end, and for new ones.
+#: Tolerance of inference at the end, and for new documents.
 FINAL_TOL = 1e-10
 
 
 @dataclass(frozen=True)
 class PredictiveSettings:
-    """What a user chooses of predictive training; `supervision` is s and `smoothing` c, on the scale of this corpus."""
+    """User settings of predictive training; `supervision` is s and `smoothing` c, on the scale of this corpus."""
 
     supervision: float
     penalty: float
@@ -64,7 +64,7 @@ class PredictiveSettings:
 
 @dataclass(frozen=True)
 class PredictiveSums(Addable):
-    """What one batch adds up: gradients in the topics (terms, padded topics) and in the coefficients (topics + 1,)."""
+    """Sums over one batch: gradients in the topics (terms, padded topics) and in the coefficients (topics + 1,)."""
 
     topics: Array
     coefficients: Vector
@@ -72,7 +72,7 @@ class PredictiveSums(Addable):
 
 @dataclass(frozen=True)
 class PredictiveState:
-    """Where training stands after `epoch` epochs.
+    """State of training after `epoch` epochs.
 
     parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept, of each linear predictor.
     means, count : of the optimiser, and the steps it has taken.
@@ -89,7 +89,7 @@ class PredictiveState:
 
 @dataclass(frozen=True)
 class Epoch:
-    """The documents as one epoch sees them: in its order, thinned. All arrays have a row for each."""
+    """Thinned documents in the order of one epoch. All arrays have one row per document."""
 
     X: sp.csr_array
     y: Vector
@@ -125,7 +125,7 @@ class Predictive:
 
     corpus : text rows of norm 1; length : (documents,) their lengths; profile : (terms,) the mean term profile, long
     documents counting more; keys : (documents,) that batches and thinning are drawn from.
-    first : where training starts.
+    first : the initial state.
     """
 
     corpus: Corpus
@@ -158,7 +158,7 @@ class Predictive:
         gradient = np.empty_like(flat)
         parameters, count = self._parameters(flat), state.count
         for number, (start, stop) in enumerate(pairwise(edges)):
-            # 1. Every document's weights, and what they say about topics and coefficients.
+            # 1. Every document's weights, and the gradients in topics and coefficients.
             sums = self.response.compute.engine.sweep(self._block_step(parameters), documents.blocks(start, stop))
             self._gradient(sums, parameters, weight[start:stop].sum(), out=gradient)
             # 2. A step of the optimiser.
@@ -193,7 +193,7 @@ class Predictive:
     def _documents(self, state: PredictiveState, order: np.ndarray) -> Epoch:
         X = thinned(self.corpus.X, self._thinning, self.keys, self.settings.seed, state.epoch, order)
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
-        # A document without a term gets mean weights in the end, so it teaches nothing about them.
+        # A document without a term gets mean weights in the end, so it has no gradient here.
         observed = ~np.isnan(y) & (length > 0)
         W = self.response.compute.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
         W[:] = state.W[order]
@@ -273,10 +273,10 @@ class Predictive:
 
 
 def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
-    """Where batches begin, and the last one ends, among documents in the order of their keys.
+    """Return the edges of batches of documents sorted by key.
 
-    Batches hold equal weight, not equal numbers of rows, and never part documents of one key: a document that counts
-    twice falls where its two copies would.
+    Batches hold equal weight, not equal numbers of rows, and never split documents of one key: a document of weight
+    2 falls into the batch of its two copies.
 
     Examples
     --------
@@ -304,7 +304,7 @@ def train_predictive(
 ) -> Run:
     """Run predictive training on text rows of norm 1.
 
-    length : (documents,) how long the documents were; topics : (topics, terms) to start from.
+    length : (documents,) lengths of the documents; topics : (topics, terms) to start from.
     fine_topics : (more topics, terms) that may be merged to start from instead; or None.
     """
     response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
@@ -331,19 +331,19 @@ def train_predictive(
         settings=replace(settings, supervision=settings.supervision * guide.say),
     )
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
-    found = method.topics(solution.state)
-    # Training saw thinned documents. Whole ones tell more, so they bear somewhat larger effects.
+    trained = method.topics(solution.state)
+    # Training used thinned documents. Complete ones are more informative, so their effects are somewhat larger.
     tilt = guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
-    fit = fit_on_text(corpus, Inference(found, settings.smoothing, FINAL_TOL), glm, tilt)
-    # Every start has a guide of its own, so training's own objectives do not compare between starts.
-    objective = _losses_of_whole_documents(corpus, length, found, fit, glm, settings.supervision).objective
-    return Run(_fitted(found, fit, settings, solution), objective)
+    fit = fit_on_text(corpus, Inference(trained, settings.smoothing, FINAL_TOL), glm, tilt)
+    # Every start has a separate guide, so training objectives are not comparable between starts.
+    objective = _losses_of_whole_documents(corpus, length, trained, fit, glm, settings.supervision).objective
+    return Run(_fitted(trained, fit, settings, solution), objective)
 
 
 def _fitted(
     topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
 ) -> FittedTopics:
-    """The fitted value. What the loop calls "max_iter" is the end of all epochs."""
+    """Assemble the fitted model; the loop's reason "max_iter" means that all epochs are done."""
     done = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
     return FittedTopics(
         family=fit.glm.family,
@@ -367,15 +367,15 @@ def _fitted(
 def _losses_of_whole_documents(
     corpus: Corpus, length: Vector, topics: Array, fit: TextFit, glm: ResponseModel, supervision: float
 ) -> Losses:
-    """Losses of the finished model on documents as they are: neither thinned, nor their responses tilted."""
+    """Losses of the final model on the original documents: not thinned, responses not tilted."""
     compute, X = glm.compute, corpus.X
     HT = pad(topics.T, compute.kernels, X.dtype)
     weight = (corpus.weight * length).astype(X.dtype)
 
     def text_loss(edges: tuple[int, int]) -> AddedNumber:
-        part = slice(*edges)
-        W = pad(fit.weights[part], compute.kernels, X.dtype)
-        sums = compute.kernels.text_sums(Rows.of(X, *edges), W, HT, weight[part])
+        rows = slice(*edges)
+        W = pad(fit.weights[rows], compute.kernels, X.dtype)
+        sums = compute.kernels.text_sums(Rows.of(X, *edges), W, HT, weight[rows])
         return AddedNumber(sums.log_loss + float(np.sum(sums.mass, dtype=float)))
 
     text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value

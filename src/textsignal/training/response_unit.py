@@ -1,4 +1,4 @@
-"""Responses in a unit that training copes with: its steps and tolerances are made for numbers of ordinary size."""
+"""Rescaling of responses to the range that the steps and tolerances of training are designed for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textsignal.families import Family
 from textsignal.training.corpus import Corpus
 from textsignal.training.fitted import FittedTopics
 
-#: Standard deviations that training takes as they are, and means of at most so many of them.
+#: Range of standard deviations that need no rescaling, and largest mean, in standard deviations.
 ORDINARY, FAR = (1e-2, 1e4), 1e6
 
 
@@ -24,9 +24,9 @@ class Unit:
 
     @classmethod
     def of(cls, family: Family, y: Vector, weight: Vector, fit_intercept: bool) -> Unit:
-        """The response as it is where its size is ordinary, or where it is not a number in some unit.
+        """Choose the unit; the identity if the response is of ordinary size or has no unit.
 
-        y : (documents,) encoded responses, NaN where there is none; without an intercept they are not shifted.
+        y : (documents,) encoded responses, NaN if missing; without an intercept they are not shifted.
         """
         if not family.in_units:
             return cls()
@@ -48,7 +48,7 @@ class Unit:
         )
 
     def restored(self, fitted: FittedTopics, weight: float) -> FittedTopics:
-        """The model of responses as they were given; weight : of the documents that have one."""
+        """Return the model in the original unit of the responses; weight : of the documents that have one."""
         if self == Unit():
             return fitted
         size, trace = self.size, fitted.trace

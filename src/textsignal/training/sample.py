@@ -1,4 +1,4 @@
-"""Documents that are drawn at random from more than memory holds, while they pass by."""
+"""Random samples of documents from streams larger than memory."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from textsignal.text.tokens import SentenceTexts
 
 #: Bounds that a sample may have, the least first: three quarters of each is the one before.
 BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)
-#: Parts of texts, each with words of its own, that are held before they are brought together.
+#: Maximum number of text parts, each with a separate vocabulary, before they are merged.
 MOST_PARTS = 32
 
 
 def first_bound(n_documents: int | None, most_documents: int) -> int:
-    """A bound up to which there are at least twice as many documents as may stay, or all; None where nobody knows.
+    """Return a bound that keeps about twice `most_documents`, or all documents if their number is not known.
 
-    So nobody has to hold all documents before the first are let go, even if half of them cannot be used.
+    This limits memory from the first batch on, even if half of the documents cannot be used.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def first_bound(n_documents: int | None, most_documents: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Passing:
-    """What is known of documents that pass by, each (documents,).
+    """Attributes of streamed documents, each (documents,).
 
     draws : random numbers; rows : in the source, or a part of it, from 0; keys : of the texts; n_words : in each.
     beside : (documents, columns) cells of other columns, as they were read.
@@ -63,10 +63,10 @@ class Passing:
         in_file: NDArray[np.int64] | None = None,
         file: int = 0,
     ) -> Passing:
-        """That of documents in these rows; beside : None for no other columns.
+        """Draw random numbers for documents in these rows; beside : None if there are no other columns.
 
-        in_file, file : their rows in their file, and the number of this, which draws depend on: who reads one file need
-        not know how many rows others have.
+        in_file, file : rows within the file and its number, which determine the draws, so that files can be read
+        independently of each other.
         """
         draws = drawn(keys + (rows if in_file is None else in_file).astype(np.uint64), file)
         beside = np.empty((len(rows), 0), dtype=object) if beside is None else beside
@@ -74,27 +74,27 @@ class Passing:
 
     @classmethod
     def nothing(cls, n_columns: int = 0) -> Passing:
-        """That of no documents."""
+        """Return the attributes of no documents."""
         numbers = np.zeros(0, np.int64)
         beside = np.empty((0, n_columns), dtype=object)
         return cls.of(numbers, np.zeros(0, np.uint64), numbers, np.zeros(0), np.zeros(0), beside)
 
     def at(self, kept: NDArray[Any]) -> Passing:
-        """The same of some of the documents."""
+        """Return the attributes of a subset of the documents."""
         return Passing(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     @classmethod
     def together(cls, parts: Sequence[Passing]) -> Passing:
-        """That of documents of several parts, one after the other."""
+        """Concatenate the attributes of several parts."""
         return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
 
 
 @dataclass
 class Sample:
-    """Documents that are drawn at random: at most so many, and of at most so many words where they are two or more.
+    """Random sample of at most `most_documents` documents and, if they are two or more, `most_words` words.
 
-    A document is drawn where its random number is up to a bound, which falls by a quarter whenever there are too many.
-    So it is the same sample in whatever batches documents come.
+    A document is drawn if its random number is at most a bound, which falls by a quarter whenever there are too many.
+    So the sample does not depend on how documents are batched.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Sample:
         """Take some of these documents; texts_at : the texts of some rows of them."""
         rows = np.flatnonzero(documents.draws <= np.uint64(self.bound))
         self.documents = Passing.together([self.documents, documents.at(rows)])
-        # Brought together, so that words of others are let go.
+        # Merged, so that the words of other documents are discarded.
         self.parts.append(SentenceTexts.together([texts_at(rows)]))
         if len(self.parts) > MOST_PARTS:
             self.parts = [self.tokens]
@@ -138,8 +138,8 @@ class Sample:
     @property
     def levels(self) -> NDArray[np.int64]:
         """(2, bounds) how many documents, and words, there are up to each of `BOUNDS`."""
-        place = np.searchsorted(BOUNDS, self.documents.draws)
-        counts = (np.bincount(place, each, len(BOUNDS)).cumsum() for each in (None, self.documents.n_words))
+        level = np.searchsorted(BOUNDS, self.documents.draws)
+        counts = (np.bincount(level, each, len(BOUNDS)).cumsum() for each in (None, self.documents.n_words))
         return np.array([count.astype(np.int64) for count in counts])
 
     def up_to(self, bound: int) -> Sample:

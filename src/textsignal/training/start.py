@@ -1,4 +1,4 @@
-"""Where training starts: nonnegative topics and weights of comparable size, with a GLM for predictive training."""
+"""Starting values: nonnegative topics and weights of comparable size, with a GLM for predictive training."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, TextAlone, train_joint
 
-#: Multiplicative steps that give weights to start from: enough to tell topics apart, cheap beside training.
+#: Multiplicative steps for starting weights: enough to separate topics, cheap compared with training.
 FIRST_STEPS = 5
 #: Relative size below which singular values, and terms in singular vectors, count as zero.
 SMALLEST_SIZE = 1e-6
-#: Up to this many terms all singular vectors are found at once.
+#: Up to this many terms a full SVD is computed.
 SMALL_PROBLEM = 256
 #: Iterations of unsupervised training that init="nmf" starts from, and the change at which it stops.
 NMF_ITERATIONS, NMF_TOL = 200, 1e-6
-#: Share of the corpus' profile (and of all terms alike in that) mixed into the topics that predictive training starts
-#: from: a term near zero in a topic hardly moves.
+#: Share of the corpus' profile (and of the uniform profile in that) mixed into the starting topics of predictive
+#: training: a term near zero in a topic hardly moves.
 PROFILE_IN_START, EVEN_IN_PROFILE = 0.1, 1e-3
-#: Unsupervised topics to merge where fewer are asked for.
+#: Number of unsupervised topics to merge if fewer are requested.
 FINE_TOPICS = 12
-#: Topics as they are explain at least this share of what merged ones do, or these are taken.
+#: Unmerged topics are kept if they explain at least this share of what merged ones do.
 CLEARLY_WORSE = 0.8
 
 
@@ -50,7 +50,7 @@ class Start:
 
 
 def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
-    """Half-normal draws, so that weights times topics has the size of the text."""
+    """Draw half-normal topics and weights whose product has the scale of the text."""
     rng = np.random.default_rng(seed)
     n_documents, n_terms = corpus.X.shape
     size = _balanced_size(corpus, n_topics)
@@ -61,9 +61,9 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> 
 def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
-    The vectors are exact, so the seed hardly matters, but for topics beyond their number: these start at random.
-    Weights follow from topics and text alone, so a repeated document starts where its twin does, and document weights
-    equal repetition.
+    The vectors are exact, so the seed matters only for topics beyond their number, which start at random. Weights are
+    inferred from topics and text, so copies of a document have equal starts, and document weights are equivalent to
+    repetition.
     """
     rng = np.random.default_rng(seed)
     topics = rng.exponential(size=(n_topics, corpus.X.shape[1])) * corpus.profile
@@ -79,17 +79,17 @@ def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) ->
 
 #: Starts by name; each takes (corpus, n_topics, seed, compute).
 STARTS: dict[str, Callable[[Corpus, int, int, Compute], Start]] = {"nndsvda": nndsvda_start, "random": random_start}
-#: What a user may ask for.
+#: Names that users may choose.
 INITS = (*STARTS, "nmf")
 
 
 def weights_for(corpus: Corpus, topics: Array, compute: Compute) -> Array:
-    """A few inference steps towards each document's weights."""
+    """Approximate each document's weights by a few inference steps."""
     return Inference(topics, tol=0.0).weights(corpus.X, compute, FIRST_STEPS).weights
 
 
 def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) -> Start:
-    """The user's topics H and weights W, as far as given, in place of the start's."""
+    """Replace the start's topics and weights by the user's H and W, if given."""
     topics = start.topics if H is None else _checked("H", H, start.topics.shape)
     if W is not None:
         return Start(topics, _checked("W", W, start.weights.shape))
@@ -97,20 +97,22 @@ def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) 
 
 
 def unsupervised_start(corpus: Corpus, family: Family, start: Start, compute: Compute) -> Start:
-    """Topics and weights of training that does not look at the response, from a start."""
+    """Return topics and weights of unsupervised training from a start."""
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), NMF_ITERATIONS, NMF_TOL)
-    found = train_joint(corpus, family, start.topics, start.weights, settings, compute, lambda iteration, losses: False)
-    assert found.weights is not None
-    return Start(found.topics, found.weights)
+    fitted = train_joint(
+        corpus, family, start.topics, start.weights, settings, compute, lambda iteration, losses: False
+    )
+    assert fitted.weights is not None
+    return Start(fitted.topics, fitted.weights)
 
 
 @dataclass(frozen=True)
 class PredictiveStart:
-    """Where predictive training starts.
+    """Starting values of predictive training.
 
     logits : (terms, topics) of the topics, which are their softmax over terms.
-    weights : (documents, topics) that follow from the topics and the text.
-    prevalence : (topics,) share of all weight, each document as often as it counts.
+    weights : (documents, topics) inferred from the topics and the text.
+    prevalence : (topics,) share of the total weight.
     coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights; (.., P) for P linear predictors.
     explained : share of the response's deviance that the GLM explains.
     """
@@ -130,9 +132,9 @@ class PredictiveStart:
 def predictive_start(
     topics: Array, corpus: Corpus, response: ResponseModel, profile: Vector, smoothing: float, tol: float
 ) -> PredictiveStart:
-    """Start from topics (topics, terms) of any size, each with some of the corpus' profile in it.
+    """Start from topics (topics, terms) of any scale, mixed with the corpus' profile.
 
-    corpus : text rows of norm 1; smoothing, tol : that weights are found with.
+    corpus : text rows of norm 1; smoothing, tol : of inference.
     """
     everywhere = profile + EVEN_IN_PROFILE / profile.size
     shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
@@ -152,10 +154,10 @@ def predictive_start(
 def better_start(
     plain: PredictiveStart, fine: PredictiveStart, start: Callable[[Array], PredictiveStart]
 ) -> PredictiveStart:
-    """`plain`, or the finer topics merged to as many, where they explain the response clearly better.
+    """Return `plain`, or the finer topics merged to its number if they explain the response clearly better.
 
-    A handful of unsupervised topics splits the text by its main themes, and these may average over good and bad.
-    Finer topics tell good from bad; merging neighbours in effect keeps that.
+    A few unsupervised topics split the text by its main themes, which may mix positive and negative texts. Finer
+    topics separate these; merging neighbours in effect preserves the separation.
     """
     merged = start(merge_by_effect(fine.topics, fine.coefficients[:-1], fine.prevalence, len(plain.topics)))
     return merged if plain.explained < CLEARLY_WORSE * merged.explained else plain
@@ -164,8 +166,8 @@ def better_start(
 def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics: int) -> Array:
     """Merge topics (many, terms), each summing to 1, into `n_topics`: (n_topics, terms).
 
-    Those two neighbours in order of effect are merged, again and again, whose effects differ least (Ward's rule, by
-    prevalence); the merged topic is their mean by prevalence.
+    Repeatedly merges the two neighbours in order of effect whose effects differ least (Ward's rule, weighted by
+    prevalence); the merged topic is their mean weighted by prevalence.
 
     Examples
     --------
@@ -188,11 +190,11 @@ def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics
 
 
 def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Left vectors, sizes and right vectors of the weighted text's largest singular values, largest first."""
+    """Truncated SVD of the weighted text: left vectors, singular values and right vectors, largest first."""
     X = sp.csr_array(corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None])
     n_terms = X.shape[1]
     count = min(n_topics, *X.shape)
-    # One BLAS thread, so that the bits do not depend on how many there are.
+    # One BLAS thread, so that the bits do not depend on the number of threads.
     with threadpool_limits(1):
         if n_terms <= max(SMALL_PROBLEM, count + 1):
             squares, vectors = np.linalg.eigh((X.T @ X).toarray())
@@ -206,15 +208,15 @@ def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) ->
 
 
 def _balanced_size(corpus: Corpus, n_topics: int) -> float:
-    """sqrt(mean of X / topics): the size at which weights and topics are alike."""
+    """sqrt(mean of X / topics): the scale at which weights and topics are equal."""
     mean = float(np.sum(corpus.X.T @ corpus.weight)) / (corpus.weight.sum() * corpus.X.shape[1])
     return float(np.sqrt(mean / n_topics))
 
 
 def _checked(name: str, values: Any, shape: tuple[int, ...]) -> Vector:
-    given = np.asarray(values, dtype=float)
-    if given.shape != shape:
-        raise InputError(f"{name} has shape {given.shape}; it must be {shape}")
-    if not np.all(np.isfinite(given)) or np.any(given < 0):
+    array = np.asarray(values, dtype=float)
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}; it must be {shape}")
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
         raise InputError(f"{name} must hold finite numbers of at least 0")
-    return given
+    return array

@@ -34,7 +34,7 @@ from textsignal.training.tone_blocks import ToneBlock, tone_block
 class ReadPart:
     """Documents of a part of the source, in shards of `sizes` documents.
 
-    responses : (rows,) that count; bad : the rows that are no documents.
+    responses : (rows,) that count; bad : the rows that are not valid documents.
     """
 
     shards: list[Place]
@@ -48,13 +48,13 @@ class ReadPart:
 
     @property
     def summary(self) -> PartSummary:
-        """What must be known of all parts."""
+        """Summary of the part that all other parts need."""
         return PartSummary(self.sizes, self.responses, self.bad, self.sample.bound, self.sample.levels)
 
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """What must be known of all parts: as in `ReadPart`, and the bound and levels of the sample."""
+    """Summary of a part: fields of `ReadPart`, and the bound and levels of the sample."""
 
     sizes: list[int]
     responses: Vector
@@ -64,9 +64,9 @@ class PartSummary:
 
 
 def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) -> MergedCounts:
-    """Words and pairs of all shards, as the engine keeps them; sizes : documents of each.
+    """Count words and pairs of all shards, as the engine keeps them; sizes : documents of each.
 
-    Counts of shards that follow each other are added where they are counted, up to as many as a block of tone has.
+    Counts of consecutive shards are added on the worker that counts them, up to the size of a block of tone.
     """
 
     def counted(places: Sequence[Place]) -> tuple[Sequence[str], TextCounts, int]:
@@ -84,24 +84,24 @@ def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) 
 
 @dataclass(frozen=True, eq=False)
 class StoredBlock:
-    """A block of documents, small; steps : what is made of it whenever it is loaded."""
+    """Reference to a stored block of documents; steps : applied whenever it is loaded."""
 
     place: Place
     sizes: Vector
     steps: tuple[Callable[[ToneBlock], ToneBlock], ...] = ()
 
     def load(self) -> ToneBlock:
-        """The documents."""
-        found = map_arrays(self.place)
-        data, indices, indptr = (found.pop(name) for name in ("counts", "indices", "indptr"))
+        """Load the documents."""
+        arrays = map_arrays(self.place)
+        data, indices, indptr = (arrays.pop(name) for name in ("counts", "indices", "indptr"))
         counts = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
-        block = ToneBlock(counts, self.sizes, **found)
+        block = ToneBlock(counts, self.sizes, **arrays)
         for step in self.steps:
             block = step(block)
         return block
 
     def then(self, step: Callable[[ToneBlock], ToneBlock]) -> StoredBlock:
-        """The same, and a step more."""
+        """Return the block with a further step."""
         return replace(self, steps=(*self.steps, step))
 
     def __sizeof__(self) -> int:
@@ -109,7 +109,7 @@ class StoredBlock:
 
 
 def write_block(block: ToneBlock, path: Path | None) -> StoredBlock:
-    """Write a block to a file, or hold it where there is none."""
+    """Write a block to a file, or keep it in memory if `path` is None."""
     counts = block.counts
     arrays = {"counts": counts.data, "indices": counts.indices.astype(np.int32, copy=False), "indptr": counts.indptr}
     arrays |= {name: getattr(block, name) for name in ("keys", "y", "weight", "offset", "folds")}
@@ -129,7 +129,7 @@ def stored_tone(
     shards : as the engine keeps them; sizes_of_shards : documents of each.
     Shards hold `response`, `weight` and `keys` of their documents. Those of one block follow each other.
 
-    without : keys of documents that are left out.
+    without : keys of excluded documents.
     """
     sizes = features.sizes
 
@@ -143,7 +143,7 @@ def stored_tone(
 
 
 def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
-    """Counts of features, encoded responses and weights; 0 where a document says nothing, or is left out."""
+    """Counts of features, encoded responses and weights; weight 0 for documents that are empty or excluded."""
     texts, others = zip(*map(read_shard, places), strict=True)
     X = features.count(texts, compute.engine)
     response, weight, keys = (np.concatenate([own[name] for own in others]) for name in ("response", "weight", "keys"))
@@ -152,7 +152,7 @@ def _corpus(places: Sequence[Place], features: Features, family: Family, compute
 
 
 def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
-    """(parts,) the block that each part of a source will be in, about; None where the rows are not known.
+    """(parts,) the block that each part of a source will approximately be in; None if the number of rows is not known.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
 
 
 def together(items: Sequence[Item], sizes: Sequence[int]) -> list[list[Item]]:
-    """What follows each other and makes a block of tone, of so many documents each."""
+    """Group consecutive items into blocks of tone; sizes : documents of each."""
     return [[items[number] for number in numbers] for numbers in in_blocks(sizes, BLOCK)]
 
 

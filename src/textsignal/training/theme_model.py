@@ -38,7 +38,7 @@ from textsignal.training.themes import Themes, fit_themes
 from textsignal.training.tone import Tone, fit_tone
 from textsignal.training.word_vectors import word_vectors
 
-#: Features and content terms are in at least so many documents.
+#: Minimum number of documents with a feature, or with a content term.
 LEAST_FEATURE, LEAST_TERM = 2, 3
 
 
@@ -46,9 +46,9 @@ LEAST_FEATURE, LEAST_TERM = 2, 3
 class Response:
     """A response to explain.
 
-    values : (documents,) on the family's scale, NaN where there is none.
+    values : (documents,) on the family's scale, NaN if missing.
     candidates : its family, or several of which the best is taken.
-    given : covariates and offset, whose part of the linear predictor tone does not learn; None for nothing.
+    given : covariates and offset, whose part of the linear predictor tone does not learn; None if absent.
     """
 
     values: Vector
@@ -63,7 +63,7 @@ class Response:
 
 @dataclass(frozen=True, eq=False)
 class ToneOf:
-    """What is learnt of one response before there are themes.
+    """Results for one response that do not depend on themes.
 
     effects : (features,) tone; unseen : (sentences,) tone that has not seen the responses; choice : of the family.
     """
@@ -76,7 +76,7 @@ class ToneOf:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """All that training learns before it is asked for a number of themes.
+    """Results of training that do not depend on the number of themes.
 
     terms, units : content terms and (sentences, terms) their counts; vectors : (terms, dimensions) of the terms.
     weight : (documents,) how often each counts.
@@ -104,9 +104,9 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """What is counted in texts: features for tone, and content terms for themes.
+    """Features for tone and content terms for themes.
 
-    language : whose general words and negations are no content terms.
+    language : its general words and negations are excluded from content terms.
     """
 
     features: Features
@@ -123,7 +123,7 @@ def learn_lexicon(
     stop_words: frozenset[str],
     max_terms: int,
 ) -> Lexicon:
-    """Choose features and content terms; stop_words : no content terms."""
+    """Choose features and content terms; stop_words : excluded from content terms."""
     many = n_documents > 50
     features = learn_features(words, counts, LEAST_FEATURE if many else 1, phrases=True)
     terms = content_terms(words, counts, language, stop_words, max_terms, LEAST_TERM if many else 1)
@@ -163,20 +163,21 @@ def prepare_read(
     weight: Vector,
     compute: Compute,
 ) -> Prepared:
-    """The same of texts that are read.
+    """Prepare themes from texts that have been read.
 
-    tones : for each response, what finds tone, and (documents,) what covariates and offset add by themselves.
+    tones : for each response, a function that returns tone, and (documents,) the linear predictor of covariates and
+        offset alone.
     """
     units = count_units(read.texts, lexicon.terms, compute.engine)
 
     def with_family(response: Response, tone: Callable[[], tuple[Tone, Vector | None]]) -> ToneOf:
         return _with_family(response, *tone(), read, weight, compute)
 
-    # None needs another.
+    # The tasks are independent.
     tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in zip(responses, tones, strict=True)]
     first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: read.texts.keys]
-    vectors, _, *found = compute.engine.map(lambda task: task(), [*first, *tasks])
-    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, found)
+    vectors, _, *tones_of = compute.engine.map(lambda task: task(), [*first, *tasks])
+    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, tones_of)
 
 
 def fit_prepared(
@@ -192,7 +193,7 @@ def fit_prepared(
 
     All models have the same features, terms and themes.
 
-    why : so many themes, for people; "" where their number was given.
+    why : reason for the number of themes, for display; "" if the user set it.
     """
     read, units, terms, weight = prepared.read, prepared.units, prepared.terms, prepared.weight
     by_sentence = weight[read.texts.documents]
@@ -235,7 +236,7 @@ def fit_prepared(
 def _tone_of(
     response: Response, read: PartlyRead, features: Features, weight: Vector, compute: Compute
 ) -> tuple[Tone, Vector | None]:
-    """Tone, and (documents,) what covariates and offset add by themselves; None for nothing."""
+    """Tone, and (documents,) the linear predictor of covariates and offset alone; None if absent."""
     y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
     if response.given is not None:
         offset, words = fit_alone(response.given, y, weight, words, compute)
@@ -268,12 +269,12 @@ def with_themes(
     training is out of fold.
     """
     readings = read_together([replace(model, themes=themes) for model in models], texts, compute)
-    found = []
+    refitted = []
     for model, values, reading in zip(models, responses, readings, strict=True):
         unseen = model.training.unseen_tone(reading)
         effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
-        found.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
-    return list(zip(found, readings, strict=True))
+        refitted.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
+    return list(zip(refitted, readings, strict=True))
 
 
 def _level_two(

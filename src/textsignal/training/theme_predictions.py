@@ -1,6 +1,6 @@
-"""What prediction needs of texts, and nothing else: tone about themes, shares of the text, and what is not known.
+"""Reading of texts for prediction only: tone about themes, shares of the text, and unknown documents.
 
-The same numbers as a `ThemeReading` has, in a fraction of its time and memory.
+The numbers equal those of a `ThemeReading`, in a fraction of its time and memory.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BLOCK = 1024
 
 @dataclass(frozen=True, eq=False)
 class ToneAndShares:
-    """What is read in documents.
+    """Tone and shares of documents.
 
     tones : (tones, documents, themes) tone about each theme; shares : (documents, themes) of the text.
-    unknown : (documents,) whether there is neither a feature nor a content term.
+    unknown : (documents,) True if there is neither a feature nor a content term.
     """
 
     tones: Vector
@@ -79,18 +79,18 @@ class ThemePredictor:
         words, themes, inference = self.lexicon.of_words(texts.words), self.themes, self.themes.inference
         phrases, effects = (len(self.lexicon.known.parts), self.lexicon.known.phrases), np.stack(list(tones), axis=1)
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
-        found = np.empty((len(tones), len(texts), len(themes.topics)))
-        shares = np.empty(found.shape[1:])
+        tone = np.empty((len(tones), len(texts), len(themes.topics)))
+        shares = np.empty(tone.shape[1:])
         sentence_tone = np.empty((len(texts.documents), len(tones)))
         has_feature, has_term = np.zeros((2, len(texts)), dtype=bool)
 
         def read_block(first: int) -> None:
             block = (sentences, first, min(first + BLOCK, len(texts)))
-            told = (effects, PHRASE_SIZE, sentence_tone, has_feature)
-            prediction.read_tone(*block, words, *phrases, *told)
+            outputs = (sentence_tone, has_feature)
+            prediction.read_tone(*block, words, *phrases, effects, PHRASE_SIZE, *outputs)
             rows = Rows(*prediction.read_terms(*block, words, themes.term_weights, has_term))
             weights, _ = inference.of_block(rows, topics, compute.kernels)
-            prediction.gather(*block, weights, themes.prevalence, sentence_tone, found, shares)
+            prediction.gather(*block, weights, themes.prevalence, sentence_tone, tone, shares)
 
         compute.engine.map(read_block, range(0, len(texts), BLOCK))
-        return ToneAndShares(found, shares, ~(has_feature | has_term))
+        return ToneAndShares(tone, shares, ~(has_feature | has_term))

@@ -1,4 +1,4 @@
-"""What a model of themes and tone consists of, and what it reads in texts.
+"""Fitted models of themes and tone, and their reading of texts.
 
 Level 1 is the text: themes of sentences, tone of words. Level 2 is a GLM of the response on themes.
 """
@@ -30,16 +30,16 @@ from textsignal.training.tone import Tone
 
 @dataclass(frozen=True, eq=False)
 class ThemeTraining:
-    """Documents that a model knows: those that level 2 was fitted to, and others that it was shown after that.
+    """Documents stored with a model: those that level 2 was fitted to, and others added later.
 
-    Tone has not seen its response: it is out of fold for documents of training.
+    Tone is out of fold for documents of training, so it is independent of their response.
 
     keys : (documents,) of the texts, by which a text is known again.
     ends : (documents + 1,) where each document's sentences begin; sentence_tone : (sentences,) of each.
-    tone, shares : (documents, themes); spoken : (documents, themes) whether a document speaks of a theme.
-    responses : (documents,) on the user's scale, NaN where there is none; weight : (documents,) how often each counts.
-    later : (documents,) whether it was shown after the fit.
-    given : (documents,) what covariates and offset add to the linear predictor; None for nothing.
+    tone, shares : (documents, themes); spoken : (documents, themes) True if the document mentions the theme.
+    responses : (documents,) on the user's scale, NaN if missing; weight : (documents,) how often each counts.
+    later : (documents,) True if added after the fit.
+    given : (documents,) what covariates and offset add to the linear predictor; None if absent.
     """
 
     keys: Keys = field(metadata=rule(shape=("documents",)))
@@ -90,10 +90,10 @@ class ThemeTraining:
 class FittedThemes:
     """A fitted model of themes and tone.
 
-    chosen : why this family, for people; "" where it was given.
+    chosen : reason for the family, for display; "" if the user set it.
     terms : content terms, the columns of the themes; features, tone : with (features,) their effects.
     training : what level 2 was fitted to.
-    why : so many themes, for people; "" where their number was given.
+    why : reason for the number of themes, for display; "" if the user set it.
     basis : a sentence on which documents what was learnt from; "" where all was from those of `training`.
     """
 
@@ -132,7 +132,7 @@ def tone_of_terms(terms: Sequence[str], features: Features, tone: Vector) -> Vec
 
 @dataclass(frozen=True, eq=False)
 class ThemeReading:
-    """What the model reads in texts. Words add up to sentences, sentences to themes, themes to the linear predictor.
+    """Reading of texts by a model. Words add up to sentences, sentences to themes, themes to the linear predictor.
 
     texts : the documents, cut into sentences.
     occurrences, values : features in them, and (occurrences,) what each carries of its document times its tone.
@@ -158,8 +158,10 @@ class ThemeReading:
 
     def word_tone(self, features: Features) -> Vector:
         """(all words,) sum of the values of its occurrences; half of a phrase is its first word's, as it is read."""
-        found = self.occurrences
-        sums: Vector = word_sums(found.words, found.features, self.values, features.is_phrase, len(self.texts.codes))
+        occurrences = self.occurrences
+        sums: Vector = word_sums(
+            occurrences.words, occurrences.features, self.values, features.is_phrase, len(self.texts.codes)
+        )
         return sums
 
     def tone_by_theme(self, sentence_tone: Vector) -> Vector:
@@ -168,7 +170,7 @@ class ThemeReading:
 
     @property
     def spoken(self) -> NDArray[np.bool_]:
-        """(documents, themes) whether a document speaks of a theme."""
+        """(documents, themes) True if the document mentions the theme."""
         return spoken_of(self.places, self.has_terms, self.texts.documents, len(self.texts))
 
 
@@ -233,7 +235,7 @@ def text_shares(texts: SentenceTexts, places: Vector, prevalence: Vector) -> Vec
 
 
 def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute: Compute) -> list[ThemeReading]:
-    """What models with the same features, terms and themes read in texts."""
+    """Read texts with models that share features, terms and themes."""
     first = models[0]
     read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms, compute.engine)
     return readings_of(read, units, [model.tone for model in models], first.themes, compute)

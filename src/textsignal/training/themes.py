@@ -1,9 +1,9 @@
-"""Themes: topics learnt from sentences, which say what a sentence is about and hardly see the response.
+"""Themes: topics learnt from sentences, nearly independent of the response.
 
     x_u ~ w_u H under KL, from word vectors of the corpus;      p_uk = w_uk / sum_k w_uk
 
-x_u counts the content terms of sentence u. Term j counts freq_j^.25 / (1 + (t_j / rms t)^2 / 2): what is often spoken
-of is a theme, and a word that carries tone says little about one. With several responses the square is their mean.
+x_u counts the content terms of sentence u. Term j counts freq_j^.25 / (1 + (t_j / rms t)^2 / 2): frequent subjects are
+themes, and words that carry tone are uninformative about them. With several responses the square is their mean.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Themes:
 
     @property
     def inference(self) -> Inference:
-        """How weights of sentences are found."""
+        """Inference of the weights of sentences."""
         return Inference(self.topics, tol=SENTENCE_TOL)
 
     def place(self, units: sp.csr_array, documents: NDArray[np.int64], n_documents: int, compute: Compute) -> Vector:
@@ -137,22 +137,22 @@ def _learnt(
         return _learnt_on_card(start, each, X, weight[text], iterations)
     corpus = Corpus(X, np.full(int(text.sum()), np.nan), weight[text])
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), iterations, 0.0)
-    found = train_joint(
+    fitted = train_joint(
         corpus, family, start, weights_for(corpus, start, compute), settings, compute, lambda iteration, losses: False
     )
-    topics: Array = unit_topics(found.topics)
-    assert found.weights is not None
-    mass = found.topics.sum(axis=1)
-    prevalence = np.asarray((found.weights * mass).T @ weight[text], dtype=float)
+    topics: Array = unit_topics(fitted.topics)
+    assert fitted.weights is not None
+    mass = fitted.topics.sum(axis=1)
+    prevalence = np.asarray((fitted.weights * mass).T @ weight[text], dtype=float)
     return Themes(np.asarray(topics, dtype=float), each, prevalence / prevalence.sum())
 
 
 def _learnt_on_card(start: Array, each: Vector, X: sp.csr_array, weight: Vector, iterations: int) -> Themes:
-    """The same on a graphics card; X : (sentences, terms) weighted counts."""
+    """Run KL-NMF on a GPU; X : (sentences, terms) weighted counts."""
     sentences = gpu_themes.CardSentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1], weight)
-    found = gpu_themes.learn_themes(sentences, pad(start.T, gpu, np.dtype(np.float32)), iterations)
+    learnt = gpu_themes.learn_themes(sentences, pad(start.T, gpu, np.dtype(np.float32)), iterations)
     topics, prevalence = (
-        found.HT.get().T[: len(start)].astype(float),
-        found.prevalence.get()[: len(start)].astype(float),
+        learnt.HT.get().T[: len(start)].astype(float),
+        learnt.prevalence.get()[: len(start)].astype(float),
     )
     return Themes(topics / topics.sum(axis=1, keepdims=True), each, prevalence / prevalence.sum())

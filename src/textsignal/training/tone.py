@@ -1,13 +1,13 @@
 """Tone: what each feature of a text (word, negated word or phrase) adds to the linear predictor, wherever it stands.
 
 A GLM of the response on z_if = size_f sqrt(n_if) / |size sqrt(n_i)| is fitted by stochastic gradient steps. Every pass
-sees each document with half of its features left out at random, and the next pass the other half: features must say
-something without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are
+sees each document with half of its features left out at random, and the next pass the other half: features must
+predict without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are
 all that keeps effects small; nothing has to be chosen.
 
 Documents without a response take part too: tone is fitted to those that have one, and then once more to all, with
-expected responses, by each fit's own tone, where there is none. As every pass sees half of a document's features, the
-rest of a text then tells features of which the responses said little what they mean.
+expected responses, by each fit's own tone, for the missing ones. As every pass sees half of a document's features, the
+rest of a text then informs about features that are rare among documents with a response.
 
 Fits that each leave out a part of the documents run side by side with the fit of all: one visit to a document serves
 all of them, and a fit that leaves it out takes a step of 0.
@@ -40,21 +40,21 @@ from textsignal.training.tone_on_card import documents_on_card, visits_on_card, 
 
 #: Passes over the documents, at most; and the size of steps, in units of the linear predictor's scale.
 PASSES, STEP = 25, 0.18
-#: So many passes up to so many documents; more of them need fewer passes, though not fewer than the least.
+#: PASSES passes for up to MANY documents; more documents need fewer passes, at least LEAST_PASSES.
 MANY, LEAST_PASSES = 10_000, 5
-#: Few documents have effects that are the mean of several runs, at most so many: they depend less on the draws.
+#: For few documents, effects are the mean of up to this many runs, to depend less on the draws.
 MOST_RUNS = 4
-#: Documents without a response take part where there are at least so many to one with a response: fewer tell nothing.
+#: Documents without a response are used if there are at least this many per document with one.
 LEAST_SILENT = 0.5
 #: Documents whose slopes are taken together, and whose halves are drawn together: few enough for their memory to be
 #: used again, where new memory would have to be cleared.
 BATCH, HALVED = 100, 12_800
-#: Documents of a block, at most, and sums over blocks that are held at once. The mean of blocks that have too little to
-#: say by themselves predicts worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four
+#: Documents of a block, at most, and sums over blocks that are held at once. The mean of blocks that are too small
+#: predicts worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four
 #: and .690 in eight.
 BLOCK, SUMS = 2**17, 8
-#: Several blocks stop earlier where two passes bring less than this of all that was gained, by about so many documents
-#: of the first block that fits have not seen. Of blocks far smaller than ours that costs skill: hotel reviews in four
+#: Several blocks stop earlier if two passes gain less than this share of the total gain, on about HELD_BACK held-out
+#: documents of the first block. For much smaller blocks that costs skill: hotel reviews in four
 #: of 2,000 had a test R2 of .692 after the 14 passes that this gives, .702 after 25.
 ENOUGH, HELD_BACK = 0.005, 2**13
 #: Losses after which passes may stop.
@@ -96,8 +96,8 @@ def fit_tone(
     matters of weights is how they compare.
 
     counts : (documents, features); sizes : (features,) what each counts.
-    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
-    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None for nothing.
+    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
+    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None if absent.
     """
     folds = tone_folds(counts)
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
@@ -112,13 +112,13 @@ def fit_tone(
 
 
 def n_blocks_of(n_documents: int, most: int) -> int:
-    """Blocks of at most so many documents whose steps are taken side by side: one, or an even number of them."""
+    """Number of parallel blocks of at most `most` documents: one, or an even number."""
     return 1 if n_documents <= most else 2 * -(-n_documents // (2 * most))
 
 
 @dataclass(frozen=True)
 class _Size:
-    """How many distinct documents there are, in all and in the largest block, and the sum of their weights."""
+    """Number of distinct documents, in total and in the largest block, and the sum of their weights."""
 
     n_documents: int
     largest: int
@@ -153,8 +153,8 @@ class _Responses:
     @classmethod
     def _counted(cls, y: Vector, offset: Vector, weight: Vector, answered: _Size, size: _Size) -> _Responses:
         # Pairs as complex numbers, which NumPy sorts ten times as fast as rows.
-        pairs, place = np.unique(y + 1j * offset, return_inverse=True)
-        total = np.asarray(np.bincount(place, weight, len(pairs)), dtype=float)
+        pairs, index = np.unique(y + 1j * offset, return_inverse=True)
+        total = np.asarray(np.bincount(index, weight, len(pairs)), dtype=float)
         return cls(pairs.real.copy(), pairs.imag.copy(), total, answered, size)
 
     def __add__(self, other: _Responses) -> _Responses:
@@ -186,7 +186,7 @@ def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vec
 
 
 def _completed(block: ToneBlock, effects: Vector, family: Family, kernels: Kernels) -> ToneBlock:
-    """The block with expected responses where there is none; a document without a response is left out by no fit."""
+    """Fill in missing responses by expected ones; all fits use the documents without a response."""
     rows = block.known
     eta = kernels.predictors(Rows.of(unit_rows(block.roots), 0, len(rows)), effects)
     expected = _expected(family, np.asarray(eta, dtype=float) + block.offset[:, None])
@@ -228,7 +228,7 @@ def _visits(block: ToneBlock, mean: float, run: int) -> _Visits:
 
 
 def _n_passes(n_documents: int) -> int:
-    """Passes over so many documents of a block: visits in all grow by the cube root of what is more than `MANY`.
+    """Number of passes over a block of `n_documents`: total visits grow by the cube root beyond `MANY`.
 
     With 18,000 reviews 15 passes predicted as well as 25.
     """
@@ -237,7 +237,7 @@ def _n_passes(n_documents: int) -> int:
 
 @dataclass(frozen=True)
 class _Scale:
-    """What is large for this response: the best constant, and the size of slopes there and of linear predictors."""
+    """Scale of the response: the best constant, and the size of slopes there and of linear predictors."""
 
     constant: float
     slope: float
@@ -271,7 +271,7 @@ class _Effects:
     squares: Array
 
     def copy(self, kernels: Kernels) -> _Effects:
-        """The same in other memory, which suits the kernels."""
+        """Copy into memory that suits the kernels."""
         own = _Effects(*(kernels.zeros(self.effects.shape, np.float64) for _ in range(2)))
         own.effects[:], own.squares[:] = self.effects, self.squares
         return own
@@ -279,7 +279,7 @@ class _Effects:
 
 @dataclass(frozen=True, eq=False)
 class _Moved:
-    """What blocks did, each from the same effects: sums over them of squares, and of squares times moves."""
+    """Updates of blocks from common effects: sums over blocks of squares, and of squares times moves."""
 
     squares: Array
     moves: Array
@@ -288,7 +288,7 @@ class _Moved:
         return _Moved(self.squares + other.squares, self.moves + other.moves)
 
     def after(self, before: _Effects, n_blocks: int) -> _Effects:
-        """The mean of the blocks' effects, of a feature by how much each block has to say of it."""
+        """Mean of the blocks' effects, each feature weighted by its squares in the block."""
         moves = np.divide(self.moves, self.squares, out=np.zeros_like(self.moves), where=self.squares > 0)
         return _Effects(before.effects + moves, before.squares + self.squares / n_blocks)
 
@@ -328,7 +328,7 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
     losses: list[Any] = []
     for number in range(_n_passes(size.largest)):  # noqa: B007 (steps see it)
         losses += held_back()
-        # Nobody waits for the first losses, which only the later ones are compared with.
+        # The first losses are only needed for later comparisons, so they are not awaited.
         if len(losses) >= LEAST_LOSSES and _is_enough(compute.engine.map(float, losses)):
             break
         found = compute.engine.sweep(moved, blocks, SUMS).after(found, len(blocks))
@@ -336,7 +336,7 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
 
 
 def _is_enough(losses: Sequence[float]) -> bool:
-    """Whether the last two passes, over the two halves of texts, brought next to nothing.
+    """True if the last two passes, over the two halves of texts, gained next to nothing.
 
     losses : from no pass on, at least `LEAST_LOSSES`.
 

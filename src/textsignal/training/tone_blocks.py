@@ -23,12 +23,12 @@ TONE_FOLDS = 5
 
 
 def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
-    """(documents,) the fit that leaves each out, by what it says: copies of a text are left out together."""
+    """(documents,) the fit that excludes each document, by its content: copies of a text are excluded together."""
     return folds_of(document_keys(counts))
 
 
 def folds_of(keys: Keys) -> NDArray[np.int64]:
-    """The same by keys of documents."""
+    """(documents,) the fit that excludes each document, by its key."""
     return (drawn(keys, TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
@@ -39,7 +39,7 @@ class Blocks(Protocol):
         """The documents."""
 
     def then(self, step: Callable[[ToneBlock], ToneBlock]) -> Blocks:
-        """What a step makes of them."""
+        """Apply a step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class ToneBlock:
 
     counts : (documents, features); sizes : (features,) what each counts.
     keys : (documents,) what each draws from.
-    y : (documents, fits) responses, or (documents, 1) the same for all, NaN where there is none.
+    y : (documents, fits) responses, or (documents, 1) if equal for all fits, NaN if missing.
     weight, offset, folds : (documents,).
     """
 
@@ -76,7 +76,7 @@ class ToneBlock:
         return self
 
     def then(self, step: Callable[[ToneBlock], ToneBlock]) -> ToneBlock:
-        """What a step makes of it."""
+        """Apply a step."""
         return step(self)
 
     def answered(self) -> ToneBlock:
@@ -93,9 +93,9 @@ def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
     """A block of documents; corpus : counts of features, encoded responses, weights and offset."""
     X = corpus.X
     small = sp.csr_array((_small(X.data), X.indices, X.indptr), shape=X.shape)
-    found = distinct_documents(replace(corpus, X=small)).corpus
-    keys, offset = document_keys(found.X), np.broadcast_to(found.offsets, len(found.y))
-    return ToneBlock(found.X, sizes, keys, found.y[:, None], found.weight, offset, folds_of(keys))
+    distinct = distinct_documents(replace(corpus, X=small)).corpus
+    keys, offset = document_keys(distinct.X), np.broadcast_to(distinct.offsets, len(distinct.y))
+    return ToneBlock(distinct.X, sizes, keys, distinct.y[:, None], distinct.weight, offset, folds_of(keys))
 
 
 def _small(counts: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Passes of tone on a graphics card: a block goes there, and what effects have moved by comes back."""
+"""Passes of tone on a GPU: a block is copied there, and updates of effects are copied back."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def documents_on_card(
 def walk_on_card(
     documents: CardTexts, steps: Steps, family: Family, number: int, effects: Array, squares: Array
 ) -> None:
-    """Move effects and squares by one pass, in place; what a block says nothing of stays as it is, to the bit."""
+    """Move effects and squares by one pass, in place; features absent from the block stay bitwise unchanged."""
     both = effects, squares
     moved = tuple(map(_single, both))
     walk(documents, steps, slope_of(family), number, *moved)

@@ -12,8 +12,8 @@ For families with a canonical link that is the loss at the response (1 - m) y + 
 response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts,
 topics have nothing to learn from them.
 
-The **word residual** is what single words say beyond the topics, whose linear predictor is the offset: a sparse term,
-so that a reader sees how little is left.
+The **word residual** is the effect of single words beyond the topics, whose linear predictor is the offset: a sparse
+term, so that a reader sees how little is left.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_STEPS = 100
 class WordProblem:
     """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
 
-    Coefficients of P linear predictors stand beside each other, feature by feature.
+    Coefficients of P linear predictors are adjacent, feature by feature.
 
     X : (documents, features): words, and whatever else has an effect.
     y : (documents,) encoded responses; weight : (documents,) how often each document counts.
@@ -66,11 +66,11 @@ class WordProblem:
 
     @property
     def _several(self) -> tuple[int, ...]:
-        """What coefficients have beside an axis of features: one of linear predictors, where there are several."""
+        """Trailing shape of the coefficients: an axis of linear predictors if there are several."""
         return () if self.family.n_predictors == 1 else (self.family.n_predictors,)
 
     def part(self, rows: NDArray[np.bool_]) -> WordProblem:
-        """The same for some of the documents."""
+        """Return the problem for a subset of the documents."""
         offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
         return WordProblem(self.X[rows], self.y[rows], self.weight[rows], offset, self.family)
 
@@ -148,8 +148,8 @@ def _minimum(
 ) -> Vector:
     options = {"maxiter": MOST_STEPS, "ftol": ftol}
     result = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    found: Vector = result.x
-    return found
+    minimum: Vector = result.x
+    return minimum
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class HeldBack:
 
 
 def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
-    """Hold back documents by their keys, so that copies of a text stand on one side; None where a side is empty."""
+    """Hold back documents by their keys, so that copies of a text are on the same side; None if a side is empty."""
     outside = keys % np.uint64(HELD_BACK) == 0
     if not outside.any() or outside.all():
         return None
@@ -199,11 +199,11 @@ class Guide:
 
     @property
     def say(self) -> float:
-        """How much say a response gets in training: 1 where words explain half its deviance, 0 where none."""
+        """Factor of the supervision in training: 1 where words explain half its deviance, 0 where none."""
         return 2 * (1 - self.distrust)
 
     def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
-        """m r_i for documents `rows`, whose text is X (thinned or not); 0 where there is no response."""
+        """m r_i for documents `rows`, whose text is X (thinned or not); 0 if the response is missing."""
         if self.distrust == 0:
             return np.zeros((len(rows), family.n_predictors) if family.n_predictors > 1 else len(rows))
         eta = self.constant[rows] + X @ self.words
@@ -252,7 +252,7 @@ def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tup
 def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
     """(terms,) effects of words beyond the linear predictor eta (documents,), which stays as it is; most are 0.
 
-    X : (documents, terms); y : encoded responses, NaN where there is none; keys : (documents,) of the documents' texts.
+    X : (documents, terms); y : encoded responses, NaN if missing; keys : (documents,) of the documents' texts.
     """
     observed = ~np.isnan(y) & (weight > 0)
     problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)

@@ -121,7 +121,7 @@ def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engin
     n_parts = max(1, min(PARTS, tries // LEAST_PART))
 
     def best(part: int) -> KMeans:
-        # Each thread has a limit of its own: sums over several would depend on their order.
+        # One OpenMP thread each: sums over several would depend on their order.
         with threadpool_limits(1, user_api="openmp"):
             return KMeans(n_clusters, n_init=tries // n_parts, random_state=seed + part).fit(
                 vectors, sample_weight=weight
@@ -129,8 +129,8 @@ def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engin
 
     shared = vectors.size * n_clusters >= LEAST_SHARED
     with threadpool_limits(1):
-        found = engine.map(best, range(n_parts)) if shared else [*map(best, range(n_parts))]
-    return np.asarray(min(found, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
+        clusterings = engine.map(best, range(n_parts)) if shared else [*map(best, range(n_parts))]
+    return np.asarray(min(clusterings, key=lambda clusters: clusters.inertia_).cluster_centers_, dtype=float)
 
 
 def _centres(vectors: Vector, centres: Vector, n_topics: int, seed: int, seeds: Sequence[NDArray[np.int64]]) -> Vector:
@@ -154,12 +154,12 @@ def seed_terms(seed_words: Mapping[str, Sequence[str]], terms: Sequence[str]) ->
     Raises InputError, naming the label, where none of its words is a term.
     """
     numbers = {term: j for j, term in enumerate(terms)}
-    found = {label: [numbers[word] for word in words if word in numbers] for label, words in seed_words.items()}
-    for label, places in found.items():
+    indices = {label: [numbers[word] for word in words if word in numbers] for label, words in seed_words.items()}
+    for label, places in indices.items():
         if not places:
             listed = ", ".join(seed_words[label]) or "none given"
             raise InputError(
                 f"seed_words: no word of {label!r} is a content term of these texts ({listed}); "
                 "content terms are written in small letters and are in several documents"
             )
-    return [np.array(places) for places in found.values()]
+    return [np.array(places) for places in indices.values()]

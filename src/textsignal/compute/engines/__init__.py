@@ -26,7 +26,7 @@ class Engine(Protocol):
     Blocks are whatever a step takes: handles that `keep` gave too, and lists or tuples with these in them.
 
     n_threads : of a step that cuts its own documents.
-    is_spread : whether steps are taken by workers with a memory of their own, where what is kept stays.
+    is_spread : True if steps run on workers with separate memory, where kept values stay.
     """
 
     n_threads: int
@@ -41,7 +41,7 @@ class Engine(Protocol):
     def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
         """Handles of `step` of every block, in order: the values stay where they are made.
 
-        turns : (blocks,) workers take blocks in turn, those of one turn together; None where it does not matter.
+        turns : (blocks,) workers take blocks in turn, those of one turn together; None if the order does not matter.
         """
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:

@@ -1,6 +1,6 @@
-"""Blocks in the memory of Dask's workers, on one machine or many: steps go there, and only sums come back.
+"""Blocks in the memory of Dask's workers, on one machine or many: steps are sent there, and only sums are returned.
 
-What `keep` makes stays with the worker that made it, as a future of Dask's. Its task says how to make it again, from
+What `keep` makes stays with the worker that made it, as a future of Dask's. Its task can recompute it, from
 the file on: where a worker dies, Dask does that by itself, on the others. No folder has to be seen by all workers, and
 nothing is written but what Dask spills. All that workers need is textsignal, and the files under the same names.
 
@@ -104,7 +104,7 @@ class DaskEngine:
         return self._swept(step, blocks, groups).result()
 
     def _swept(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int) -> Future:
-        """Only the sum is asked for when this ends: Dask forgets the values as they are added.
+        """Only the sum is requested at the end: Dask releases the values as they are added.
 
         Of a block that has once been taken from a worker that was late there are copies: Dask by itself would not see
         that one worker then has more to do than the others.
@@ -151,7 +151,7 @@ def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
     Raises
     ------
     InputError
-        Where Dask is not installed, or nobody answers at the address.
+        If Dask is not installed, or no scheduler answers at the address.
     """
     if find_spec("distributed") is None:
         raise InputError("the Dask engine needs Dask; install textsignal[dask]")

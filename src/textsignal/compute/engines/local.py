@@ -22,7 +22,7 @@ from textsignal.compute.kernels import Kernels, compiled
 from textsignal.errors import InputError
 
 #: Documents in a block: enough to pay for the calls around the kernels. Where there are blocks for several cores they
-#: are larger, up to so many documents: between calls of kernels only one thread can work.
+#: are larger, up to the second number of documents: between calls of kernels only one thread can work.
 BLOCK_DOCUMENTS, LARGE_BLOCK = 4096, 2**14
 #: Blocks for several cores; more blocks than the second bring no more parallel work.
 SEVERAL, MOST_BLOCKS = 8, 256
@@ -74,7 +74,7 @@ class LocalEngine:
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
         """`step` of every block, in order.
 
-        The calling thread works too and every thread takes the next block that nobody has: waking a thread can
+        The calling thread works too and every thread takes the next free block: waking a thread can
         take as long as a block, and then the others do not wait for it.
         """
         task = _Task(step, blocks)
@@ -85,7 +85,7 @@ class LocalEngine:
         try:
             task.work()
         finally:
-            # What has not begun has nothing left to do, and never begins where a block maps over blocks of its own.
+            # What has not begun has nothing left to do, and never begins if a step maps over further blocks.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
             results = task.end()
@@ -110,7 +110,7 @@ class LocalEngine:
 
 
 def in_groups(blocks: Sequence[Item], groups: int) -> list[Sequence[Item]]:
-    """Blocks that follow each other, in at most so many groups: what is added together first.
+    """Cut blocks into at most `groups` runs of consecutive blocks, which are added together first.
 
     Examples
     --------

@@ -19,7 +19,7 @@ NO_CARD = "the GPU kernels need an NVIDIA card, and none is there"
 
 @cache
 def missing() -> str:
-    """What the GPU kernels need and is not there; "" if all is."""
+    """Describe the missing requirements of the GPU kernels; "" if there are none."""
     try:
         import cupy
     except ImportError:
@@ -54,5 +54,5 @@ def _module(files: tuple[str, ...], defined: tuple[tuple[str, Any], ...]) -> Any
 
 
 def blocks(n_items: int, lanes: int, threads: int = THREADS) -> tuple[tuple[int], tuple[int]]:
-    """Grid and block for `n_items` of so many lanes each."""
+    """Grid and block for `n_items` of `lanes` lanes each."""
     return (max(1, -(-n_items * lanes // threads)),), (threads,)

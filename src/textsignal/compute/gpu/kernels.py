@@ -1,7 +1,7 @@
 """The kernels in CUDA, one block of documents at a time; CuPy compiles and starts them.
 
 Formulas stand in `reference`. What is given may lie in this process' memory or on the card: arrays that are not there
-are moved, and results come back to where the weights, topics or effects were. Sums are added in an order that depends
+are moved, and results are returned where the weights, topics or effects are. Sums are added in an order that depends
 on the data alone.
 """
 

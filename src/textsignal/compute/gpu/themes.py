@@ -166,7 +166,7 @@ def infer_themes(rows: Rows, HT: Any, tol: float = TOL, max_iter: int = MAX_ITER
 
 @dataclass(frozen=True)
 class Placed:
-    """tone : (documents, topics) of what each says about each theme; shares : (documents, topics) of its words."""
+    """tone : (documents, topics) tone about each theme; shares : (documents, topics) of its words."""
 
     tone: Any
     shares: Any

@@ -18,7 +18,7 @@ from textsignal.compute.kernels import Rows
 FITS, FOLDS = 8, 5
 #: Documents of the first batches; times the root of the visits so far; and at most.
 LEAST_BATCH, BATCH_GROWTH, MOST_BATCH = 100, 2.0, 1 << 16
-#: The slope of the loss in the linear predictor, in CUDA: of successes in so many trials, of a number with this
+#: The slope of the loss in the linear predictor, in CUDA: of successes in this number of trials, of a number with this
 #: variance, and of a count with this dispersion.
 LOGISTIC, GAUSSIAN = "{steps}f / (1 + expf(-(eta))) - (y)", "((eta) - (y)) / {variance}f"
 NEGATIVE_BINOMIAL = "1 / ({dispersion}f * (1 + expf(-(eta) - {log}f))) - (y) / (1 + expf((eta) + {log}f))"
@@ -26,7 +26,7 @@ NEGATIVE_BINOMIAL = "1 / ({dispersion}f * (1 + expf(-(eta) - {log}f))) - (y) / (
 
 @dataclass(frozen=True)
 class Steps:
-    """What `training.tone` chooses: the number that parts its draws, the length of steps and the size of slopes."""
+    """Settings from `training.tone`: the number that parts its draws, the length of steps and the size of slopes."""
 
     draw: int
     rate: float
@@ -121,7 +121,7 @@ def walk(documents: CardTexts, steps: Steps, slope: str, number: int, effects: A
 
 
 def batch_size(seen: int) -> int:
-    """Documents of the next batch, after so many visits."""
+    """Documents of the next batch, after `seen` visits."""
     return int(min(max(LEAST_BATCH, BATCH_GROWTH * seen**0.5), MOST_BATCH))
 
 

@@ -1,4 +1,4 @@
-"""What is computed on one block of documents.
+"""Computations on one block of documents.
 
 `reference` (NumPy) is the specification; `compiled` (numba) and `gpu` (CUDA) must match it. All are modules with the
 functions of `Kernels`, working on topics padded with zeros to a multiple of `lanes(dtype)`.
@@ -80,7 +80,7 @@ class Kernels(Protocol):
         """Zeros in memory that suits the kernels."""
 
     def pull_on_weights(self, X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
-        """What the text pulls the weights towards."""
+        """Pull of the text on the weights."""
 
     def weight_step(
         self,
@@ -95,7 +95,7 @@ class Kernels(Protocol):
         """The paper's multiplicative step of the weights."""
 
     def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
-        """What the documents say about the topics; `out` has the shape of the nonzeros."""
+        """Sums of the documents for the update of the topics; `out` has the shape of the nonzeros."""
 
     def response_sums(self, W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
         """Gradient and Hessian of the response loss in (beta, intercept)."""

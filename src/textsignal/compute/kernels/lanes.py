@@ -1,7 +1,7 @@
 """Vector registers inside numba: load, store, fill, add, multiply, divide, compare, and sums and maxima over lanes.
 
 numba leaves vectorising to LLVM, which guards every inner loop with checks that cost more than the few topics it
-runs over. These intrinsics say which operation on how many numbers is meant; LLVM maps them to the widest
+runs over. These intrinsics specify the operation and the number of lanes; LLVM maps them to the widest
 registers the machine has. An index counts elements from the array's first, and arrays must be C-contiguous.
 """
 
@@ -21,7 +21,7 @@ VECTOR_BYTES = 64
 
 
 def lanes(dtype: DTypeLike) -> int:
-    """How many numbers of this type one vector holds."""
+    """Number of elements of this type in one vector."""
     return VECTOR_BYTES // np.dtype(dtype).itemsize
 
 
@@ -84,7 +84,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def width(typingctx: Any, array: Any) -> Any:
-    """How many elements of `array` one vector holds, known when the kernel is compiled."""
+    """Number of elements of `array` in one vector, known at compile time."""
     count = Lanes(array.dtype).count
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -131,7 +131,7 @@ def weighted_sum(X, weight, values):  # type: ignore[no-untyped-def]
 
 @compile_inline
 def response_pull(slope, beta, i, k):  # type: ignore[no-untyped-def]
-    """What the response's loss of document i changes by with its weight of topic k."""
+    """Derivative of the response loss of document i in its weight of topic k."""
     pull = slope[i, 0] * beta[k, 0]
     for p in range(1, beta.shape[1]):
         pull += slope[i, p] * beta[k, p]

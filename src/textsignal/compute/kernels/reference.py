@@ -18,7 +18,7 @@ EPSILON = 1e-16
 FIRST_STEPS, MOST_OF_THE_WAY = 4, 0.9
 #: Of Adam: how much of the running means each step keeps, and what keeps the division off zero.
 KEEP_GRADIENT, KEEP_SQUARE, SMALLEST = 0.9, 0.999, 1e-10
-#: Keeps square roots off zero; too small to be seen beside anything else.
+#: Keeps square roots off zero; negligible compared with anything else.
 TINY = 1e-300
 
 
