@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from textsignal.checks import check_names
 from textsignal.errors import InputError
 
 #: Characters that are shown of a name, and of the message of another package; names that are listed.
@@ -212,6 +211,8 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
     """Return the group of every row, missing if the cell is empty; role : of the column, for error messages."""
+    from textsignal.checks import check_names  # loads scikit-learn, which the command line does not need to start
+
     cells = column(table, by, role)
     check_names(f"column {by!r}", cells)
     return cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
