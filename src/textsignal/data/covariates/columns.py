@@ -26,7 +26,7 @@ from textsignal.errors import InputError, RowsError
 #: Columns that a formula may make.
 MAX_COLUMNS = 5_000
 #: Largest covariate: its square and sums of it stay far from overflowing.
-MOST = 1e50
+MOST = 1e30
 #: Rows that an error names.
 NAMED = 5
 #: Name of the constant among the factors; no text of a formula's factor is empty.
