@@ -203,6 +203,15 @@ def test_help_fits_on_a_screen_of_80_columns(ok):
         assert max(map(len, uncoloured(ok(name, "--help")[0]).splitlines())) <= 80
 
 
+def test_help_of_fit_shows_basic_options_first(ok):
+    lines = uncoloured(ok("fit", "--help")[0]).splitlines()
+    advanced = next(number for number, line in enumerate(lines) if "Advanced options" in line)
+    basic = "\n".join(lines[:advanced])
+    assert advanced <= 60
+    assert all(option in basic for option in ("-t", "-r", "-k", "-o", "--by", "--over"))
+    assert "--scheduler" not in basic
+
+
 def test_without_arguments_the_commands_are_listed(run):
     code, out, err = run()
     assert code in (0, 2)

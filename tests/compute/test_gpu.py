@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from textsignal import TextResponseModel
+from textsignal.compute import hashing
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.gpu import code as gpu_code
@@ -16,7 +17,6 @@ from textsignal.compute.kernels import Rows, compiled, pad, reference
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
-from textsignal.training import draws
 from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import infer_weights
@@ -52,7 +52,7 @@ def test_a_family_without_slopes_in_cuda_says_so():
 
 def test_mixing_is_that_of_the_draws():
     numbers = np.random.default_rng(0).integers(0, 2**63, 20).astype(np.uint64)
-    np.testing.assert_array_equal(gpu_tone.mixed(numbers), [draws._mix(number) for number in numbers])
+    np.testing.assert_array_equal(gpu_tone.mixed(numbers), [hashing.mix(number) for number in numbers])
 
 
 def test_batches_grow_with_the_root_of_what_was_seen():

@@ -54,7 +54,7 @@ def test_a_cell_that_is_no_category_is_named(cell):
 def test_whole_numbers_of_any_length_are_read():
     table = pd.DataFrame({"price": pd.Series([1, 10**400], dtype=object)})
     assert len(beside_texts(table, ["price"], learn=True).covariates) == 2
-    with pytest.raises(InputError, match="is no date"):
+    with pytest.raises(InputError, match="is not a date"):
         as_times(table["price"], 2)
 
 

@@ -12,6 +12,7 @@ import typer
 from textsignal.cli.console import count, progress, report_settings, say
 from textsignal.cli.fit_source import check_flags, fit_source, is_source
 from textsignal.cli.options import (
+    ADVANCED,
     BadRowsOption,
     ByOption,
     ClustersOption,
@@ -86,6 +87,7 @@ def fit(
             "--training",
             help="Themes and tone, topics that are moved to predict, or the paper's joint training.",
             show_default="themes",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     supervision: Annotated[
@@ -94,6 +96,7 @@ def fit(
             "--supervision",
             help="How much the response counts against the text; not with themes.",
             show_default="0.5",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     alpha: Annotated[
@@ -101,22 +104,40 @@ def fit(
         typer.Option(
             "--alpha",
             help="Fit the paper's model (JBNMF) with this weight; it has no --supervision, --training or --family.",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     max_terms: Annotated[
         int | None,
-        typer.Option("--max-terms", min=1, help="Terms to keep.", show_default="3000 for themes, else 2000"),
+        typer.Option(
+            "--max-terms",
+            min=1,
+            help="Terms to keep.",
+            show_default="3000 for themes, else 2000",
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     language: Annotated[
         str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
     ] = "english",
     stop_words: Annotated[
-        str | None, typer.Option("--stop-words", help="Language of the words to leave out, or none.", show_default="")
+        str | None,
+        typer.Option(
+            "--stop-words",
+            help="Language of the words to leave out, or none.",
+            show_default="",
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     ngrams: Annotated[
-        int, typer.Option("--ngrams", min=1, help="Longest run of words that makes a term; not with themes.")
+        int,
+        typer.Option(
+            "--ngrams", min=1, help="Longest run of words that makes a term; not with themes.", rich_help_panel=ADVANCED
+        ),
     ] = 1,
-    holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held out to measure skill.")] = 0.2,
+    holdout: Annotated[
+        float, typer.Option("--holdout", help="Share of rows held out to measure skill.", rich_help_panel=ADVANCED)
+    ] = 0.2,
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,

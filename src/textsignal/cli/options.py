@@ -30,6 +30,8 @@ class Training(enum.StrEnum):
     joint = "joint"
 
 
+#: Panel of a command's help for options that most users do not need.
+ADVANCED = "Advanced options"
 #: Families of responses.
 FAMILIES = (
     "auto",
@@ -63,6 +65,7 @@ MemoryOption = Annotated[
         help="What a fit may take, such as 4GB: rows are read in batches, tone is learnt from all of them, themes from "
         "a random sample.",
         show_default="4GB for several files, else one file is read whole",
+        rich_help_panel=ADVANCED,
     ),
 ]
 FolderOption = Annotated[
@@ -71,6 +74,7 @@ FolderOption = Annotated[
         "--folder",
         help="Where numbers of files that are read in batches are kept: a fit that was stopped goes on from there.",
         show_default="kept nowhere",
+        rich_help_panel=ADVANCED,
     ),
 ]
 EngineOption = Annotated[
@@ -79,17 +83,23 @@ EngineOption = Annotated[
         "--engine",
         help="Who reads files in batches: this machine (local), or workers of Dask (dask).",
         show_default="local",
+        rich_help_panel=ADVANCED,
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    typer.Option("--scheduler", help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS"),
+    typer.Option(
+        "--scheduler",
+        help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.",
+        metavar="ADDRESS",
+        rich_help_panel=ADVANCED,
+    ),
 ]
-TextOption = Annotated[str, typer.Option("--text", help="Column that holds the texts.")]
-ResponseOption = Annotated[str, typer.Option("--response", help="Column that holds the response.")]
+TextOption = Annotated[str, typer.Option("--text", "-t", help="Column that holds the texts.")]
+ResponseOption = Annotated[str, typer.Option("--response", "-r", help="Column that holds the response.")]
 ResponsesOption = Annotated[
     list[str],
-    typer.Option("--response", help="Column that holds the response; several share themes, with a page each."),
+    typer.Option("--response", "-r", help="Column that holds the response; several share themes, with a page each."),
 ]
 OneResponseOption = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
 ClassOption = Annotated[
@@ -103,19 +113,32 @@ FamilyOption = Annotated[
         "With several responses one for all, or name=family for some.",
         metavar=f"[{'|'.join(FAMILIES)}]",
         show_default="auto",
+        rich_help_panel=ADVANCED,
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 ByOption = Annotated[str | None, typer.Option("--by", help="Column of groups with separate drivers, such as a hotel.")]
 CovariatesOption = Annotated[
     str | None,
-    typer.Option("--covariates", help="Columns of covariates, separated by commas; effects are adjusted for them."),
+    typer.Option(
+        "--covariates",
+        help="Columns of covariates, separated by commas; effects are adjusted for them.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
 FormulaOption = Annotated[
-    str | None, typer.Option("--formula", help="What is made of covariates, such as 'log(price) * C(country)'.")
+    str | None,
+    typer.Option(
+        "--formula", help="What is made of covariates, such as 'log(price) * C(country)'.", rich_help_panel=ADVANCED
+    ),
 ]
 OffsetOption = Annotated[
-    str | None, typer.Option("--offset", help="Column of what is added to the linear predictor, such as log exposure.")
+    str | None,
+    typer.Option(
+        "--offset",
+        help="Column of what is added to the linear predictor, such as log exposure.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
 IntervalOption = Annotated[
     float | None,
@@ -127,26 +150,49 @@ IntervalOption = Annotated[
 ]
 ClustersOption = Annotated[
     str | None,
-    typer.Option("--groups", help="Column within which texts depend on each other, such as a hotel: ranges are wider."),
+    typer.Option(
+        "--groups",
+        help="Column within which texts depend on each other, such as a hotel: ranges are wider.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
-WeightsOption = Annotated[str | None, typer.Option("--weights", help="Column of how often each row counts.")]
+WeightsOption = Annotated[
+    str | None, typer.Option("--weights", help="Column of how often each row counts.", rich_help_panel=ADVANCED)
+]
 OverOption = Annotated[
     str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
 ]
 DocumentsOption = Annotated[
     int,
-    typer.Option("--documents", min=0, max=5000, help="Documents to put into the report; a sample if there are more."),
+    typer.Option(
+        "--documents",
+        min=0,
+        max=5000,
+        help="Documents to put into the report; a sample if there are more.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of the split and the start.", rich_help_panel=ADVANCED)
+]
 DeviceOption = Annotated[
-    str, typer.Option("--device", help="Where themes and tone are learnt: cpu, or cuda for an NVIDIA card.")
+    str,
+    typer.Option(
+        "--device", help="Where themes and tone are learnt: cpu, or cuda for an NVIDIA card.", rich_help_panel=ADVANCED
+    ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.", rich_help_panel=ADVANCED)]
 BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
-NoTextsOption = Annotated[bool, typer.Option("--no-texts", help="Leave every document out of the report.")]
+NoTextsOption = Annotated[
+    bool, typer.Option("--no-texts", help="Leave every document out of the report.", rich_help_panel=ADVANCED)
+]
 NoMaskOption = Annotated[
     bool,
-    typer.Option("--no-mask", help="Show e-mail addresses and phone numbers in the report's documents; else masked."),
+    typer.Option(
+        "--no-mask",
+        help="Show e-mail addresses and phone numbers in the report's documents; else masked.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
 UnitOption = Annotated[
     str | None,
@@ -157,12 +203,20 @@ UnitOption = Annotated[
 LowerOption = Annotated[
     bool, typer.Option("--lower-is-better", help="Less of the response is better, as of severity: fix what raises it.")
 ]
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.")]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED)
+]
 SepOption = Annotated[
     str | None,
-    typer.Option("--sep", help="What parts the cells of a CSV or TSV file; default as its first lines tell."),
+    typer.Option(
+        "--sep",
+        help="What parts the cells of a CSV or TSV file; default as its first lines tell.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
-SheetOption = Annotated[str | None, typer.Option("--sheet", help="Of an Excel file; default the first.")]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", help="Of an Excel file; default the first.", rich_help_panel=ADVANCED)
+]
 
 
 def _number_of(topics: str) -> int | str:

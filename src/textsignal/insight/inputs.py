@@ -15,6 +15,7 @@ from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.errors import InputError, RowsError
 from textsignal.reading.observed import Observed, Tokens
+from textsignal.stored_values import shown
 
 Times = NDArray[np.datetime64]
 #: Ways to read a column of dates; the first that reads most is used: one format for all, day first, mixed formats.
@@ -64,7 +65,7 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
         more = f", and {bad.size - 1:,} more" if bad.size > 1 else ""
         name, row = getattr(over, "name", None), bad[0] if rows is None else rows[bad[0]]
         raise InputError(
-            f"{'over' if name is None else f'column {name!r}'}: {cells.iloc[bad[0]]!r} in row {row + 1:,} is not a date"
+            f"{'over' if name is None else f'column {name!r}'}: {shown(cells.iloc[bad[0]])} in row {row + 1:,} is not a date"
             f"{more}; give dates such as 2015-08-24, or years"
         )
     return times.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
