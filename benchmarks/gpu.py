@@ -78,7 +78,7 @@ def cosines(HT: Any, topics: np.ndarray) -> np.ndarray:
 def iteration(reviews: Reviews, peers: bool) -> None:
     """(a) One iteration of KL-NMF."""
     cp, rate, rows = cupy(), bandwidth(), reviews.units
-    sentences, HT = gpu_themes.Sentences.of(rows, N_TERMS), start_topics(reviews)
+    sentences, HT = gpu_themes.CardSentences.of(rows, N_TERMS), start_topics(reviews)
     W = gpu_themes.first_weights(rows, HT)
     text = rows.indptr.nbytes + rows.indices.nbytes + rows.data.nbytes
     least = text + 2 * W.nbytes
@@ -130,7 +130,7 @@ def everything(n: int) -> None:
         return result
 
     start = start_topics(reviews)
-    sentences = timed("sentences placed", lambda: gpu_themes.Sentences.of(reviews.units, N_TERMS))
+    sentences = timed("sentences placed", lambda: gpu_themes.CardSentences.of(reviews.units, N_TERMS))
     themes = timed(f"themes, {ITERATIONS} iterations", lambda: gpu_themes.learn_themes(sentences, start, ITERATIONS))
     HT, prevalence = themes.HT, themes.prevalence
     W = timed("weights of all sentences", lambda: gpu_themes.infer_themes(reviews.units, HT))
@@ -163,7 +163,7 @@ def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     slope = float(cp.sqrt(cp.mean((4 * chance - y) ** 2, dtype=np.float64)))
     rate = STEP * slope / (4 * chance * (1 - chance))
     steps, constant = gpu_tone.Steps(DRAW, rate, slope), float(np.log(chance / (1 - chance)))
-    documents = gpu_tone.Documents(reviews.features, y[:, None], folds, visits)
+    documents = gpu_tone.CardTexts(reviews.features, y[:, None], folds, visits)
     slopes = gpu_tone.LOGISTIC.format(steps=4.0)
     return gpu_tone.fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
 
@@ -195,7 +195,7 @@ def correctness() -> None:
     """(c) A small part beside the NumPy kernels."""
     cp, reviews = cupy(), make_reviews(SMALL, seed=7)
     rows = Rows(*(values.get() for values in reviews.units))
-    HT, sentences = start_topics(reviews), gpu_themes.Sentences.of(reviews.units, N_TERMS)
+    HT, sentences = start_topics(reviews), gpu_themes.CardSentences.of(reviews.units, N_TERMS)
     W = gpu_themes.first_weights(reviews.units, HT)
     before, topics = W.get().astype(float), HT.get().astype(float)
     order = sentences.order.get()

@@ -17,6 +17,7 @@ from textsignal.compute.kernels import Rows, compiled, pad, reference
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
+from textsignal.training import draws
 from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import infer_weights
@@ -92,7 +93,7 @@ class TestThemes:
         W = rng.exponential(1, (X.shape[0], N_TOPICS)).astype(np.float32)
         W[:, 14:] = 0
         weight = rng.integers(0, 3, len(W)).astype(np.float32) if weighted else np.ones(len(W), np.float32)
-        placed = gpu_themes.Sentences.of(rows, n_terms, weight if weighted else None)
+        placed = gpu_themes.CardSentences.of(rows, n_terms, weight if weighted else None)
         order = placed.order.get()
         ours = cp.asarray(W[order])
         sums = gpu_themes.theme_step(placed, ours, cp.asarray(HT), loss=True)
@@ -108,7 +109,7 @@ class TestThemes:
 
     def test_learning_is_joint_training_with_the_text_alone(self):
         X, HT = sentences()
-        ours = gpu_themes.learn_themes(gpu_themes.Sentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1]), HT, 3)
+        ours = gpu_themes.learn_themes(gpu_themes.CardSentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1]), HT, 3)
         corpus = Corpus(X, np.full(X.shape[0], np.nan), np.ones(X.shape[0]))
         settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), 3, 0.0)
         with LocalEngine(1) as engine:
@@ -123,7 +124,7 @@ class TestThemes:
 
     def test_the_same_bits_every_time(self):
         X, HT = sentences()
-        placed = gpu_themes.Sentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1])
+        placed = gpu_themes.CardSentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1])
         once, again = (gpu_themes.learn_themes(placed, HT, 3) for _ in range(2))
         np.testing.assert_array_equal(once.HT.get(), again.HT.get())
         np.testing.assert_array_equal(once.prevalence.get(), again.prevalence.get())
@@ -170,7 +171,7 @@ class TestTone:
     def fit(self, X, y, folds):
         cp, rows = gpu_code.cupy(), on_card(X)
         visits = gpu_tone.Visits(gpu_tone.document_keys(rows))
-        documents = gpu_tone.Documents(rows, cp.asarray(y).reshape(len(y), -1), cp.asarray(folds), visits)
+        documents = gpu_tone.CardTexts(rows, cp.asarray(y).reshape(len(y), -1), cp.asarray(folds), visits)
         given = X.shape[1], self.STEPS, slope_of(Binomial(4, 1)), self.CONSTANT, self.PASSES
         return gpu_tone.fit_tone(documents, *given).get()
 
@@ -180,7 +181,7 @@ class TestTone:
         effects, squares = np.zeros((X.shape[1] + 1, gpu_tone.FITS)), np.ones((X.shape[1] + 1, gpu_tone.FITS))
         effects[-1] = self.CONSTANT
         for number in range(self.PASSES):
-            order = np.argsort(draws.drawn(keys, self.STEPS.draw, number), kind="stable")
+            order = np.argsort(hashing.drawn(keys, self.STEPS.draw, number), kind="stable")
             halves = draws.unit_halves(sp.csr_array(X, dtype=float), order, keys[order], number)
             start = 0
             while start < len(order):
@@ -198,7 +199,7 @@ class TestTone:
         X = self.documents()[0]
         keys = gpu_tone.document_keys(on_card(X))
         np.testing.assert_array_equal(keys.get(), draws.document_keys(X))
-        np.testing.assert_array_equal(gpu_tone.drawn(keys, 3, 7).get(), draws.drawn(draws.document_keys(X), 3, 7))
+        np.testing.assert_array_equal(gpu_tone.drawn(keys, 3, 7).get(), hashing.drawn(draws.document_keys(X), 3, 7))
 
     def test_a_fit_is_that_of_numpy_with_the_same_batches(self):
         given = self.documents()

@@ -64,9 +64,10 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
     if bad.size:
         more = f", and {bad.size - 1:,} more" if bad.size > 1 else ""
         name, row = getattr(over, "name", None), bad[0] if rows is None else rows[bad[0]]
+        where = "over" if name is None else f"column {name!r}"
         raise InputError(
-            f"{'over' if name is None else f'column {name!r}'}: {shown(cells.iloc[bad[0]])} in row {row + 1:,} is not a date"
-            f"{more}; give dates such as 2015-08-24, or years"
+            f"{where}: {shown(cells.iloc[bad[0]])} in row {row + 1:,} is not a date{more}; "
+            "give dates such as 2015-08-24, or years"
         )
     return times.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 
