@@ -236,7 +236,7 @@ def test_questions_that_cannot_be_answered_get_a_clear_error(model, ask, message
         ({"sample_weight": [1e-300] * 300}, "sample_weight is 1e-300 in row 1 (rows count from 1); give 0, or"),
         ({"sample_weight": [1.0] * 299 + [1e31]}, "sample_weight is 1e+31 in row 300"),
         ({"offset": [0.0] * 299 + [1e4]}, "offset is 10000 in row 300 (rows count from 1); for the binomial family"),
-        ({"covariates": pd.DataFrame({"a": [0, 1e40] * 150})}, "the largest number of 'a' is "),
+        ({"covariates": pd.DataFrame({"a": [0, 1e40] * 150})}, "covariate 'a' is too large in row 2: 1e+40"),
         ({"covariates": pd.DataFrame({"a": [0, 1e-40] * 150})}, "the largest number of 'a' is "),
     ],
 )
