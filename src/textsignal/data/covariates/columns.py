@@ -20,13 +20,12 @@ from formulaic.parser.types import Factor
 from formulaic.parser.types import Term as FormulaicTerm
 from formulaic.transforms import TRANSFORMS
 
+from textsignal.checks import MOST
 from textsignal.data.covariates.formula import MAX_KNOTS, SPLINES, Call, Column, Formula, Node, Number, Operation
 from textsignal.errors import InputError, RowsError
 
 #: Columns that a formula may make.
 MAX_COLUMNS = 5_000
-#: Largest covariate: its square and sums of it stay far from overflowing.
-MOST = 1e30
 #: Rows that an error names.
 NAMED = 5
 #: Name of the constant among the factors; no text of a formula's factor is empty.

@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
-from textsignal.data.covariates.columns import MOST, NAMED, State, check_learnt, formula_columns
+from textsignal.checks import MOST
+from textsignal.data.covariates.columns import NAMED, State, check_learnt, formula_columns
 from textsignal.data.covariates.formula import Formula, formula_from, parse_formula
 from textsignal.errors import InputError, RowsError
 from textsignal.families import linear_predictor
