@@ -33,7 +33,7 @@ from textsignal.data.write import keep_line, kept_lines
 from textsignal.families import Binomial
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import EffectLayout, Resampling, bootstrap_themes, effects_of, gather, parts_of
-from textsignal.uncertainty.influence import Talk, fit_loosely, lift
+from textsignal.uncertainty.influence import Talk, cost, fit_loosely
 
 ROOT = Path(__file__).resolve().parents[1]
 REPLICATES, REFITS, N_ASPECTS = 200, 100, 8
@@ -42,26 +42,26 @@ TRUTH_TOPICS = N_ASPECTS + 1
 #: Reviews of hotels, of which each has its own level; how far hotels differ in what is said of them.
 GROUPED, HOTELS, HOTEL_SD, GATHERED = 4000, 40, 0.65, 0.8
 #: Quantities of the null whose tests are counted.
-TESTED = ("lift", "worth", "gamma", "tone", "speaking")
+TESTED = ("cost", "gain", "gamma", "tone", "speaking")
 
 Cell = Callable[[int, Path], dict[str, Any]]
 
 
-def model(n_topics: int, seed: int) -> ts.TextResponseModel:
-    return ts.TextResponseModel(n_topics, family="binomial", levels=(1, 5), n_jobs=1, random_state=seed)
+def model(n_themes: int, seed: int) -> ts.TextResponseModel:
+    return ts.TextResponseModel(n_themes, family="binomial", levels=(1, 5), n_jobs=1, random_state=seed)
 
 
-def null(name: str, n_topics: int) -> Cell:
+def null(name: str, n_themes: int) -> Cell:
     """Ratings are permuted, so that every effect is 0; nine in ten replicates have 400 texts, the others 2,000."""
 
     def run(replicate: int, folder: Path) -> dict[str, Any]:
         rng = np.random.default_rng(replicate)
         texts, ratings = real.reviews(name, folder)
         rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
-        fitted = model(n_topics, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
+        fitted = model(n_themes, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         # As estimate_effects does, but halves are asked once for both.
         evidence = gather(fitted.reader_, fitted.training_observed(), None, 1)
-        layout = EffectLayout(parts_of(None, evidence.talk.weight), fitted.terms_[:n_topics], 0.95)
+        layout = EffectLayout(parts_of(None, evidence.talk.weight), fitted.terms_[:n_themes], 0.95)
         known = evidence.calibrate(0, 1)
         draws = Resampling(REFITS, 0, 1, lambda number: None)
         found = {
@@ -86,24 +86,24 @@ def tests(effects: pd.DataFrame) -> dict[str, Any]:
 
 
 def truth(n: int) -> Cell:
-    """Reviews with known lifts and worths."""
+    """Reviews with known costs and gains."""
 
     def run(replicate: int, folder: Path) -> dict[str, Any]:
         made = ts.datasets.synthetic_reviews(n, seed=replicate, opinions=True)
         fitted = model(TRUTH_TOPICS, replicate).fit(made.texts, made.ratings)
-        of_aspect = topics_of_aspects(fitted, made)
+        of_aspect = themes_of_aspects(fitted, made)
         effects = fitted.estimate_effects()
         return {
-            "lift": rows_of(effects, "lift", of_aspect),
-            "worth": rows_of(effects, "worth", of_aspect),
+            "cost": rows_of(effects, "cost", of_aspect),
+            "gain": rows_of(effects, "gain", of_aspect),
             "oracle": oracle(made),
         }
 
     return run
 
 
-def topics_of_aspects(fitted: ts.TextResponseModel, made: ts.datasets.SyntheticReviews) -> list[int]:
-    """The topic of each aspect, one to one, by how much of its profile the aspect's things are."""
+def themes_of_aspects(fitted: ts.TextResponseModel, made: ts.datasets.SyntheticReviews) -> list[int]:
+    """The theme of each aspect, one to one, by how much of its profile the aspect's things are."""
     place = {term: j for j, term in enumerate(fitted.terms_)}
     shares = fitted.components_ / fitted.components_.sum(axis=1, keepdims=True)
     hits = np.array(
@@ -115,14 +115,14 @@ def topics_of_aspects(fitted: ts.TextResponseModel, made: ts.datasets.SyntheticR
     return linear_sum_assignment(-hits)[1].tolist()
 
 
-def rows_of(effects: EffectTable, quantity: str, topics: list[int]) -> list[list[float]]:
+def rows_of(effects: EffectTable, quantity: str, themes: list[int]) -> list[list[float]]:
     """Estimate, standard error, both ends and p value of each aspect."""
-    table = effects.of(quantity).set_index("topic").loc[topics]
+    table = effects.of(quantity).set_index("theme").loc[themes]
     return table[["estimate", "std_error", "low", "high", "p_value"]].to_numpy().tolist()
 
 
 def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
-    """Lift of each aspect and its standard error, of a GLM on the true tones."""
+    """Cost of each aspect and its standard error, of a GLM on the true tones."""
     n = len(made.texts)
     none = np.zeros((n, len(made.aspects)))
     talk = Talk(
@@ -138,7 +138,7 @@ def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
     )
     with local_compute(1) as compute:
         fit = fit_loosely(talk, compute)
-    found = lift(fit, talk.weight)
+    found = cost(fit, talk.weight)
     return np.column_stack([found.estimates, np.sqrt(found.variances(talk.weight, None))]).tolist()
 
 
@@ -151,13 +151,13 @@ def groups(replicate: int, folder: Path) -> dict[str, Any]:
     eta = logit(made.probability) + rng.normal(0, HOTEL_SD, HOTELS)[hotels]
     ratings = 1 + rng.binomial(4, expit(eta))
     strength = np.array([aspect.effect for aspect in made.aspects]) * np.where(made.tones < 0, -1, 0)
-    lifts = 4 * (expit(eta[:, None] - strength) - expit(eta)[:, None]).mean(axis=0)
+    costs = 4 * (expit(eta[:, None] - strength) - expit(eta)[:, None]).mean(axis=0)
     fitted = model(TRUTH_TOPICS, replicate).fit(made.texts, ratings)
-    of_aspect = topics_of_aspects(fitted, made)
+    of_aspect = themes_of_aspects(fitted, made)
     return {
-        "truth": lifts.tolist(),
-        "plain": rows_of(fitted.estimate_effects(), "lift", of_aspect),
-        "clustered": rows_of(fitted.estimate_effects(groups=hotels), "lift", of_aspect),
+        "truth": costs.tolist(),
+        "plain": rows_of(fitted.estimate_effects(), "cost", of_aspect),
+        "clustered": rows_of(fitted.estimate_effects(groups=hotels), "cost", of_aspect),
     }
 
 
@@ -173,9 +173,9 @@ class Setting:
 
 SETTINGS = (
     *(
-        Setting(f"null {name}, {n_topics} themes", null(name, n_topics))
+        Setting(f"null {name}, {n_themes} themes", null(name, n_themes))
         for name in ("hotel_reviews_10k", "short_reviews_10k", "simulated")
-        for n_topics in (5, 20)
+        for n_themes in (5, 20)
     ),
     Setting("truth 2000", truth(2000)),
     Setting("truth 400", truth(400)),

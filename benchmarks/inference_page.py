@@ -14,7 +14,7 @@ from textsignal.datasets.review_aspects import MOOD_SD
 Line = tuple[str, int, dict[str, Any]]
 METHODS = {"crossfit": "default", "bootstrap": "bootstrap", "plugin": "plug-in"}
 SETS = {"hotel_reviews_10k": "hotels", "short_reviews_10k": "fast food", "simulated": "simulated"}
-#: Draws of what reviews speak of and how, without their texts, by which true lifts and worths are known.
+#: Draws of what reviews speak of and how, without their texts, by which true costs and gains are known.
 DRAWS, BLOCKS = 200_000, 20
 
 
@@ -24,34 +24,34 @@ INTRO = """# Intervals that hold
 effects = model.estimate_effects()  # or textsignal effects MODEL reviews.csv --text Review --response Rating
 effects.to_frame()  # theme, quantity, estimate, std_error, low, high, p_value, p_holm
 effects.summary()
-ts.plots.intervals(effects, "lift")
+ts.plots.intervals(effects, "cost")
 model.estimate_effects(by=hotels)  # of each group, and its difference to the others
 model.estimate_effects(groups=hotels)  # reviews of one hotel depend on each other: cluster-robust
-model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the topics, and too narrow
-model.drivers(interval=0.95)  # ranges beside lift and worth
+model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the themes, and too narrow
+model.drivers(interval=0.95)  # ranges beside cost and gain
 ```
 
 ## How
 1. **Tone that has not seen the response.** The GLM on themes (level 2) reads every text by tone of a fit that left it
    out. It is fitted once more without shrinkage, with a constant for each fold, since a shrunken number has no honest
    interval. So estimates differ a little from those of `drivers()`, which are shrunk and predict better.
-2. **Influence functions.** Each number (lift, worth, reach, tone, speaking, gamma) is a mean over texts; what each text
+2. **Influence functions.** Each number (cost, gain, reach, tone, speaking, gamma) is a mean over texts; what each text
    does to it, through its own part and the coefficients (HC2), gives the variance; summed over groups first, the
-   cluster-robust one. Lift keeps the texts that speak badly as they are and may be negative, so that under no effect it
+   cluster-robust one. Cost keeps the texts that speak badly as they are and may be negative, so that under no effect it
    is as often below 0 as above.
 3. **Halves say what the formula leaves out.** Tone was learnt from responses too, and folds learn from each other: with
    no effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors are
    three quarters of the truth. So texts (or whole groups) are cut in two halves eight times, each half learns tone by
    itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
    multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1. Halves also
-   say what is missing: lift and worth are too small where tone is not known well, by what falls as n^(-2/3) in
+   say what is missing: cost and gain are too small where tone is not known well, by what falls as n^(-2/3) in
    simulations, so what all texts have above their halves, over 2^(2/3) - 1, is still missing. In standard errors that
    is much the same for all themes; its mean is added. Where gammas cannot be told from noise (root mean square of z
    below 3), nothing is.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
    fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
    spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
-   20 themes and no effect.) Topics of other trainings are learnt anew from samples and matched by the Hungarian
+   20 themes and no effect.) Themes of other trainings are learnt anew from samples and matched by the Hungarian
    method; a GLM on the texts that were *not* drawn says how much of them to believe, so these intervals are honest, and
    wide.
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
@@ -73,24 +73,24 @@ def _cells(lines: Iterable[Line], name: str) -> list[dict[str, Any]]:
 def _null(lines: Sequence[Line]) -> str:
     rows = []
     for name, title in SETS.items():
-        for n_topics in (5, 20):
-            cells = _cells(lines, f"null {name}, {n_topics} themes")
+        for n_themes in (5, 20):
+            cells = _cells(lines, f"null {name}, {n_themes} themes")
             for method, called in METHODS.items():
                 if cells:
                     sums = {q: np.sum([cell[method][q] for cell in cells], axis=0) for q in cells[0][method]}
                     shares = [f"{beyond / n:.3f}" for n, beyond, _ in sums.values()]
                     covered = [f"{1 - outside / n:.3f}" for n, _, outside in list(sums.values())[:2]]
-                    rows.append([title, n_topics, len(cells), called, *shares, *covered])
+                    rows.append([title, n_themes, len(cells), called, *shares, *covered])
     if not rows:
         return ""
-    head = ["texts", "themes", "replicates", "method", "lift", "worth", "gamma", "tone", "speaking"]
+    head = ["texts", "themes", "replicates", "method", "cost", "gain", "gamma", "tone", "speaking"]
     return "\n".join(
         [
             "## No effect",
             "Ratings permuted, so that nothing in the texts goes with them; nine in ten replicates have 400 texts, the",
-            "others 2,000. Share of |z| above 1.96 (nominal .05), and coverage of 95% intervals for lift and worth.",
+            "others 2,000. Share of |z| above 1.96 (nominal .05), and coverage of 95% intervals for cost and gain.",
             "",
-            _table([*head, "covers lift", "covers worth"], rows),
+            _table([*head, "covers cost", "covers worth"], rows),
             "",
             "Tone where spoken of is a product of two numbers that are both next to 0 here, and so rarely found.",
             "",
@@ -99,7 +99,7 @@ def _null(lines: Sequence[Line]) -> str:
 
 
 def true_values() -> dict[str, np.ndarray]:
-    """Lift and worth of each aspect of `synthetic_reviews(opinions=True)`."""
+    """Cost and gain of each aspect of `synthetic_reviews(opinions=True)`."""
     effects = np.array([aspect.effect for aspect in judged.ASPECTS])
     odds = np.array([aspect.share / (1 - aspect.share) for aspect in judged.ASPECTS])
     rng, sums = np.random.default_rng(0), np.zeros((2, len(effects)))
@@ -110,7 +110,7 @@ def true_values() -> dict[str, np.ndarray]:
         for side, tone in enumerate((-1, 1)):
             moved = expit(eta[:, None] - effects * np.where(tones == tone, tone, 0))
             sums[side] += 4 * np.abs(moved - expit(eta)[:, None]).mean(axis=0) / BLOCKS
-    return {"lift": sums[0], "worth": sums[1]}
+    return {"cost": sums[0], "gain": sums[1]}
 
 
 def _truth(lines: Sequence[Line]) -> str:
@@ -129,8 +129,8 @@ def _truth(lines: Sequence[Line]) -> str:
             covered = (low < truth) & (truth < high)
             for a, aspect in enumerate(judged.ASPECTS):
                 power = f"{np.mean(p[:, a] < 0.05):.2f}"
-                of_oracle = f"{np.mean(np.abs(oracle[:, a, 0] / oracle[:, a, 1]) > 1.96):.2f}" if name == "lift" else ""
-                size = f"{oracle[:, a, 1].mean():.4f}" if name == "lift" else ""
+                of_oracle = f"{np.mean(np.abs(oracle[:, a, 0] / oracle[:, a, 1]) > 1.96):.2f}" if name == "cost" else ""
+                size = f"{oracle[:, a, 1].mean():.4f}" if name == "cost" else ""
                 spread = [estimate[:, a].mean(), estimate[:, a].std(), error[:, a].mean()]
                 rows.append(
                     [
@@ -195,7 +195,7 @@ def _groups(lines: Sequence[Line]) -> str:
         [
             "## Groups",
             f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
-            "their ratings (standard deviation .65 on the logit) for reasons that no text names. Lifts of all aspects:",
+            "their ratings (standard deviation .65 on the logit) for reasons that no text names. Costs of all aspects:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
             "",
@@ -211,7 +211,7 @@ def _real(lines: Sequence[Line]) -> str:
         inside = np.abs(one - other) <= 1.96 * np.sqrt(2) * error
         said += [
             f"**Halves of hotel_reviews_10k** ({len(halves)} cuts, {one.shape[1]} themes of the first; each learns",
-            "tone by itself): the second half's lift lies in the 95% prediction interval from the first (estimate",
+            "tone by itself): the second half's cost lies in the 95% prediction interval from the first (estimate",
             f"± 1.96 √2 standard errors) for **{inside.mean():.1%}** of themes.",
             "",
         ]
@@ -247,12 +247,12 @@ def _time(lines: Sequence[Line]) -> str:
 
 
 CLOSING = """## What it is not
-- Intervals are about associations in texts like these. A lift is a what-if on the model, not what a repair would bring.
+- Intervals are about associations in texts like these. A cost is a what-if on the model, not what a repair would bring.
 - Tone is learnt relative to a text's length, and its zero is where the words' effects add up to nothing. Where reviews
-  name very different numbers of aspects, or ratings pile up at one end, lifts and worths of a simulation come out up to
+  name very different numbers of aspects, or ratings pile up at one end, costs and gains of a simulation come out up to
   a tenth too small, or one too small and the other too large: `synthetic_reviews(opinions=True)` has three aspects in
   every review and ratings around 3. That design was chosen after seeing this bias in others.
-- On real reviews the mean lift hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
+- On real reviews the mean cost hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
   with 10,000), so that shrinkage of tone is no large part of it there.
 - With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts know too little of tone to say how far
   it is off. They are to be trusted from about 2,000 texts on; under no effect they hold with 400 too.

@@ -33,23 +33,23 @@ def reviews(name: str, folder: Path) -> tuple[list[str], np.ndarray]:
 
 
 def halves(replicate: int, folder: Path) -> dict[str, Any]:
-    """Lifts of each theme in two halves that each learn tone by themselves, with the first half's themes.
+    """Costs of each theme in two halves that each learn tone by themselves, with the first half's themes.
 
-    error : of the first half's lifts, by that half alone.
+    error : of the first half's costs, by that half alone.
     """
     table = pd.read_csv(folder / "hotel_reviews_10k.csv.gz")
     order = np.random.default_rng(replicate).permutation(len(table))
     texts, ratings = table["text"].astype(str).to_numpy()[order], table["rating"].to_numpy(float)[order]
     one, other = np.split(np.arange(len(order)), 2)
     model = ts.TextResponseModel(N_TOPICS, n_jobs=1, random_state=replicate).fit(texts[one].tolist(), ratings[one])
-    rows = model.estimate_effects().of("lift").sort_values("topic")
+    rows = model.estimate_effects().of("cost").sort_values("theme")
     evidence = gather(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]), None, 1)
     with local_compute(1) as compute:
         fit = fit_loosely(evidence.text.talk(evidence.talk, np.arange(len(other)), compute), compute)
     evidence, parts = replace(evidence, fit=fit), parts_of(None, fit.talk.weight)
     others = effects_of(evidence, EffectLayout(parts, rows["theme"].tolist(), 0.95), evidence.calibrate(0, 1))
-    lifts = others.loc[others["quantity"] == "lift", "estimate"]
-    return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": lifts.tolist()}
+    costs = others.loc[others["quantity"] == "cost", "estimate"]
+    return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": costs.tolist()}
 
 
 def aspects(replicate: int, folder: Path) -> dict[str, Any]:
@@ -65,23 +65,23 @@ def aspects(replicate: int, folder: Path) -> dict[str, Any]:
     hotels, number = np.unique(table["hotel_id"], return_inverse=True)
     rng = np.random.default_rng(0)
     choosing = rng.permutation(len(hotels)) < len(hotels) // 2
-    labels = model.topics().set_index("topic")["label"]
+    labels = model.themes().set_index("theme")["label"]
     found = {}
     for aspect in ASPECTS:
         own = table[aspect].to_numpy(float)
         rows = choosing[number] & ~np.isnan(own)
-        topic = int(
+        theme = int(
             np.argmax([_partial(spoken.tone[rows, k], own[rows], spoken.responses[rows]) for k in range(N_TOPICS)])
         )
-        counted = spoken.spoken[:, topic] & ~choosing[number] & ~np.isnan(own)
-        frame = pd.DataFrame({"hotel": number, "tone": spoken.tone[:, topic], "own": own})[counted]
+        counted = spoken.spoken[:, theme] & ~choosing[number] & ~np.isnan(own)
+        frame = pd.DataFrame({"hotel": number, "tone": spoken.tone[:, theme], "own": own})[counted]
         means = frame.groupby("hotel").agg(tone=("tone", "mean"), own=("own", "mean"), n=("own", "size"))
         means = means[means["n"] >= FEWEST]
         draws = [means.iloc[rng.integers(0, len(means), len(means))] for _ in range(1000)]
         spread = [spearmanr(draw["tone"], draw["own"]).statistic for draw in draws]
         rho = spearmanr(means["tone"], means["own"]).statistic
         low, high = np.percentile(spread, [2.5, 97.5])
-        found[aspect] = [labels[topic], len(means), float(rho), float(low), float(high)]
+        found[aspect] = [labels[theme], len(means), float(rho), float(low), float(high)]
     return found
 
 

@@ -177,8 +177,8 @@ def equal(n_documents: int) -> None:
 
 def _unit(model: ts.TextResponseModel) -> np.ndarray:
     order = np.argsort(model.terms_)
-    topics = model.components_[:, order]
-    return topics / np.linalg.norm(topics, axis=1, keepdims=True)
+    themes = model.components_[:, order]
+    return themes / np.linalg.norm(themes, axis=1, keepdims=True)
 
 
 def main() -> None:

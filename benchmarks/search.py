@@ -1,10 +1,10 @@
-"""Whether `textsignal.search` finds a number of topics that is right, and what `n_topics="auto"` costs.
+"""Whether `textsignal.search` finds a number of themes that is right, and what `n_themes="auto"` costs.
 
     python benchmarks/search.py --data FOLDER [simulations] [hotels] [time]
 
-simulations : of the paper's corpora with a ceiling above .3 (K = 5), how many are given 5 topics.
+simulations : of the paper's corpora with a ceiling above .3 (K = 5), how many are given 5 themes.
 hotels : NMI of main themes against people's labels (judging only) by number of themes, and the number that is taken.
-time : seconds of `n_topics="auto"` beside those of one fit, in turns; the least of each.
+time : seconds of `n_themes="auto"` beside those of one fit, in turns; the least of each.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def corpora() -> Iterator[tuple[int, SimulatedCorpus]]:
 
 
 def simulations(n_jobs: int) -> None:
-    """Numbers of topics that are taken."""
+    """Numbers of themes that are taken."""
     for training in ("joint", "predictive"):
         right = 0
         for seed, corpus in corpora():
             found = ts.search(corpus.counts, corpus.ratings, training=training, supervision=0.5, n_jobs=n_jobs)
-            right += found.recommended["n_topics"] == TRUE_TOPICS
+            right += found.recommended["n_themes"] == TRUE_TOPICS
             print(f"{training}, seed {seed}: {found.recommendation}", flush=True)
-        print(f"{training}: {TRUE_TOPICS} topics in {right} of {SIMULATIONS}", flush=True)
+        print(f"{training}: {TRUE_TOPICS} themes in {right} of {SIMULATIONS}", flush=True)
 
 
 def hotels(folder: Path, n_jobs: int) -> None:
@@ -64,7 +64,7 @@ def hotels(folder: Path, n_jobs: int) -> None:
         print(f"{number} themes: NMI {nmi[number]:.4f}", flush=True)
     best = max(nmi, key=nmi.__getitem__)
     print(f"best: {best} themes, NMI {nmi[best]:.4f}")
-    for name, taken in (("search", found.recommended["n_topics"]), ("auto", len(auto.components_))):
+    for name, taken in (("search", found.recommended["n_themes"]), ("auto", len(auto.components_))):
         verdict = "within" if nmi[taken] >= nmi[best] - NEAR else "not within"
         print(f"{name} takes {taken}: NMI {nmi[taken]:.4f}, {verdict} {NEAR} of the best")
 
@@ -76,7 +76,7 @@ def times(folder: Path, n_jobs: int) -> None:
     documents = read_set(folder, "hotel")
     turns = [{number: seconds(documents, number, n_jobs) for number in (10, "auto")} for _ in range(TIMED)]
     once, auto = (min(turn[number] for turn in turns) for number in (10, "auto"))
-    print(f"one fit: {once:.1f} s; n_topics='auto': {auto:.1f} s, {auto / once:.2f} times as long")
+    print(f"one fit: {once:.1f} s; n_themes='auto': {auto:.1f} s, {auto / once:.2f} times as long")
 
 
 def seconds(documents, number: int | str, n_jobs: int) -> float:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from chromium import HOW, find_chromium  # noqa: E402
 
-FIT = ("fit", "--text", "text", "--response", "rating", "--unit", "stars", "--topics", "14", "--no-texts")
+FIT = ("fit", "--text", "text", "--response", "rating", "--unit", "stars", "--themes", "14", "--no-texts")
 #: Name -> what is typed.
 REPORTS = {
     "demo": ("demo",),

@@ -71,7 +71,7 @@ def test_each_class_is_a_model_of_it_against_all_others(model):
 
 
 def test_tables_have_the_class_first(model):
-    for table, each in ((model.topics(), "topics"), (model.drivers(), "drivers")):
+    for table, each in ((model.themes(), "themes"), (model.drivers(), "drivers")):
         assert next(iter(table)) == "class"
         assert table["class"].unique().tolist() == CLASSES
         for name in CLASSES:
@@ -102,7 +102,7 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     again = load(tmp_path / "model", n_jobs=1)
     assert again.classes_.tolist() == CLASSES
     np.testing.assert_array_equal(again.predict_proba(REVIEWS.texts), model.predict_proba(REVIEWS.texts))
-    assert "first" in again.of("fair").topics()["label"].tolist()
+    assert "first" in again.of("fair").themes()["label"].tolist()
 
 
 def test_parts_that_do_not_fit_are_refused(model, tmp_path):

@@ -25,7 +25,7 @@ TABLE = pd.DataFrame({"price": RNG.normal(size=600), "country": RNG.choice(["it"
 SCORES = RATINGS + 1.5 * TABLE["price"].to_numpy() + 2.0 * (TABLE["country"] == "fr").to_numpy()
 TRAININGS = ["themes", "predictive", "joint"]
 every = pytest.mark.parametrize("training", TRAININGS)
-#: Training that moves topics amplifies rounding: another order of columns, in the last digit of an offset.
+#: Training that moves themes amplifies rounding: another order of columns, in the last digit of an offset.
 CLOSE = {"themes": 1e-5, "predictive": 3e-4, "joint": 0.03}
 
 
@@ -34,8 +34,8 @@ def fitted(training="themes"):
     return fit(TABLE, training)
 
 
-def fit(table, training="themes", responses=SCORES, n_topics=6, formula=None, **given):
-    model = TextResponseModel(n_topics, family="gaussian", training=training, formula=formula, n_jobs=1)
+def fit(table, training="themes", responses=SCORES, n_themes=6, formula=None, **given):
+    model = TextResponseModel(n_themes, family="gaussian", training=training, formula=formula, n_jobs=1)
     table = None if table is None else table[:N]
     return model.fit(TEXTS[:N], responses[:N], covariates=table, **given)
 
@@ -235,7 +235,7 @@ class TestWhatIsSaid:
         own = model.explain(TEXTS[-1], covariates=TABLE[-1:])
         assert own.prediction == pytest.approx(model.predict(TEXTS[-1:], covariates=TABLE[-1:])[0])
         for explanation in (own, model.explain(TEXTS[-1])):
-            total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
+            total = explanation.baseline + explanation.themes["contribution"].sum() + explanation.beyond
             assert total == pytest.approx(explanation.linear_predictor)
         moved = own.linear_predictor - model.explain(TEXTS[-1]).linear_predictor
         design = model.design_.columns(TABLE[-1:])
@@ -248,19 +248,19 @@ class TestWhatIsSaid:
         pd.testing.assert_frame_equal(pd.DataFrame(model.drivers()), pd.DataFrame(model.drivers(**given)))
 
     @every
-    def test_merged_topics_are_still_given_covariates(self, training):
+    def test_merged_themes_are_still_given_covariates(self, training):
         merged = fitted(training).merge([0, 1])
         effects = merged.covariate_effects_["effect"]
         np.testing.assert_allclose(effects, fitted(training).covariate_effects_["effect"], atol=0.3)
 
     @pytest.mark.parametrize("training", ["themes", "predictive"])
     def test_stability_refits_with_covariates(self, training):
-        assert fitted(training).stability(2)["lift_sd"].max() >= 0
+        assert fitted(training).stability(2)["cost_sd"].max() >= 0
 
     def test_tables_say_what_they_are_given(self):
         said = "given price and country: texts are compared with others of the same price and country"
         assert said in fitted().drivers()._repr_html_()
-        assert said in fitted().topics().attrs["given"]
+        assert said in fitted().themes().attrs["given"]
         assert said in fitted().name_response("score", "points").drivers()._repr_html_()
         assert "given" not in fit(None).drivers()._repr_html_()
 
@@ -345,5 +345,5 @@ class TestMissingResponses:
     @every
     def test_nine_tenths_may_be_missing(self, training):
         holed = np.where(np.arange(600) % 10 == 0, SCORES, np.nan)
-        model = fit(TABLE, training, responses=holed, n_topics=4)
+        model = fit(TABLE, training, responses=holed, n_themes=4)
         assert model.score(TEXTS[NEW], SCORES[NEW], covariates=TABLE[NEW]) > 0.5

@@ -12,8 +12,8 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(60, seed=5)
 RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
 WEIGHT = np.where(np.arange(300) % 3 == 0, 2.0, 1.0)
-MEASURES = ["reach", "share", "mean_response", "mean_elsewhere", "well", "badly"]
-COLUMNS = ["topic", "label", *MEASURES, "lift", "worth", "terms"]
+MEASURES = ["mentions", "share", "mean_response", "mean_elsewhere", "praise", "complaints"]
+COLUMNS = ["theme", "label", *MEASURES, "cost", "gain", "terms"]
 HOTELS = np.array(["Astoria", "Bellevue", "Central"], dtype=object)[np.minimum(np.arange(300) // 60, 2)]
 
 
@@ -27,24 +27,24 @@ def themes():
     return TextResponseModel(5).fit(REVIEWS.texts, RATINGS, WEIGHT)
 
 
-def by_topic(table):
-    return table.sort_values("topic").set_index("topic")
+def by_theme(table):
+    return table.sort_values("theme").set_index("theme")
 
 
-def test_there_is_a_row_for_each_topic_the_largest_lift_first(model):
+def test_there_is_a_row_for_each_theme_the_largest_cost_first(model):
     table = model.drivers()
     words = ["raises", "lowers"] if model.training == "themes" else []
     assert list(table.columns) == [*COLUMNS[:8], *words, *COLUMNS[8:]]
-    assert sorted(table["topic"]) == list(range(5))
-    assert table["lift"].is_monotonic_decreasing
-    labels, terms = (by_topic(model.topics())[name] for name in ("label", "terms"))
-    assert (by_topic(table)["label"] == labels).all()
-    assert (by_topic(table)["terms"] == terms).all()
+    assert sorted(table["theme"]) == list(range(5))
+    assert table["cost"].is_monotonic_decreasing
+    labels, terms = (by_theme(model.themes())[name] for name in ("label", "terms"))
+    assert (by_theme(table)["label"] == labels).all()
+    assert (by_theme(table)["terms"] == terms).all()
 
 
 def test_everything_is_by_its_definition(model):
     """Of new texts, from what the model says of each of them."""
-    table = by_topic(model.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
+    table = by_theme(model.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
     reading, weight = model.read(NEW.texts), WEIGHT[:60]
     tone = reading.contributions
     if model.training == "themes":
@@ -53,24 +53,24 @@ def test_everything_is_by_its_definition(model):
     now = np.average(family.mean(eta), weights=weight)
     for k, row in table.iterrows():
         spoken = reading.spoken[:, k]
-        assert row["reach"] == pytest.approx(np.average(spoken, weights=weight))
+        assert row["mentions"] == pytest.approx(np.average(spoken, weights=weight))
         assert row["share"] == pytest.approx(np.average(reading.predictions.shares[:, k], weights=weight))
         here = weight * spoken
         assert row["mean_response"] == pytest.approx(np.average(NEW.ratings, weights=here))
         assert row["mean_elsewhere"] == pytest.approx(np.average(NEW.ratings, weights=weight * ~spoken))
-        assert row["well"] == pytest.approx(np.average(tone[:, k] > 0, weights=here))
-        assert row["badly"] == pytest.approx(np.average(tone[:, k] < 0, weights=here))
+        assert row["praise"] == pytest.approx(np.average(tone[:, k] > 0, weights=here))
+        assert row["complaints"] == pytest.approx(np.average(tone[:, k] < 0, weights=here))
         without_bad = np.average(family.mean(eta - np.minimum(tone[:, k], 0)), weights=weight)
         without_good = np.average(family.mean(eta - np.maximum(tone[:, k], 0)), weights=weight)
-        assert row["lift"] == pytest.approx(without_bad - now, abs=1e-12)
-        assert row["worth"] == pytest.approx(now - without_good, abs=1e-12)
+        assert row["cost"] == pytest.approx(without_bad - now, abs=1e-12)
+        assert row["gain"] == pytest.approx(now - without_good, abs=1e-12)
     assert table["share"].sum() == pytest.approx(1)
 
 
 def test_a_what_if_by_hand(themes):
     """Two documents, one theme: the stars that its bad words cost."""
     texts = ["The bathroom was dirty. The mould smelled.", "Lovely breakfast."]
-    table = by_topic(themes.drivers(texts=texts))
+    table = by_theme(themes.drivers(texts=texts))
     sentences = [themes.sentences(text) for text in texts]
     assert all(len(found) == 2 - i for i, found in enumerate(sentences))
     effects = themes.reader_.fitted.effects
@@ -79,8 +79,8 @@ def test_a_what_if_by_hand(themes):
     tone = effects.gamma * themes.read(texts).sentences.tone
     for k in range(5):
         better = mean(eta - np.minimum(tone[:, k], 0))
-        assert table.loc[k, "lift"] == pytest.approx((better - mean(eta)).mean(), abs=1e-12)
-    assert table["lift"].max() > 0
+        assert table.loc[k, "cost"] == pytest.approx((better - mean(eta)).mean(), abs=1e-12)
+    assert table["cost"].max() > 0
     assert table["mean_response"].isna().all()
 
 
@@ -103,9 +103,9 @@ def test_training_texts_among_others_count_out_of_fold(themes):
     given = {"texts": texts, "sample_weight": np.append(np.ones(60), WEIGHT[order])}
     found = themes.drivers(by=groups, **given).set_index("group")
     alone = themes.drivers(by=np.where(np.arange(300) < 100, "old", None))
-    pd.testing.assert_series_equal(found.loc["old", "lift"], alone.set_index("group")["lift"], rtol=1e-12)
-    seen = by_topic(themes.drivers(texts=[text + " " for text in REVIEWS.texts[:100]], sample_weight=WEIGHT[:100]))
-    assert not np.allclose(seen["lift"], by_topic(alone)["lift"], atol=1e-6)  # a text is known by its characters
+    pd.testing.assert_series_equal(found.loc["old", "cost"], alone.set_index("group")["cost"], rtol=1e-12)
+    seen = by_theme(themes.drivers(texts=[text + " " for text in REVIEWS.texts[:100]], sample_weight=WEIGHT[:100]))
+    assert not np.allclose(seen["cost"], by_theme(alone)["cost"], atol=1e-6)  # a text is known by its characters
 
 
 def test_a_group_has_the_drivers_of_its_documents(model):
@@ -129,7 +129,7 @@ def test_groups_stand_by_size_and_then_by_name(model):
     assert model.drivers(by=HOTELS)["group"].unique().tolist() == ["Central", "Astoria", "Bellevue"]
     assert model.drivers(by=HOTELS).groupby("group", sort=False)["documents"].first().tolist() == [180, 60, 60]
     for _, part in model.drivers(by=HOTELS).groupby("group"):
-        assert part["lift"].is_monotonic_decreasing
+        assert part["cost"].is_monotonic_decreasing
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
@@ -183,18 +183,18 @@ def test_groups_without_weight_are_left_out_unless_all_are(model):
         model.drivers(by=np.where(groups == "none", "none", None), texts=NEW.texts, sample_weight=weight)
 
 
-def test_topics_of_themes_are_their_drivers(themes):
-    table = themes.topics().drop(columns="coherence")
+def test_themes_of_themes_are_their_drivers(themes):
+    table = themes.themes().drop(columns="coherence")
     pd.testing.assert_frame_equal(table, themes.drivers(), check_exact=True, check_frame_type=False)
 
 
-def test_a_loaded_model_of_topics_asks_for_texts(tmp_path):
+def test_a_loaded_model_of_themes_asks_for_texts(tmp_path):
     model = TextResponseModel(3, training="joint").fit(REVIEWS.texts, RATINGS)
     model.save(tmp_path / "model")
     with pytest.raises(InputError, match=r"does not hold the texts it was trained on; give them: texts=\.\.\."):
         load(tmp_path / "model").drivers()
     again = load(tmp_path / "model").drivers(texts=REVIEWS.texts, responses=RATINGS)
-    np.testing.assert_allclose(by_topic(again)["lift"], by_topic(model.drivers())["lift"], rtol=1e-4)
+    np.testing.assert_allclose(by_theme(again)["cost"], by_theme(model.drivers())["cost"], rtol=1e-4)
 
 
 def test_drivers_say_themselves_in_words_and_in_a_notebook(themes):
@@ -209,7 +209,7 @@ def test_drivers_say_themselves_in_words_and_in_a_notebook(themes):
     grouped = themes.drivers(by=HOTELS)
     assert grouped.findings() == ((), ())
     assert "Astoria" in grouped._repr_html_()
-    assert type(table[table["lift"] > 0]) is pd.DataFrame
+    assert type(table[table["cost"] > 0]) is pd.DataFrame
 
 
 def test_names_of_the_response_are_kept(themes, tmp_path):

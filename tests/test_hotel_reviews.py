@@ -53,13 +53,13 @@ def test_words_sentences_themes_and_constant_add_up(model, sides):
         total = parts["constant"][i] + explanation.sentences["contribution"].sum()
         assert total == pytest.approx(eta[i], abs=1e-10)
         assert explanation.words["contribution"].sum() == pytest.approx(explanation.sentences["tone"].sum(), abs=1e-10)
-        points = explanation.baseline_prediction + explanation.topics["points"].sum()
+        points = explanation.baseline_prediction + explanation.themes["points"].sum()
         assert points == pytest.approx(explanation.prediction, abs=1e-10)
 
 
-def test_themes_are_things_that_differ_in_reach(model):
-    table = model.topics()
-    assert table["reach"].max() >= 3 * table["reach"].min()
+def test_themes_are_things_that_differ_in_mentions(model):
+    table = model.themes()
+    assert table["mentions"].max() >= 3 * table["mentions"].min()
     words = {word for label in table["label"] for word in label.replace(",", "").split()}
     assert not words & {"not", "very", "just", "good", "great", "nice"}
     assert {"staff", "location", "room", "breakfast"} <= words
@@ -74,4 +74,4 @@ def test_nothing_is_left_of_permuted_ratings(sides):
     ratings = np.random.default_rng(1).permutation(np.concatenate([training["rating"][:2000], held_out["rating"]]))
     noise = TextResponseModel(14).fit(training["text"].tolist()[:2000], ratings[:2000])
     assert -0.02 < noise.score(held_out["text"].tolist(), ratings[2000:]) < 0.01
-    assert noise.drivers()["lift"].max() < 0.01
+    assert noise.drivers()["cost"].max() < 0.01

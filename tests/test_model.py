@@ -1,4 +1,4 @@
-"""TextResponseModel: raw texts in, everything out. What holds for models of themes and of topics alike."""
+"""TextResponseModel: raw texts in, everything out. What holds for models of themes and of themes alike."""
 
 import copy
 import pickle
@@ -101,7 +101,7 @@ def test_fit_changes_none_of_its_inputs(training):
     np.testing.assert_array_equal(weight, given[2])
 
 
-def test_texts_without_response_teach_the_terms_and_topics(training):
+def test_texts_without_response_teach_the_terms_and_themes(training):
     ratings = REVIEWS.ratings.astype(float)
     ratings[150:] = np.nan
     model = TextResponseModel(4, training=training).fit(REVIEWS.texts, ratings)
@@ -206,20 +206,20 @@ def test_score_is_r2_over_the_texts_that_have_a_response(model):
     assert model.score(REVIEWS.texts, ratings) == model.score(REVIEWS.texts[:100], ratings[:100])
 
 
-def test_the_topic_table_has_one_row_per_topic(model):
-    table = model.topics()
-    assert sorted(table["topic"]) == list(range(5))
+def test_the_theme_table_has_one_row_per_theme(model):
+    table = model.themes()
+    assert sorted(table["theme"]) == list(range(5))
     assert all(len(terms) == 10 for terms in table["terms"])
     assert all(set(terms) <= set(model.terms_) for terms in table["terms"])
     assert len(set(table["label"])) == 5
-    assert [len(terms) for terms in model.topics(3)["terms"]] == [3] * 5
-    np.testing.assert_array_equal(table.sort_values("topic")["coherence"], model.coherence_)
+    assert [len(terms) for terms in model.themes(3)["terms"]] == [3] * 5
+    np.testing.assert_array_equal(table.sort_values("theme")["coherence"], model.coherence_)
     assert model.components_.shape == (5, len(model.terms_))
 
 
-def test_a_model_of_one_topic_works(training):
+def test_a_model_of_one_theme_works(training):
     model = TextResponseModel(1, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
-    share = model.topics()["share" if training == "themes" else "prevalence"]
+    share = model.themes()["share" if training == "themes" else "prevalence"]
     assert share.tolist() == [1.0]
     assert model.transform(NEW).shape == (50, 1)
     assert np.isfinite(model.predict(NEW)).all()
@@ -258,7 +258,7 @@ def test_a_clone_is_not_fitted(model):
             ask(NEW)
     for unfitted in (TextResponseModel(), clone(model)):
         with pytest.raises(NotFittedError):
-            unfitted.topics()
+            unfitted.themes()
         with pytest.raises(NotFittedError):
             _ = unfitted.levels_
 
@@ -266,7 +266,7 @@ def test_a_clone_is_not_fitted(model):
 def test_a_pickled_model_says_the_same_bits(model):
     again = pickle.loads(pickle.dumps(model))
     assert bits(again) == bits(model)
-    assert again.topics().equals(model.topics())
+    assert again.themes().equals(model.themes())
     assert again.drivers().equals(model.drivers())
 
 

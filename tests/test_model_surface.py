@@ -16,7 +16,7 @@ REVIEWS = synthetic_reviews(240, seed=3)
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def model(request):
-    return TextResponseModel(n_topics=4, max_terms=300, training=request.param).fit(REVIEWS.texts, REVIEWS.ratings)
+    return TextResponseModel(n_themes=4, max_terms=300, training=request.param).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 class TestScikitLearnSurface:
@@ -46,7 +46,7 @@ class TestScikitLearnSurface:
         assert model.n_documents_ < len(table)
         pd.testing.assert_frame_equal(weights, model.transform(table), rtol=1e-4)
 
-    def test_columns_of_transform_have_the_topics_labels(self, model):
+    def test_columns_of_transform_have_the_themes_labels(self, model):
         named = model.rename({0: "staff", 2: "dirt"})
         assert named.get_feature_names_out()[[0, 2]].tolist() == ["staff", "dirt"]
         frame = clone(model).set_output(transform="pandas").fit(REVIEWS.texts, REVIEWS.ratings).transform(REVIEWS.texts)
@@ -78,9 +78,9 @@ class TestScikitLearnSurface:
         repeated = model.score([REVIEWS.texts[i] for i in rows], REVIEWS.ratings[rows])
         assert model.score(REVIEWS.texts, REVIEWS.ratings, sample_weight=weight) == pytest.approx(repeated)
 
-    def test_a_notebook_shows_the_topics_of_a_fitted_model(self, model):
+    def test_a_notebook_shows_the_themes_of_a_fitted_model(self, model):
         page = model._repr_html_()
-        assert all(term in page for term in model.topics(3)["terms"].explode())
+        assert all(term in page for term in model.themes(3)["terms"].explode())
         assert "&lt;b&gt;" in model.rename({1: "<b>staff</b>"})._repr_html_()
         assert "TextResponseModel" in TextResponseModel()._repr_html_()
 
@@ -88,7 +88,7 @@ class TestScikitLearnSurface:
 class TestTerms:
     def test_the_number_and_length_of_terms_need_no_vectorizer(self):
         model = TextResponseModel(
-            n_topics=2, training="predictive", max_terms=50, ngram_range=(1, 2), stop_words=["the"]
+            n_themes=2, training="predictive", max_terms=50, ngram_range=(1, 2), stop_words=["the"]
         )
         model.fit(REVIEWS.texts, REVIEWS.ratings)
         assert len(model.vectorizer_.terms_) == 50
@@ -98,7 +98,7 @@ class TestTerms:
     def test_more_terms_than_the_default_are_kept_where_they_are_asked_for(self):
         model = TextResponseModel(training="predictive", max_terms=6000, stop_words=None)
         texts = [f"{text} word{i} word{i + 9000}" for i, text in enumerate(synthetic_reviews(3000, seed=0).texts)]
-        model.set_params(n_topics=2, supervision=0.0).fit(texts, np.arange(3000) % 5)
+        model.set_params(n_themes=2, supervision=0.0).fit(texts, np.arange(3000) % 5)
         assert len(model.vectorizer_.terms_) == 6000
 
     @pytest.mark.parametrize("vectorizer", [CountVectorizer(), TfidfVectorizer()])
@@ -111,8 +111,8 @@ class TestContradictions:
     @pytest.mark.parametrize(
         "options",
         [
-            {"n_topics": 3, "estimator": GLMNMF(n_topics=7)},
-            {"n_topics": 10, "estimator": GLMNMF(n_topics=7)},
+            {"n_themes": 3, "estimator": GLMNMF(n_themes=7)},
+            {"n_themes": 10, "estimator": GLMNMF(n_themes=7)},
             {"training": "joint", "estimator": GLMNMF()},
             {"supervision": 0.1, "estimator": JBNMF()},
             {"levels": (1, 5), "estimator": JBNMF()},
@@ -129,7 +129,7 @@ class TestContradictions:
             TextResponseModel(**options).fit(REVIEWS.texts, REVIEWS.ratings)
 
     def test_options_that_say_the_same_may_stand_beside_each_other(self):
-        model = TextResponseModel(n_topics=3, levels=(1, 5), estimator=JBNMF(3, levels=[1, 5], max_iter=5))
+        model = TextResponseModel(n_themes=3, levels=(1, 5), estimator=JBNMF(3, levels=[1, 5], max_iter=5))
         assert len(model.fit(REVIEWS.texts, REVIEWS.ratings).components_) == 3
 
 
@@ -144,18 +144,18 @@ class TestLoaded:
         assert (again.reader_ if model.training == "themes" else again.estimator_).n_jobs == 1
 
     def test_can_be_fitted_with_other_options(self, again):
-        again.set_params(n_topics=3).fit(REVIEWS.texts, REVIEWS.ratings)
+        again.set_params(n_themes=3).fit(REVIEWS.texts, REVIEWS.ratings)
         assert len(again.components_) == 3
 
     def test_can_be_searched_over(self, again):
-        search = GridSearchCV(again, {"n_topics": [2, 3]}, cv=2).fit(REVIEWS.texts, REVIEWS.ratings)
-        assert len(search.best_estimator_.components_) == search.best_params_["n_topics"]
+        search = GridSearchCV(again, {"n_themes": [2, 3]}, cv=2).fit(REVIEWS.texts, REVIEWS.ratings)
+        assert len(search.best_estimator_.components_) == search.best_params_["n_themes"]
 
     def test_parts_that_were_given_are_given_again(self, tmp_path):
         given = TextResponseModel(estimator=JBNMF(3, max_iter=5), vectorizer=TextVectorizer(500, 200))
         given.fit(REVIEWS.texts, REVIEWS.ratings).save(tmp_path / "model")
         again = load(tmp_path / "model")
-        assert again.n_topics is None
-        assert again.estimator.n_topics == 3
-        again.set_params(estimator__n_topics=2).fit(REVIEWS.texts, REVIEWS.ratings)
+        assert again.n_themes is None
+        assert again.estimator.n_themes == 3
+        again.set_params(estimator__n_themes=2).fit(REVIEWS.texts, REVIEWS.ratings)
         assert len(again.components_) == 2

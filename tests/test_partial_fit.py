@@ -45,7 +45,7 @@ def test_themes_stay_and_documents_are_known(model):
     before, after = model.reader_, grown(model)
     assert np.array_equal(after.components_, model.components_)
     assert list(after.terms_) == list(model.terms_)
-    assert after.topics()["label"].sort_values().tolist() == model.topics()["label"].sort_values().tolist()
+    assert after.themes()["label"].sort_values().tolist() == model.themes()["label"].sort_values().tolist()
     assert np.array_equal(after.transform(REVIEWS.texts[NEW]), model.transform(REVIEWS.texts[NEW]))
     assert after.n_documents_ == N + 200
     assert model.reader_ is before, "a copy's numbers are its own"

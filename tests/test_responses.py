@@ -82,7 +82,7 @@ class TestWhatIsFound:
         for aspect in strong:
             hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
             row = table.loc[hits.idxmax()]
-            right.append((row["lift"] > row["worth"]) == (aspect.effect < 0))
+            right.append((row["cost"] > row["gain"]) == (aspect.effect < 0))
         assert sum(right) >= len(strong) - 1
 
     @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ class TestStored:
     @every
     def test_merged_themes_have_own_parameters_of_their_own(self, name):
         merged = fitted(name).merge([0, 1])
-        assert len(merged.topics()) == 11
+        assert len(merged.themes()) == 11
         assert type(merged.reader_.family) is type(fitted(name).reader_.family)
 
 
@@ -198,13 +198,13 @@ class TestDocuments:
 
     @pytest.mark.parametrize("name", ["ordinal", "gaussian"])
     def test_stability_takes_them(self, name):
-        assert fitted(name).stability(2)["lift_sd"].max() > 0
+        assert fitted(name).stability(2)["cost_sd"].max() > 0
 
 
 class TestEstimators:
     @pytest.mark.parametrize("training", ["predictive", "joint"])
     @every
-    def test_topics_on_a_matrix_take_every_family(self, name, training):
+    def test_themes_on_a_matrix_take_every_family(self, name, training):
         corpus = simulate_corpus(n_documents=700, n_terms=150, random_state=3)
         family, _ = TRUTH[name]
         eta = logit(corpus.probability)

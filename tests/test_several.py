@@ -46,7 +46,7 @@ def test_each_response_has_its_own_family_and_tone_and_all_have_the_same_themes(
     first = model["stars"].reader_.fitted
     for name in NAMES[1:]:
         fitted = model[name].reader_.fitted
-        assert np.array_equal(fitted.themes.topics, first.themes.topics)
+        assert np.array_equal(fitted.themes.themes, first.themes.themes)
         assert not np.array_equal(fitted.tone, first.tone)
         assert model[name].get_feature_names_out().tolist() == model["stars"].get_feature_names_out().tolist()
 
@@ -56,7 +56,7 @@ def test_one_response_is_the_model_of_one(name):
     family = FAMILIES.get(name, "auto")
     alone = TextResponseModel(N_TOPICS, family=family, n_jobs=1).fit(REVIEWS.texts, RESPONSES[name], WEIGHT)
     one = new(family=family).fit(REVIEWS.texts, RESPONSES[[name]], WEIGHT)
-    pd.testing.assert_frame_equal(one[name].topics(), alone.topics())
+    pd.testing.assert_frame_equal(one[name].themes(), alone.themes())
     np.testing.assert_array_equal(one[name].reader_.fitted.tone, alone.reader_.fitted.tone)
     np.testing.assert_array_equal(one.predict(REVIEWS.texts)[name], alone.predictions(REVIEWS.texts).mean)
 
@@ -88,7 +88,7 @@ def test_predictions_keep_the_index_of_the_texts(model):
 
 
 def test_tables_name_the_response_first(model):
-    for table, each in ((model.topics(), "topics"), (model.drivers(), "drivers")):
+    for table, each in ((model.themes(), "themes"), (model.drivers(), "drivers")):
         assert next(iter(table)) == "response"
         assert table["response"].unique().tolist() == NAMES
         for name in NAMES:
@@ -104,29 +104,29 @@ def test_drivers_by_group_and_of_other_texts(model):
     np.testing.assert_array_equal(table.loc[table["response"] == "good", "mean_response"], own["mean_response"])
 
 
-def test_compare_has_lifts_in_points_and_in_standard_deviations(model):
+def test_compare_has_costs_in_points_and_in_standard_deviations(model):
     table = model.compare()
     for name in NAMES:
-        own = model[name].drivers().set_index("topic")
-        numbers = table.index.get_level_values("topic")
-        for measure in ("lift", "worth"):
+        own = model[name].drivers().set_index("theme")
+        numbers = table.index.get_level_values("theme")
+        for measure in ("cost", "gain"):
             np.testing.assert_allclose(table[measure, name], own[measure].loc[numbers])
             deviation = RESPONSES[name].astype(float).std(ddof=0)
             np.testing.assert_allclose(table[f"{measure}_sd", name] * deviation, table[measure, name])
-    assert table["lift_sd"].max(axis=1).is_monotonic_decreasing
+    assert table["cost_sd"].max(axis=1).is_monotonic_decreasing
 
 
 def test_renaming_merging_and_dropping_are_for_all(model):
     named = model.rename(0, "first")
-    assert all(named[name].topics().set_index("topic").loc[0, "label"] == "first" for name in NAMES)
+    assert all(named[name].themes().set_index("theme").loc[0, "label"] == "first" for name in NAMES)
     merged = named.merge(["first", 2], "both")
-    assert merged.n_topics == N_TOPICS - 1
+    assert merged.n_themes == N_TOPICS - 1
     for name in NAMES:
         alone = named[name].merge(["first", 2], "both")
         np.testing.assert_array_equal(merged.predict(REVIEWS.texts)[name], alone.predictions(REVIEWS.texts).mean)
-        assert merged[name]._topic_names() == merged["stars"]._topic_names()
-    assert merged.drop("both").n_topics == N_TOPICS - 2
-    assert model.n_topics == N_TOPICS
+        assert merged[name]._theme_names() == merged["stars"]._theme_names()
+    assert merged.drop("both").n_themes == N_TOPICS - 2
+    assert model.n_themes == N_TOPICS
 
 
 def test_covariates_are_beside_all(model):
@@ -201,15 +201,15 @@ def test_responses_that_cannot_be_used_are_named(given, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"training": "predictive"}, "training='predictive' moves topics by one response"),
+        ({"training": "predictive"}, "training='predictive' moves themes by one response"),
         ({"family": {"star": "ordinal"}}, "family names 'star', which is not a response"),
         ({"levels": {"star": (1, 5)}}, "levels names 'star'"),
-        ({"n_topics": 0}, "n_topics=0"),
+        ({"n_themes": 0}, "n_themes=0"),
     ],
 )
 def test_options_that_cannot_be_had_are_refused(options, message):
     with pytest.raises(InputError, match=message):
-        TextResponsesModel(**({"n_topics": 4, "n_jobs": 1} | options)).fit(REVIEWS.texts, RESPONSES)
+        TextResponsesModel(**({"n_themes": 4, "n_jobs": 1} | options)).fit(REVIEWS.texts, RESPONSES)
 
 
 def test_a_response_that_is_not_there_is_named(model):

@@ -24,7 +24,7 @@ N = 400
 
 
 def new_model(**options):
-    return ts.TextResponseModel(**{"n_topics": 4, "family": "binomial", "n_jobs": 1} | options)
+    return ts.TextResponseModel(**{"n_themes": 4, "family": "binomial", "n_jobs": 1} | options)
 
 
 def fitted(source, response="rating", text="review", model=None, **options):
@@ -37,7 +37,7 @@ def numbers(model):
     return [
         array.tobytes()
         for array in (
-            *(own.tone, own.themes.topics, own.themes.prevalence, own.effects.gamma, own.effects.beta),
+            *(own.tone, own.themes.themes, own.themes.prevalence, own.effects.gamma, own.effects.beta),
             *(own.training.tone, own.training.shares, own.training.responses, own.training.keys),
         )
     ]
@@ -147,14 +147,14 @@ def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
     basis = model.reader_.basis
     assert f"of {N} texts, tone comes from all of them." in basis
     assert basis in model.estimate_effects().summary()
-    assert model.topics().attrs["basis"] == model.drivers().attrs["basis"] == basis
+    assert model.themes().attrs["basis"] == model.drivers().attrs["basis"] == basis
     assert basis in model.drivers()._repr_html_()
     assert "basis" not in model.drivers(texts=table["review"].tolist(), responses=table["rating"].to_numpy()).attrs
     model.report(tmp_path / "report.html")
     assert basis in (tmp_path / "report.html").read_text()
     n_answered = int((~np.isnan(model.training_observed().responses)).sum())
     assert f"{n_answered} texts with a response" in str(model.check())
-    assert set(model.stability(n_refits=1)["topic"]) == set(range(4))
+    assert set(model.stability(n_refits=1)["theme"]) == set(range(4))
     assert model.merge([0, 1]).reader_.basis == basis
 
 
@@ -294,7 +294,7 @@ from textsignal.data.source import read_batches
 streaming.read_batches = lambda source, columns: read_batches(source, columns, batch_rows=40)
 
 def fit(folder):
-    model = TextResponseModel(n_topics=4, family="binomial", n_jobs=1)
+    model = TextResponseModel(n_themes=4, family="binomial", n_jobs=1)
     return model.fit(sys.argv[1], "rating", text="review", folder=folder)
 
 fit(None)
@@ -416,7 +416,7 @@ def test_a_sample_without_responses(table, monkeypatch):
         ({"sample_weight": "rating"}, "are of one column"),
         ({"sample_weight": [1.0]}, "sample_weight must be the name of a column"),
         ({"covariates": pd.DataFrame()}, "covariates, offset and groups cannot be given"),
-        ({"model": new_model(n_topics=61)}, "more than anybody reads"),
+        ({"model": new_model(n_themes=61)}, "more than anybody reads"),
         ({"model": new_model(seed_words={"": []})}, "seed_words has the label ''"),
         ({"model": new_model(training="predictive")}, 'training="themes"'),
         ({"model": new_model(formula="a + b")}, "formula='a \\+ b' needs covariates"),
@@ -433,7 +433,7 @@ def test_options_are_looked_at_before_anything_is_read(monkeypatch):
         raise AssertionError
         yield
 
-    for options in ({"memory": "no"}, {"model": new_model(n_topics=61)}):
+    for options in ({"memory": "no"}, {"model": new_model(n_themes=61)}):
         error_of(never(), **options)
 
 

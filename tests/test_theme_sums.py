@@ -41,10 +41,10 @@ def model(request):
     options = {
         "themes": {},
         "no language": {"language": None, "stop_words": ["the"]},
-        "one theme": {"n_topics": 1},
+        "one theme": {"n_themes": 1},
         "predictive": {"training": "predictive"},
     }
-    return TextResponseModel(**({"n_topics": 6} | options[request.param])).fit(TEXTS[::2], RATINGS[::2])
+    return TextResponseModel(**({"n_themes": 6} | options[request.param])).fit(TEXTS[::2], RATINGS[::2])
 
 
 RATINGS = np.append(REVIEWS.ratings, np.arange(len(ODD) + 1) % 5 + 1)
@@ -74,27 +74,27 @@ def test_contributions_are_those_of_the_document_alone(model):
 
 
 def test_columns_of_contributions_differ_though_labels_are_alike(themes):
-    other = themes.topics().set_index("topic")["label"][1]
+    other = themes.themes().set_index("theme")["label"][1]
     assert themes.rename(0, other).contributions(["x"]).columns.is_unique
 
 
 @pytest.mark.parametrize("text", [*REVIEWS.texts[:20], *ODD.values()], ids=[*map(str, range(20)), *ODD])
 def test_every_part_of_an_explanation_adds_up(themes, text):
     explanation = themes.explain(text)
-    sentences, topics, eta = explanation.sentences, explanation.topics, themes.predictions([text]).eta[0]
+    sentences, themes, eta = explanation.sentences, explanation.themes, themes.predictions([text]).eta[0]
     assert explanation.linear_predictor == eta
     assert explanation.prediction == themes.predict([text])[0]
     # Words are the tone of sentences; sentences and themes each add up to the linear predictor ...
     tone = sentences["tone"].sum()
     assert explanation.words["contribution"].sum() == pytest.approx(tone, abs=1e-10)
     assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(tone, abs=1e-10)
-    assert topics["tone"].sum() == pytest.approx(tone, abs=1e-10)
-    assert explanation.baseline + topics["contribution"].sum() == pytest.approx(eta, abs=1e-10)
+    assert themes["tone"].sum() == pytest.approx(tone, abs=1e-10)
+    assert explanation.baseline + themes["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     assert explanation.baseline + sentences["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     # ... and points to the prediction.
-    points = explanation.baseline_prediction + topics["points"].sum()
+    points = explanation.baseline_prediction + themes["points"].sum()
     assert points == pytest.approx(explanation.prediction, abs=1e-10)
-    for table in (topics, sentences, explanation.words):
+    for table in (themes, sentences, explanation.words):
         np.testing.assert_allclose(table["points"], table["contribution"] * explanation.slope)
 
 
@@ -124,16 +124,16 @@ def test_sentences_are_the_text_in_their_order(themes):
     text = "Friendly staff! The bathroom was dirty, and the shower cold.\nBreakfast 😀"
     table = themes.sentences(text)
     assert list(table.columns) == [
-        *("sentence", "start", "end", "topic", "theme", "share", "tone", "speaking", "contribution"),
+        *("sentence", "start", "end", "theme", "theme", "share", "tone", "speaking", "contribution"),
     ]
     assert [text[row.start : row.end] for row in table.itertuples()] == table["sentence"].tolist()
     assert table["sentence"].tolist() == [part.strip() for part in text.replace("!", "!\n").split("\n")]
-    labels = themes.topics().set_index("topic")["label"]
-    assert table["theme"].tolist() == labels[table["topic"]].tolist()
+    labels = themes.themes().set_index("theme")["label"]
+    assert table["theme"].tolist() == labels[table["theme"]].tolist()
     np.testing.assert_allclose(table["tone"] + table["speaking"], table["contribution"])
     assert table["share"].between(1 / 6, 1).all()
     assert themes.explain(text).sentences.drop(columns="points").equals(table)
-    assert themes.rename(int(table["topic"][1]), "dirt").sentences(text)["theme"][1] == "dirt"
+    assert themes.rename(int(table["theme"][1]), "dirt").sentences(text)["theme"][1] == "dirt"
 
 
 def test_sentences_of_a_text_without_words_add_nothing(themes):
@@ -164,10 +164,10 @@ def test_a_text_that_says_nothing_is_the_baseline(themes):
 
 
 class TestFoundSentences:
-    @pytest.mark.parametrize("topic", range(6))
+    @pytest.mark.parametrize("theme", range(6))
     @pytest.mark.parametrize("good", [True, False, None])
-    def test_each_is_of_another_document_and_about_the_theme(self, themes, topic, good):
-        found = themes.find_sentences(topic, n=8, good=good)
+    def test_each_is_of_another_document_and_about_the_theme(self, themes, theme, good):
+        found = themes.find_sentences(theme, n=8, good=good)
         assert list(found.columns) == ["row", "sentence", "response", "share", "contribution"]
         assert found["row"].is_unique
         assert (found["share"] >= 0.5).all()
@@ -175,7 +175,7 @@ class TestFoundSentences:
             text = REVIEWS.texts[row.row]
             table = themes.sentences(text).set_index("sentence").loc[row.sentence]
             assert row.sentence in text
-            assert table["topic"] == topic
+            assert table["theme"] == theme
             assert row.share == pytest.approx(table["share"])
             assert row.contribution == pytest.approx(table["contribution"])
             assert row.response == REVIEWS.ratings[row.row]
@@ -202,5 +202,5 @@ class TestFoundSentences:
         texts = ["The bathroom was dirty and the shower smelled."] * 5 + [
             "The bathroom was dirty, and the SHOWER smelled!"
         ]
-        topic = int(themes.transform(texts[:1]).argmax())
-        assert len(themes.find_sentences(topic, good=None, texts=texts)) == 1
+        theme = int(themes.transform(texts[:1]).argmax())
+        assert len(themes.find_sentences(theme, good=None, texts=texts)) == 1

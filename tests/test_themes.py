@@ -11,7 +11,7 @@ REVIEWS = synthetic_reviews(900, seed=5)
 
 @pytest.fixture(scope="module")
 def model():
-    return TextResponseModel(n_topics=12).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
+    return TextResponseModel(n_themes=12).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
 
 
 class TestWhatAddsUp:
@@ -45,29 +45,29 @@ class TestWhatIsFound:
     @pytest.mark.parametrize("seed", [0, 1, 2])
     def test_planted_aspects_are_found_and_cost_or_bring_what_they_should(self, seed):
         reviews = synthetic_reviews(3000, seed=seed)
-        table = TextResponseModel(n_topics=14).fit(reviews.texts, reviews.ratings).topics()
+        table = TextResponseModel(n_themes=14).fit(reviews.texts, reviews.ratings).themes()
         found = {}
         for aspect in reviews.aspects:
             hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
             assert hits.max() >= 2, f"no theme shows {aspect.name}"
             row = table.loc[hits.idxmax()]
             if aspect.effect < 0:
-                assert row["lift"] > max(0.03, 2 * row["worth"]), aspect.name
+                assert row["cost"] > max(0.03, 2 * row["gain"]), aspect.name
             elif aspect.effect > 0:
-                assert row["worth"] > max(0.015, 2 * row["lift"]), aspect.name
+                assert row["gain"] > max(0.015, 2 * row["cost"]), aspect.name
             else:
-                assert max(row["lift"], row["worth"]) < 0.03, aspect.name
-            found[aspect.name] = row["topic"]
+                assert max(row["cost"], row["gain"]) < 0.03, aspect.name
+            found[aspect.name] = row["theme"]
         assert len(set(found.values())) == len(reviews.aspects)
 
     @pytest.mark.parametrize("seed", [11, 12, 13])
     def test_a_few_hundred_documents_are_enough_for_tone(self, seed):
         reviews = synthetic_reviews(800, seed=seed)
-        model = TextResponseModel(n_topics=5).fit(reviews.texts[:300], reviews.ratings[:300])
+        model = TextResponseModel(n_themes=5).fit(reviews.texts[:300], reviews.ratings[:300])
         assert model.score(reviews.texts[300:], reviews.ratings[300:]) > 0.4
 
     def test_themes_are_the_planted_aspects(self, model):
-        leading = {term for terms in model.topics(6)["terms"] for term in terms}
+        leading = {term for terms in model.themes(6)["terms"] for term in terms}
         assert {"staff", "breakfast", "bathroom", "noise"} & leading >= {"staff", "breakfast"}
         assert not {"not", "very", "just", "the"} & leading
 
@@ -75,38 +75,38 @@ class TestWhatIsFound:
         friendly, unfriendly = model.predictions(["The staff were friendly", "The staff were not friendly"]).eta
         assert friendly > unfriendly
 
-    def test_lift_and_worth_are_what_ifs_on_the_model(self, model):
-        table = model.drivers().sort_values("topic")
+    def test_cost_and_gain_are_what_ifs_on_the_model(self, model):
+        table = model.drivers().sort_values("theme")
         training, effects = model.reader_.fitted.training, model.reader_.fitted.effects
         eta = effects.linear_predictor(training.tone, training.shares)
         family = model.reader_.fitted.family
         for k in range(3):
             part = effects.gamma[k] * training.tone[:, k]
-            lift = np.mean(family.mean(eta - np.minimum(part, 0))) - np.mean(family.mean(eta))
+            cost = np.mean(family.mean(eta - np.minimum(part, 0))) - np.mean(family.mean(eta))
             worth = np.mean(family.mean(eta)) - np.mean(family.mean(eta - np.maximum(part, 0)))
-            assert table["lift"].iloc[k] == pytest.approx(lift)
-            assert table["worth"].iloc[k] == pytest.approx(worth)
-        assert (table[["lift", "worth"]].to_numpy() >= 0).all()
+            assert table["cost"].iloc[k] == pytest.approx(cost)
+            assert table["gain"].iloc[k] == pytest.approx(worth)
+        assert (table[["cost", "gain"]].to_numpy() >= 0).all()
 
-    def test_reach_and_sides_are_shares(self, model):
+    def test_mentions_and_sides_are_shares(self, model):
         table = model.drivers()
-        for name in ("reach", "share", "well", "badly"):
+        for name in ("mentions", "share", "praise", "complaints"):
             assert table[name].between(0, 1).all()
         assert table["share"].sum() == pytest.approx(1)
         assert table["mean_response"].between(1, 5).all()
 
     def test_a_seeded_theme_is_about_its_words(self):
         seeds = {"food": ["breakfast", "eggs", "buffet"]}
-        model = TextResponseModel(n_topics=8, seed_words=seeds).fit(REVIEWS.texts[:400], REVIEWS.ratings[:400])
-        table = model.topics(8).set_index("label")
+        model = TextResponseModel(n_themes=8, seed_words=seeds).fit(REVIEWS.texts[:400], REVIEWS.ratings[:400])
+        table = model.themes(8).set_index("label")
         assert "breakfast" in table.loc["food", "terms"]
         assert model.transform(["Fresh eggs at the breakfast buffet."]).argmax() == 0
 
     def test_seeds_are_read_as_texts_are(self):
         seeds = {"food": ["Breakfast", "EGGS"], "sleep": {"bed"}}
-        one = TextResponseModel(n_topics=4, seed_words=seeds).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        one = TextResponseModel(n_themes=4, seed_words=seeds).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
         plain = {"food": ("breakfast", "eggs"), "sleep": ["bed"]}
-        two = TextResponseModel(n_topics=4, seed_words=plain).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        two = TextResponseModel(n_themes=4, seed_words=plain).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
         np.testing.assert_array_equal(one.components_, two.components_)
         assert one.labels_ == ["food", "sleep", None, None]
         assert one.sentences("A soft bed.")["theme"].tolist() == ["sleep"]
@@ -123,20 +123,20 @@ class TestWords:
     RATINGS = [1, 5] * 48
 
     def test_german(self):
-        model = TextResponseModel(n_topics=2, language="german").fit(self.GERMAN, self.RATINGS)
+        model = TextResponseModel(n_themes=2, language="german").fit(self.GERMAN, self.RATINGS)
         assert {"zimmer", "frühstück", "bett", "hotel"} <= set(model.terms_)
         assert not {"das", "war", "nicht", "kein", "nie"} & set(model.terms_)
         assert "not sauber" in model.explain("nicht sauber").words["word"].tolist()
-        by_code = TextResponseModel(n_topics=2, language="de").fit(self.GERMAN, self.RATINGS)
+        by_code = TextResponseModel(n_themes=2, language="de").fit(self.GERMAN, self.RATINGS)
         np.testing.assert_array_equal(by_code.predict(self.GERMAN), model.predict(self.GERMAN))
 
     def test_without_a_language_every_word_is_a_term_and_none_negates(self):
-        model = TextResponseModel(n_topics=2, language=None).fit(self.GERMAN, self.RATINGS)
+        model = TextResponseModel(n_themes=2, language=None).fit(self.GERMAN, self.RATINGS)
         assert {"das", "war", "nicht", "zimmer"} <= set(model.terms_)
         assert not any(word.startswith("not ") for word in model.explain("nicht sauber").words["word"])
 
     def test_stop_words_may_be_a_list(self):
-        options = {"n_topics": 2, "stop_words": ["breakfast", "hotel"]}
+        options = {"n_themes": 2, "stop_words": ["breakfast", "hotel"]}
         model = TextResponseModel(**options).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
         assert not {"breakfast", "hotel"} & set(model.terms_)
         assert "the" in model.terms_
@@ -145,7 +145,7 @@ class TestWords:
 
     def test_terms_are_the_most_frequent_ones(self):
         few, many = (
-            TextResponseModel(n_topics=2, max_terms=n).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
+            TextResponseModel(n_themes=2, max_terms=n).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
             for n in (20, None)
         )
         assert len(few.terms_) == 20
@@ -154,8 +154,8 @@ class TestWords:
 
     def test_html_is_no_word(self):
         marked = [f'<p class="review">{text}</p><br/>&nbsp;' for text in REVIEWS.texts[:150]]
-        plain = TextResponseModel(n_topics=2).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
-        model = TextResponseModel(n_topics=2).fit(marked, REVIEWS.ratings[:150])
+        plain = TextResponseModel(n_themes=2).fit(REVIEWS.texts[:150], REVIEWS.ratings[:150])
+        model = TextResponseModel(n_themes=2).fit(marked, REVIEWS.ratings[:150])
         np.testing.assert_array_equal(model.terms_, plain.terms_)
         np.testing.assert_allclose(model.predict(marked), plain.predict(REVIEWS.texts[:150]))
 
@@ -166,8 +166,8 @@ class TestWeights:
     def test_weight_two_is_nearly_two_copies(self):
         texts, ratings = REVIEWS.texts[:300], REVIEWS.ratings[:300]
         twice = np.arange(300) < 120
-        weighted = TextResponseModel(n_topics=4).fit(texts, ratings, 1.0 + twice)
-        copied = TextResponseModel(n_topics=4).fit([*texts, *texts[:120]], [*ratings, *ratings[:120]])
+        weighted = TextResponseModel(n_themes=4).fit(texts, ratings, 1.0 + twice)
+        copied = TextResponseModel(n_themes=4).fit([*texts, *texts[:120]], [*ratings, *ratings[:120]])
         # Not quite: a word is kept where it is in two documents, and a copy is one more.
         one, two = (model.predict(REVIEWS.texts[300:500]) for model in (weighted, copied))
         assert np.abs(one - two).mean() < 0.2
@@ -175,10 +175,10 @@ class TestWeights:
 
     def test_drivers_count_a_document_by_its_weight(self):
         texts, ratings, weight = REVIEWS.texts[:200], REVIEWS.ratings[:200], 1.0 + (np.arange(200) < 50)
-        model = TextResponseModel(n_topics=4).fit(texts, ratings)
+        model = TextResponseModel(n_themes=4).fit(texts, ratings)
         repeated = model.drivers(texts=[*texts, *texts[:50]], responses=[*ratings, *ratings[:50]])
         weighted = model.drivers(texts=texts, responses=ratings, sample_weight=weight)
-        for name in ("reach", "share", "mean_response", "well", "badly", "lift", "worth"):
+        for name in ("mentions", "share", "mean_response", "praise", "complaints", "cost", "gain"):
             np.testing.assert_allclose(weighted[name], repeated[name], rtol=1e-10, atol=1e-12)
 
 
@@ -186,7 +186,7 @@ class TestWhatNobodyMaySee:
     def test_tone_out_of_fold_has_not_seen_its_response(self, model):
         changed = REVIEWS.ratings[:700].astype(float).copy()
         changed[3] = 6 - changed[3]
-        other = TextResponseModel(n_topics=12).fit(REVIEWS.texts[:700], changed)
+        other = TextResponseModel(n_themes=12).fit(REVIEWS.texts[:700], changed)
         one, two = (m.reader_.fitted.training.tone[3].sum() for m in (model, other))
         assert one == pytest.approx(two, abs=0.02)
         rows = np.arange(700) != 3
@@ -197,37 +197,37 @@ class TestWhatNobodyMaySee:
     @pytest.mark.parametrize("seed", range(2))
     def test_nothing_is_left_of_a_response_that_is_noise(self, seed):
         ratings = np.random.default_rng(seed).permutation(REVIEWS.ratings)
-        model = TextResponseModel(n_topics=8).fit(REVIEWS.texts[:700], ratings[:700])
+        model = TextResponseModel(n_themes=8).fit(REVIEWS.texts[:700], ratings[:700])
         assert -0.05 < model.score(REVIEWS.texts[700:], ratings[700:]) < 0.03
-        assert model.drivers()["lift"].max() < 0.01
+        assert model.drivers()["cost"].max() < 0.01
 
 
 class TestUsers:
     @pytest.mark.usefixtures("threaded_blas")
     def test_the_same_bits_for_any_number_of_threads(self, model):
-        one = TextResponseModel(n_topics=12, n_jobs=1).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
+        one = TextResponseModel(n_themes=12, n_jobs=1).fit(REVIEWS.texts[:700], REVIEWS.ratings[:700])
         assert np.array_equal(one.predictions(REVIEWS.texts).eta, model.predictions(REVIEWS.texts).eta)
 
     def test_responses_may_be_missing(self):
         ratings = np.where(np.arange(400) % 2, np.nan, REVIEWS.ratings[:400])
-        model = TextResponseModel(n_topics=6).fit(REVIEWS.texts[:400], ratings)
+        model = TextResponseModel(n_themes=6).fit(REVIEWS.texts[:400], ratings)
         assert model.score(REVIEWS.texts[400:], REVIEWS.ratings[400:]) > 0.2
 
-    @pytest.mark.parametrize("n_topics", [1, 3, 40])
-    def test_any_number_of_themes(self, n_topics):
-        model = TextResponseModel(n_topics=n_topics).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
-        assert model.transform(REVIEWS.texts[:5]).shape == (5, n_topics)
-        assert len(set(model.topics()["label"])) == n_topics
+    @pytest.mark.parametrize("n_themes", [1, 3, 40])
+    def test_any_number_of_themes(self, n_themes):
+        model = TextResponseModel(n_themes=n_themes).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
+        assert model.transform(REVIEWS.texts[:5]).shape == (5, n_themes)
+        assert len(set(model.themes()["label"])) == n_themes
 
     def test_one_word_texts_and_empty_ones(self):
         names = ["room", "bed", "staff", "food", "pool", "view", "bar", "lobby", "desk", "shower"]
         texts = ["", *[f"{word} {name}".strip() for word in ("good", "bad") for name in ["", *names]]] * 5
-        model = TextResponseModel(n_topics=2).fit(texts, [3, *[5] * 11, *[1] * 11] * 5)
+        model = TextResponseModel(n_themes=2).fit(texts, [3, *[5] * 11, *[1] * 11] * 5)
         good, unknown, empty, bad = model.predict(["good", "unknown", "", "bad"])
         assert good > unknown == empty > bad
 
     def test_copies_alone_teach_no_tone(self):
         """What is said of a text comes from others: where there are none but copies, there is nothing to go by."""
-        model = TextResponseModel(n_topics=2).fit(["good room", "bad bed"] * 50, [5, 1] * 50)
+        model = TextResponseModel(n_themes=2).fit(["good room", "bad bed"] * 50, [5, 1] * 50)
         assert np.all((model.predict(["good room", "bad bed"]) - 3) * [1, -1] >= 0)
         assert np.abs(model.reader_.fitted.effects.gamma).max() < 10

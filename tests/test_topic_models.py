@@ -1,4 +1,4 @@
-"""Topics on a matrix: what a TextResponseModel has of its vectorizer and its estimator."""
+"""Themes on a matrix: what a TextResponseModel has of its vectorizer and its estimator."""
 
 import copy
 from dataclasses import replace
@@ -17,8 +17,8 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(50, seed=5).texts
 
 
-def topic_model(n_topics, **options):
-    return TextResponseModel(n_topics, training="predictive", **options)
+def theme_model(n_themes, **options):
+    return TextResponseModel(n_themes, training="predictive", **options)
 
 
 @pytest.fixture(scope="module", params=["GLMNMF", "JBNMF"])
@@ -36,13 +36,13 @@ def bits(model, texts=NEW):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_aspects_are_found_with_the_right_effects(seed):
     reviews = synthetic_reviews(3000, seed=seed)
-    table = topic_model(14).fit(reviews.texts, reviews.ratings).topics()
+    table = theme_model(14).fit(reviews.texts, reviews.ratings).themes()
     found = {}
     for aspect in reviews.aspects:
         hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
-        assert hits.max() >= 3, f"no topic shows {aspect.name}"
+        assert hits.max() >= 3, f"no theme shows {aspect.name}"
         found[aspect] = table.loc[hits.idxmax()]
-    assert len({row["topic"] for row in found.values()}) == len(reviews.aspects)
+    assert len({row["theme"] for row in found.values()}) == len(reviews.aspects)
     # Texts have nearly one length, so all effects may share a constant: the neutral aspects tell which.
     neutral = [row["effect"] for aspect, row in found.items() if aspect.effect == 0]
     for aspect, row in found.items():
@@ -81,7 +81,7 @@ def test_emoji_are_terms_like_others():
     texts = [
         f"{text} {'😀' if rating > 3 else '😡'}" for text, rating in zip(REVIEWS.texts, REVIEWS.ratings, strict=True)
     ]
-    model = topic_model(4).fit(texts, REVIEWS.ratings)
+    model = theme_model(4).fit(texts, REVIEWS.ratings)
     assert {"😀", "😡"} <= set(model.vectorizer_.terms_)
     good, bad = model.predict(["😀", "😡"])
     assert good > bad
@@ -108,61 +108,61 @@ def test_a_text_of_unknown_words_gets_the_mean_weights(either):
     np.testing.assert_allclose(found.mean[1:], 1 + 4 / (1 + np.exp(-eta)))
 
 
-def test_the_topic_table_has_one_row_per_topic(either):
-    table = either.topics()
-    assert list(table.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
-    assert sorted(table["topic"]) == list(range(5))
+def test_the_theme_table_has_one_row_per_theme(either):
+    table = either.themes()
+    assert list(table.columns) == ["theme", "label", "effect", "prevalence", "coherence", "terms"]
+    assert sorted(table["theme"]) == list(range(5))
     assert table["effect"].is_monotonic_decreasing
     assert table["prevalence"].sum() == pytest.approx(1)
     assert (table["prevalence"] > 0).all()
     assert all(len(terms) == 10 for terms in table["terms"])
     assert all(set(terms) <= set(either.vectorizer_.terms_) for terms in table["terms"])
-    assert [len(terms) for terms in either.topics(3)["terms"]] == [3] * 5
+    assert [len(terms) for terms in either.themes(3)["terms"]] == [3] * 5
 
 
 def test_coherence_is_that_of_the_training_texts(either):
     X = either.vectorizer_.transform(REVIEWS.texts)
-    table = either.topics().sort_values("topic")
+    table = either.themes().sort_values("theme")
     np.testing.assert_array_equal(table["coherence"], coherence(X, either.estimator_.components_))
 
 
-def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_topics(either):
+def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_themes(either):
     scaled = copy.deepcopy(either)
     size = np.array([0.1, 1.0, 3.0, 20.0, 500.0])
     fitted = scaled.estimator_.fitted_
     scaled.estimator_.fitted_ = replace(
         fitted,
-        topics=fitted.topics * size[:, None],
+        themes=fitted.themes * size[:, None],
         mean_weights=fitted.mean_weights / size,
         effects=fitted.effects * size,
     )
-    ours, theirs = scaled.topics(), either.topics()
+    ours, theirs = scaled.themes(), either.themes()
     np.testing.assert_allclose(ours["effect"], theirs["effect"])
     np.testing.assert_allclose(ours["prevalence"], theirs["prevalence"])
-    assert ours[["topic", "label", "terms"]].equals(theirs[["topic", "label", "terms"]])
+    assert ours[["theme", "label", "terms"]].equals(theirs[["theme", "label", "terms"]])
 
 
 def test_parameters_are_got_set_and_cloned():
     model = TextResponseModel(7, supervision=0.2, levels=(1, 5), vectorizer=TextVectorizer(max_terms=50))
     assert clone(model).get_params(deep=False).keys() == model.get_params(deep=False).keys()
     assert clone(model).get_params()["vectorizer__max_terms"] == 50
-    changed = clone(model).set_params(n_topics=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
+    changed = clone(model).set_params(n_themes=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
     assert changed.transform(NEW).shape == (50, 3)
     assert len(changed.vectorizer_.terms_) == 60
-    assert model.n_topics == 7
+    assert model.n_themes == 7
     assert model.vectorizer.max_terms == 50
 
 
-def test_the_options_reach_the_estimator():
-    model = topic_model(5).fit(REVIEWS.texts, REVIEWS.ratings)
+def test_the_options_mentions_the_estimator():
+    model = theme_model(5).fit(REVIEWS.texts, REVIEWS.ratings)
     direct = GLMNMF(5).fit(model.vectorizer_.transform(REVIEWS.texts), REVIEWS.ratings)
     np.testing.assert_array_equal(model.estimator_.components_, direct.components_)
-    chosen = topic_model(3, supervision=0.1, levels=(0, 6), random_state=4, n_jobs=1)
+    chosen = theme_model(3, supervision=0.1, levels=(0, 6), random_state=4, n_jobs=1)
     estimator = chosen.fit(REVIEWS.texts, REVIEWS.ratings).estimator_
     assert estimator.levels_.tolist() == list(range(7))
     params = estimator.get_params()
-    assert {name: params[name] for name in ("n_topics", "supervision", "random_state", "n_jobs")} == {
-        "n_topics": 3,
+    assert {name: params[name] for name in ("n_themes", "supervision", "random_state", "n_jobs")} == {
+        "n_themes": 3,
         "supervision": 0.1,
         "random_state": 4,
         "n_jobs": 1,
@@ -170,10 +170,10 @@ def test_the_options_reach_the_estimator():
 
 
 def test_supervision_counts():
-    unsupervised = topic_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings)
-    shuffled = topic_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings[::-1])
+    unsupervised = theme_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings)
+    shuffled = theme_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings[::-1])
     np.testing.assert_array_equal(unsupervised.estimator_.components_, shuffled.estimator_.components_)
-    supervised = topic_model(5, supervision=2).fit(REVIEWS.texts, REVIEWS.ratings)
+    supervised = theme_model(5, supervision=2).fit(REVIEWS.texts, REVIEWS.ratings)
     assert supervised.score(REVIEWS.texts, REVIEWS.ratings) > unsupervised.score(REVIEWS.texts, REVIEWS.ratings)
 
 
@@ -195,18 +195,18 @@ def test_callbacks_see_every_iteration():
         def teardown(self, estimator, context):
             pass
 
-    model = topic_model(3).set_callbacks(Watch()).fit(REVIEWS.texts, REVIEWS.ratings)
+    model = theme_model(3).set_callbacks(Watch()).fit(REVIEWS.texts, REVIEWS.ratings)
     assert seen.count("iteration") == model.estimator_.n_iter_
 
 
 @pytest.mark.parametrize("training", ["predictive", "joint"])
-def test_prevalence_is_the_share_of_all_text_in_a_topic(training):
+def test_prevalence_is_the_share_of_all_text_in_a_theme(training):
     model = TextResponseModel(5, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
     rows = model.estimator_.inference.rows(sp.csr_array(model.vectorizer_.transform(REVIEWS.texts))).toarray()
     W, H = model.transform(REVIEWS.texts), model.estimator_.components_
-    in_topic = np.sum(W * ((rows / (W @ H)) @ H.T), axis=0)
-    found = model.topics().sort_values("topic")["prevalence"]
-    np.testing.assert_allclose(found, in_topic / in_topic.sum(), rtol=1e-3)
+    in_theme = np.sum(W * ((rows / (W @ H)) @ H.T), axis=0)
+    found = model.themes().sort_values("theme")["prevalence"]
+    np.testing.assert_allclose(found, in_theme / in_theme.sum(), rtol=1e-3)
 
 
 def test_sentences_are_read_by_models_of_themes_alone(either):

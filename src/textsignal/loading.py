@@ -34,7 +34,7 @@ def load(
     >>> import tempfile
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/model")
     ...     again = load(f"{folder}/model")

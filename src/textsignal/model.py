@@ -26,13 +26,13 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable
 from textsignal.families.auto import AUTO
-from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, topics_of, with_words
+from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, themes_of, with_words
 from textsignal.insight.examples import find_documents, find_sentences, sentence_table
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
 from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
-from textsignal.insight.revise import Revision, Topic, dropped, merged, renamed, topic_number
+from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
 from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
 from textsignal.reading.labels import unique_labels
@@ -52,7 +52,7 @@ from textsignal.uncertainty.stability import stability
 
 
 class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
-    """Themes, or topics, that explain texts and their responses.
+    """Themes, or themes, that explain texts and their responses.
 
     Themes describe the subjects of a text, tone how positive the text is about them, and a GLM combines both:
 
@@ -62,7 +62,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_topics : number of themes or topics; None takes 10, or what `estimator` has. "auto" takes the most themes, from 5
+    n_themes : number of themes or themes; None takes 10, or what `estimator` has. "auto" takes the most themes, from 5
         to 30, that are reproduced from either half of the texts; `reader_.described` gives the reason. See `search`.
     family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
@@ -71,7 +71,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         text, truth values and 0 or 1 for classes, predicts labels too, and is a classifier once it is fitted to them.
         An ordered pandas Categorical, or Arrow dictionary, is a scale of all its categories in their order, whether
         they occur or not ("ordinal"; "bernoulli" of two), so that every part of the data has the same levels.
-    training : "themes", or as in `GLMNMF` "predictive" (topics that are moved to predict) or "joint" (the paper's).
+    training : "themes", or as in `GLMNMF` "predictive" (themes that are moved to predict) or "joint" (the paper's).
         None is "themes", or "predictive" where a vectorizer is given.
     language : of the texts, by name or code: its stop words and negations are used; None to use none.
     seed_words : label -> words that a theme starts from.
@@ -80,11 +80,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
     stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
     supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text
-        while learning; whether single words may add to the prediction beyond the topics (see `words`); least and
+        while learning; whether single words may add to the prediction beyond the themes (see `words`); least and
         greatest number of neighbouring words in a term.
     vectorizer : a TextVectorizer, in place of `language`, `max_terms`, `stop_words` and `ngram_range`. Without it terms
         are counted for predictive training and have TF-IDF weights for joint training.
-    estimator : an estimator such as `JBNMF(n_topics=14, alpha=0.05)`, in place of `n_topics`, `family`, `training`,
+    estimator : an estimator such as `JBNMF(n_themes=14, alpha=0.05)`, in place of `n_themes`, `family`, `training`,
         `levels`, `supervision`, `word_residual`, `random_state`, `n_jobs`. An option that contradicts it is an error.
     formula : what is made of covariates, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
     missing : "error", or "drop" to fit without documents of which a covariate is missing.
@@ -94,9 +94,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     reader_ : all that was learnt; vectorizer_, estimator_ : the fitted parts of other trainings than themes.
-    components_ : (topics, terms) topics, `terms_` their terms.
-    coherence_ : (topics,) mean NPMI of each topic's ten most probable terms in the training texts.
-    labels_ : (topics,) the user's own labels of topics, None where a topic has only its terms.
+    components_ : (themes, terms) themes, `terms_` their terms.
+    coherence_ : (themes,) mean NPMI of each theme's ten most probable terms in the training texts.
+    labels_ : (themes,) the user's own labels of themes, None where a theme has only its terms.
     family_ : the response's family, with all that was learnt of it; naming_ : what the response is called.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
     n_documents_ : number of training texts; covariate_effects_ : effects of covariates and their standard errors.
@@ -105,7 +105,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(400, seed=1)
-    >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
     >>> good, bad = model.predict(["The staff were friendly and helpful.", "The bathroom was dirty."])
     >>> bool(good > bad)
     True
@@ -120,7 +120,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_topics: int | str | None = None,
+        n_themes: int | str | None = None,
         *,
         family: str | Family = AUTO,
         training: str | None = None,
@@ -140,7 +140,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         n_jobs: int | None = -1,
         device: str = "cpu",
     ) -> None:
-        self.n_topics = n_topics
+        self.n_themes = n_themes
         self.family = family
         self.training = training
         self.language = language
@@ -177,13 +177,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         folder: str | Path | None = None,
         engine: Engine | None = None,
     ) -> Self:
-        """Learn terms, themes or topics, and what they are worth.
+        """Learn terms, themes or themes, and what they are worth.
 
         With covariates, all effects are given these; their own, which are not penalised, are in the same GLM.
 
         Parameters
         ----------
-        texts : documents; an empty one is allowed and teaches nothing about topics. Or a DataFrame with documents in
+        texts : documents; an empty one is allowed and teaches nothing about themes. Or a DataFrame with documents in
             its first column and covariates in the others, as scikit-learn's cross-validation passes both.
         responses : one number or label per document; NaN or None if missing, in which case only the text is used.
         sample_weight : weight of each document in training.
@@ -240,7 +240,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Array:
-        """Fit the model and return the transformed texts, (documents, topics); texts are tokenised once."""
+        """Fit the model and return the transformed texts, (documents, themes); texts are tokenised once."""
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = parts.tokenise(self, texts)
         self.fit(tokens, responses, sample_weight, covariates=covariates, offset=offset)
@@ -253,7 +253,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def read(
         self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Reading:
-        """Return words, term counts, topics and predictions of texts, computed in one pass.
+        """Return words, term counts, themes and predictions of texts, computed in one pass.
 
         covariates, offset : as in `fit`, if the model was fitted with them.
         """
@@ -272,14 +272,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self._callbacks = callbacks
         return self
 
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """Return a table with one row per topic.
+    def themes(self, n_terms: int = 10) -> pd.DataFrame:
+        """Return a table with one row per theme.
 
-        Columns for themes, the largest lift first: topic (its number, the column of `transform`), label, and the rest
+        Columns for themes, the largest cost first: theme (its number, the column of `transform`), label, and the rest
         as in `drivers`, with coherence.
 
-        Columns for other trainings, strongest positive effect first: topic, label, effect, prevalence (share of all
-        text), coherence, terms. The effect is on the linear predictor, per unit of weight with every topic summing to
+        Columns for other trainings, strongest positive effect first: theme, label, effect, prevalence (share of all
+        text), coherence, terms. The effect is on the linear predictor, per unit of weight with every theme summing to
         1, and relative to the average text: at the mean weights of training all effects add up to 0.
 
         With covariates, all numbers are conditional on them, and the table's `attrs["given"]` states so in a sentence.
@@ -287,7 +287,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
-        table = topics_of(self.reader_, self.labels_, n_terms, self.naming_.better)
+        table = themes_of(self.reader_, self.labels_, n_terms, self.naming_.better)
         table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
         table.attrs |= {"basis": self.reader_.basis} if self.reader_.basis else {}
         return table
@@ -295,7 +295,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def explain(
         self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Explanation:
-        """Return the contributions of topics, sentences and words to the prediction for one text.
+        """Return the contributions of themes, sentences and words to the prediction for one text.
 
         covariates, offset : of this text, in one row; by default those of the average text.
 
@@ -303,7 +303,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> from textsignal.datasets import synthetic_reviews
         >>> reviews = synthetic_reviews(400, seed=1)
-        >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> explanation = model.explain("The staff were friendly.")
         >>> explanation.prediction > explanation.baseline_prediction
         True
@@ -311,7 +311,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         average = self.design_ is not None and covariates is None and offset is None
         given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
-        return explain(self.reader_, text, self._topic_names(), given)
+        return explain(self.reader_, text, self._theme_names(), given)
 
     def predictions(
         self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
@@ -323,7 +323,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self.reader_.predictions(tokens, self._given(len(tokens), covariates, offset))
 
     def transform(self, texts: Iterable[str] | Tokens) -> Array:
-        """Return the share of each theme in each text, (documents, topics); for other trainings, topic weights.
+        """Return the share of each theme in each text, (documents, themes); for other trainings, theme weights.
 
         A text without known terms gets those of the average text. Covariates have no influence.
         """
@@ -331,22 +331,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self.reader_.predictions(texts_and_covariates(texts, None)[0]).weights
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Return the labels of the topics in the order of the columns of `transform`; duplicates get a number appended.
+        """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number appended.
 
         Examples
         --------
         >>> from textsignal.datasets import synthetic_reviews
         >>> reviews = synthetic_reviews(400, seed=1)
-        >>> model = TextResponseModel(n_topics=2).fit(reviews.texts, reviews.ratings)
+        >>> model = TextResponseModel(n_themes=2).fit(reviews.texts, reviews.ratings)
         >>> model.rename({0: "staff", 1: "dirt"}).get_feature_names_out()
         array(['staff', 'dirt'], dtype=object)
         """
         check_is_fitted(self)
-        return np.array(unique_labels(self._topic_names()), dtype=object)
+        return np.array(unique_labels(self._theme_names()), dtype=object)
 
     @property
     def components_(self) -> Array:
-        """(topics, terms) topics."""
+        """(themes, terms) themes."""
         check_is_fitted(self)
         return self.reader_.profiles
 
@@ -358,7 +358,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def coherence_(self) -> NDArray[np.float64]:
-        """(topics,) mean NPMI of each topic's ten most probable terms in the training texts."""
+        """(themes,) mean NPMI of each theme's ten most probable terms in the training texts."""
         check_is_fitted(self)
         return self.reader_.coherence
 
@@ -412,7 +412,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(500, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[:400], reviews.ratings[:400])
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[:400], reviews.ratings[:400])
         >>> model.partial_fit(reviews.texts[400:], reviews.ratings[400:]).n_documents_
         500
         """
@@ -449,20 +449,20 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         interval: float | None = None,
         groups: ArrayLike | None = None,
     ) -> Drivers:
-        """Return what to fix first and what to keep: one row per topic, the largest lift first.
+        """Return what to fix first and what to keep: one row per theme, the largest cost first.
 
-        Columns: topic (its number), label, reach (share of documents that mention it), share (of all text),
+        Columns: theme (its number), label, reach (share of documents that mention it), share (of all text),
         mean_response (of documents that mention it), mean_elsewhere (of the others), well and badly (shares of the
         documents that mention it in which it moves the linear predictor for the better and for the worse), raises and
-        lowers (for themes: the words that raise and lower it most), lift and worth (by how much the mean response would
+        lowers (for themes: the words that raise and lower it most), cost and gain (by how much the mean response would
         be better without negative mentions, and worse without positive ones), terms. More is better, unless set
         otherwise by `name_response`. Classes without an order have separate rows, each class against all others,
         with the class in the first column. With `by` also group and documents (their number), the largest
         group first. `findings()` of the table returns sentences on what to fix first and what to keep, and a notebook
         shows them.
 
-        Lift and worth are what-ifs on the fitted model, not causal claims: the decrease or increase of the mean
-        response due to a topic, compared with neutral mentions. For themes, training texts count by out-of-fold tone.
+        Cost and gain are what-ifs on the fitted model, not causal claims: the decrease or increase of the mean
+        response due to a theme, compared with neutral mentions. For themes, training texts count by out-of-fold tone.
         With covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
 
         Parameters
@@ -470,8 +470,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         by : (documents,) the group of each document, such as its hotel; documents without one are excluded.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training.
         n_terms : terms to list.
-        interval : a level such as .95 for columns with the ends of intervals: lift_low, lift_high, worth_low and
-            worth_high, by `estimate_effects`, and lift_clear and worth_clear: True if significant, with all topics
+        interval : a level such as .95 for columns with the ends of intervals: cost_low, cost_high, gain_low and
+            gain_high, by `estimate_effects`, and cost_clear and gain_clear: True if significant, with all themes
             tested together (Holm). It takes as long as two or three fits. None for no intervals.
         groups : for the intervals: clusters of dependent texts, such as hotels.
 
@@ -479,8 +479,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> bool(model.drivers()["lift"].is_monotonic_decreasing)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.drivers()["cost"].is_monotonic_decreasing)
         True
         >>> model.drivers(by=["one"] * 300 + ["other"] * 100)["group"].unique().tolist()
         ['one', 'other']
@@ -531,7 +531,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
         >>> kinds = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in reviews.ratings]
-        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, kinds)
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, kinds)
         >>> bad = model.of("bad").explain("The bathroom was dirty.")
         >>> bad.prediction > bad.baseline_prediction
         True
@@ -553,13 +553,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         name : of the response.
         unit : name of one step, such as "stars"; by default one that suits the response: percentage points if it has
             two values, the name of the counted things, or points.
-        lower_is_better : True if less is better, as for severity: topics that raise the response are then to be fixed.
+        lower_is_better : True if less is better, as for severity: themes that raise the response are then to be fixed.
 
         Examples
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> "stars higher" in model.name_response("rating", "stars").drivers().findings().to_fix[0]
         True
         """
@@ -576,7 +576,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """Return the contribution of each topic, (documents x topics), by its label; the column "constant" is the rest.
+        """Return the contribution of each theme, (documents x themes), by its label; the column "constant" is the rest.
 
         With covariates or an offset, the constant includes their contribution.
 
@@ -591,7 +591,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> points = model.contributions(reviews.texts, scale="response")
         >>> bool(np.allclose(points.sum(axis=1), model.predict(reviews.texts)))
         True
@@ -604,14 +604,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if scale == "response":
             slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
             constant, added = family.mean(constant), added * slopes[:, None]
-        table = pd.DataFrame(added, columns=unique_labels(self._topic_names()), index=index_of(texts))
+        table = pd.DataFrame(added, columns=unique_labels(self._theme_names()), index=index_of(texts))
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
 
     def sentences(self, text: str) -> pd.DataFrame:
         """Return a table with one row per sentence of a text, for a model of themes.
 
-        Columns: sentence, start, end (its position in the text, without HTML), topic and theme (its main one), share
+        Columns: sentence, start, end (its position in the text, without HTML), theme and theme (its main one), share
         (of that theme in the sentence), tone and speaking (contributions of its tone and of its subject), contribution
         (their sum). With the constant of `contributions`, they add up to the linear predictor.
 
@@ -619,17 +619,17 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
         >>> bool(table["contribution"][0] > table["contribution"][1])
         True
         """
         reader, reading = self._of_themes([text])
-        return sentence_table(reading, reader.fitted.effects, self._topic_names()).drop(columns="document")
+        return sentence_table(reading, reader.fitted.effects, self._theme_names()).drop(columns="document")
 
     def find_sentences(
         self,
-        topic: Topic,
+        theme: Theme,
         n: int = 10,
         good: bool | None = True,
         *,
@@ -642,7 +642,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        topic : its number or label.
+        theme : its number or label.
         n : maximum number, each of another document.
         good : True for positive sentences, False for negative ones, None for the most typical ones.
         texts, responses : the documents to search; by default those of training. A loaded model does not hold these.
@@ -651,13 +651,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> list(model.find_sentences(0, n=3, good=False).columns)
         ['row', 'sentence', 'response', 'share', 'contribution']
         """
         check_is_fitted(self)
         check_number("n", n, least=1, whole=True)
-        number = topic_number(topic, self._topic_names())
+        number = theme_number(theme, self._theme_names())
         observed = self._observed(texts, responses)
         reader, reading = self._of_themes(observed.tokens)
         raising = None if good is None else good != self.naming_.lower_is_better
@@ -665,7 +665,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     def find_documents(
         self,
-        topic: Topic,
+        theme: Theme,
         n: int = 10,
         high: bool | None = True,
         *,
@@ -675,14 +675,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         offset: ArrayLike | None = None,
         metadata: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
-        """Return documents that illustrate a topic: those in which it has the largest share of the text.
+        """Return documents that illustrate a theme: those in which it has the largest share of the text.
 
-        Columns: row (position in the texts, from 0), text, response, prediction, share (of the topic), and those of
-        `metadata`. There are fewer than `n` if the topic leads in fewer documents.
+        Columns: row (position in the texts, from 0), text, response, prediction, share (of the theme), and those of
+        `metadata`. There are fewer than `n` if the theme leads in fewer documents.
 
         Parameters
         ----------
-        topic : its number or label.
+        theme : its number or label.
         n : maximum number of documents.
         high : True for those with the highest responses among the most typical ones (with the largest shares),
             False for the lowest, None for the most typical ones regardless of their response.
@@ -694,7 +694,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> list(model.find_documents(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
         ['row', 'text', 'response', 'prediction', 'share', 'guest']
         """
@@ -706,7 +706,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_trainable(self.reader_.family, "typical documents")
         predictions = self.reader_.read(observed.tokens, observed.given).predictions
         return find_documents(
-            topic=topic_number(topic, self._topic_names()),
+            theme=theme_number(theme, self._theme_names()),
             n=int(n),
             high=high,
             texts=observed.texts,
@@ -734,8 +734,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     ) -> EffectTable:
         """Estimate the effects of themes on the response, with standard errors, valid intervals and tests.
 
-        One row per theme and quantity: lift and worth (as in `drivers`, but from a GLM without shrinkage, so that
-        lifts may be below 0), reach, tone (effect of the tone about a theme, in texts that mention it),
+        One row per theme and quantity: cost and gain (as in `drivers`, but from a GLM without shrinkage, so that
+        costs may be below 0), reach, tone (effect of the tone about a theme, in texts that mention it),
         speaking (effect of mentioning it, regardless of tone) and gamma (coefficient of its tone). With `by`,
         these of each group, and its differences to all other groups. `p_value` tests the hypothesis of no
         effect, `p_holm` is adjusted for all themes. Themes are taken as fixed; see `stability` for their reliability.
@@ -744,8 +744,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         ----------
         by : (documents,) groups to compare; documents without one are excluded from the comparison.
         groups : (documents,) clusters of dependent texts, such as hotels: errors are cluster-robust.
-        method : "crossfit", the default for themes; "bootstrap", the default, and the only method, for other topics; or
-            "plugin", which ignores the estimation of topics and tone and gives intervals that are too narrow.
+        method : "crossfit", the default for themes; "bootstrap", the default, and the only method, for other themes; or
+            "plugin", which ignores the estimation of themes and tone and gives intervals that are too narrow.
         level : of the intervals.
         n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
@@ -755,8 +755,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> model.estimate_effects().of("lift").columns[2:6].tolist()
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> model.estimate_effects().of("cost").columns[2:6].tolist()
         ['quantity', 'estimate', 'std_error', 'low']
         """
         check_is_fitted(self)
@@ -765,7 +765,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         found = estimate_effects(
             self.reader_,
             self._observed(texts, responses, sample_weight, covariates, offset),
-            self._topic_names(),
+            self._theme_names(),
             self.naming_,
             by=by,
             groups=groups,
@@ -790,19 +790,19 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """Measure how often each topic is reproduced in refits: one row per topic, the least stable first.
+        """Measure how often each theme is reproduced in refits: one row per theme, the least stable first.
 
-        Topics are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
-        one. Columns: topic (its number), label, comes_back (share of refits in which its match has a cosine of at least
-        .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), lift_sd,
-        lift_low, lift_high (standard deviation, minimum and maximum of its lift over the refits that reproduce it).
+        Themes are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
+        one. Columns: theme (its number), label, reproduced (share of refits in which its match has a cosine of at least
+        .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), cost_sd,
+        cost_low, cost_high (standard deviation, minimum and maximum of its cost over the refits that reproduce it).
 
-        The vocabulary is kept, and for themes the tone of words: lifts vary with the themes and the documents that
+        The vocabulary is kept, and for themes the tone of words: costs vary with the themes and the documents that
         mention them, not with the estimate of tone.
 
         Parameters
         ----------
-        n_refits : number of refits; themes are refitted in about a sixth of the time of a whole fit, other topics in
+        n_refits : number of refits; themes are refitted in about a sixth of the time of a whole fit, other themes in
             half.
         seed : of halves and refits.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
@@ -812,8 +812,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> bool(model.stability(n_refits=4)["comes_back"].max() == 1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.stability(n_refits=4)["reproduced"].max() == 1)
         True
         """
         check_is_fitted(self)
@@ -822,7 +822,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         observed = self._observed(texts, responses, sample_weight, covariates, offset)
         better = self.naming_.better
         found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
-        return found.table(self._topic_names())
+        return found.table(self._theme_names())
 
     def check(
         self,
@@ -842,7 +842,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         Checks cover skill (of the text at all, and on held-out compared with training texts),
         calibration (PIT, means by tenths), dispersion (and families that fit better), residuals against length, time,
         covariates and groups, duplicates, leakage (texts that state the response) and influence of single texts
-        and groups on a lift. Deviations within chance, or too small to matter, are not reported; `to_frame()` has all
+        and groups on a cost. Deviations within chance, or too small to matter, are not reported; `to_frame()` has all
         numbers.
 
         Parameters
@@ -860,7 +860,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
         >>> model.check().wrong
         ()
         """
@@ -876,7 +876,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         checked = Checked(
             reading=reading,
             spoken=spoken.judged(self.naming_.better),
-            labels=self._topic_names(),
+            labels=self._theme_names(),
             naming=self.naming_,
             held_out=_flags(held_out, n),
             out_of_fold=isinstance(self.reader_, ThemeReader),
@@ -889,32 +889,32 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
         return check_all(checked, self.reader_)
 
-    def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
-        """Return a new model in which topics have user-defined labels; this one is not changed.
+    def rename(self, theme: Theme | Mapping[Theme, str | None], label: str | None = None) -> Self:
+        """Return a new model in which themes have user-defined labels; this one is not changed.
 
         Parameters
         ----------
-        topic : number or label of one topic, or a mapping from such to new labels.
-        label : the new label of the one topic; None restores the label made of its terms.
+        theme : number or label of one theme, or a mapping from such to new labels.
+        label : the new label of the one theme; None restores the label made of its terms.
 
         Examples
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> named = model.rename({0: "first", 1: "second"}).rename("second", "the other")
-        >>> sorted(set(named.topics()["label"]) - set(model.topics()["label"]))
+        >>> sorted(set(named.themes()["label"]) - set(model.themes()["label"]))
         ['first', 'the other']
         """
         check_is_fitted(self)
-        new = topic if isinstance(topic, Mapping) else {topic: label}
+        new = theme if isinstance(theme, Mapping) else {theme: label}
         model = copy(self)
-        model.labels_ = renamed(new, self.labels_, self._topic_names())
+        model.labels_ = renamed(new, self.labels_, self._theme_names())
         return model
 
     def merge(
         self,
-        topics: Iterable[Topic],
+        themes: Iterable[Theme],
         label: str | None = None,
         *,
         texts: Iterable[str] | None = None,
@@ -923,15 +923,15 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
-        """Return a new model with one topic in place of several; this one is not changed.
+        """Return a new model with one theme in place of several; this one is not changed.
 
-        The new topic is the mean of their profiles, weighted by prevalence, at the position of the first of them;
-        later topics move up. Weights are recomputed from the text, and effects and intercept are refitted.
+        The new theme is the mean of their profiles, weighted by prevalence, at the position of the first of them;
+        later themes move up. Weights are recomputed from the text, and effects and intercept are refitted.
 
         Parameters
         ----------
-        topics : numbers or labels.
-        label : of the new topic; by default made of its terms.
+        themes : numbers or labels.
+        label : of the new theme; by default made of its terms.
         texts, responses, sample_weight, covariates, offset : documents to refit on; by default those of training. A
             loaded model does not hold these.
 
@@ -939,18 +939,18 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
-        >>> len(model.merge([0, 3], "both").topics()), len(model.topics())
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> len(model.merge([0, 3], "both").themes()), len(model.themes())
         (7, 8)
         """
         check_is_fitted(self)
         profiles, weights = self.reader_.mergeable
-        revision = merged(topics, label, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
+        revision = merged(themes, label, themes=profiles, weights=weights, own=self.labels_, names=self._theme_names())
         return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
 
     def drop(
         self,
-        topics: Iterable[Topic],
+        themes: Iterable[Theme],
         *,
         texts: Iterable[str] | None = None,
         responses: ArrayLike | None = None,
@@ -958,26 +958,26 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
-        """Return a new model without some topics; this one is not changed.
+        """Return a new model without some themes; this one is not changed.
 
-        Later topics move up. Weights are recomputed from the text, and effects and intercept are refitted.
+        Later themes move up. Weights are recomputed from the text, and effects and intercept are refitted.
 
         Parameters
         ----------
-        topics : numbers or labels.
+        themes : numbers or labels.
         texts, responses, sample_weight, covariates, offset : as in `merge`.
 
         Examples
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
         >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
         (1, 6)
         """
         check_is_fitted(self)
         profiles, weights = self.reader_.mergeable
-        revision = dropped(topics, topics=profiles, weights=weights, own=self.labels_, names=self._topic_names())
+        revision = dropped(themes, themes=profiles, weights=weights, own=self.labels_, names=self._theme_names())
         return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
 
     def report(
@@ -1012,7 +1012,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             all were used.
         by : (documents,) the group of each document, such as its hotel, to compare groups.
         over : (documents,) the date of each document, to show changes over time.
-        interval : a level such as .95 for intervals of lift and worth, by `estimate_effects`; it takes as long
+        interval : a level such as .95 for intervals of cost and gain, by `estimate_effects`; it takes as long
             as two or three fits. None for no intervals.
         groups : (documents,) for the intervals: clusters of dependent texts, such as hotels.
         with_texts : True to show documents; if False, the file is checked to hold none.
@@ -1031,7 +1031,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
         >>> training, new = slice(300), np.arange(400) >= 300
-        >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[training], reviews.ratings[training])
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[training], reviews.ratings[training])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
         """
@@ -1083,15 +1083,15 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
 
     def words(self) -> pd.DataFrame:
-        """Return words that add to the linear predictor beyond the topics, strongest first: columns term and effect.
+        """Return words that add to the linear predictor beyond the themes, strongest first: columns term and effect.
 
-        Empty without `word_residual`, and if words add nothing. Predictions by topics alone are
+        Empty without `word_residual`, and if words add nothing. Predictions by themes alone are
         `predictions(texts).by_topics`.
         """
         check_is_fitted(self)
         if not isinstance(self.reader_, MatrixReader):
             raise InputError(
-                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of topics"
+                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of themes"
             )
         effects = self.estimator_.word_effects_
         order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
@@ -1115,9 +1115,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
 
     def _html_repr(self) -> str:
-        """A notebook shows the topics of a fitted model."""
+        """A notebook shows the themes of a fitted model."""
         fitted = self.__sklearn_is_fitted__()
-        return Drivers.of(self.topics(8), self.naming_)._repr_html_() if fitted else str(super()._html_repr())
+        return Drivers.of(self.themes(8), self.naming_)._repr_html_() if fitted else str(super()._html_repr())
 
     def _observed(
         self,
@@ -1162,25 +1162,25 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return self.reader_, reading
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
-        """Return a new model with these topics, refitted to the documents."""
+        """Return a new model with these themes, refitted to the documents."""
         return self._with_reader(
-            self.reader_.with_topics(revision.topics, revision.weights, observed), revision, observed
+            self.reader_.with_themes(revision.themes, revision.weights, observed), revision, observed
         )
 
     def _with_reader(self, reader: Reader, revision: Revision, observed: Observed) -> Self:
-        """Return a new model with topics that were refitted to the documents."""
+        """Return a new model with themes that were refitted to the documents."""
         model = copy(self)
         model.reader_ = reader
-        model.labels_, model.n_topics = revision.labels, len(revision.topics)
+        model.labels_, model.n_themes = revision.labels, len(revision.themes)
         if self.estimator is not None:
-            model.estimator = clone(self.estimator).set_params(n_topics=len(revision.topics))
+            model.estimator = clone(self.estimator).set_params(n_themes=len(revision.themes))
         model.n_documents_ = len(observed.tokens)
         model._training = observed
         return model
 
-    def _topic_names(self) -> list[str]:
-        """Return the labels of all topics, in the order of their numbers."""
-        labels: list[str] = self.topics().drop_duplicates("topic").sort_values("topic")["label"].tolist()
+    def _theme_names(self) -> list[str]:
+        """Return the labels of all themes, in the order of their numbers."""
+        labels: list[str] = self.themes().drop_duplicates("theme").sort_values("theme")["label"].tolist()
         return labels
 
     def _matrix_reader(self, name: str) -> MatrixReader:

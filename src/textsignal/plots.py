@@ -1,7 +1,7 @@
 """Figures for papers: one column wide, readable there, safe for colour-blind readers.
 
 Every function draws into `ax` if given and into a new figure otherwise, and returns the figure. None of them
-touches pyplot's state. A topic has the same colour in all figures. Fonts are those of matplotlib's settings: for
+touches pyplot's state. A theme has the same colour in all figures. Fonts are those of matplotlib's settings: for
 scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
 """
 
@@ -29,7 +29,7 @@ from wordcloud import WordCloud
 from textsignal.checks import check_number
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
-from textsignal.insight.revise import Topic, topic_number
+from textsignal.insight.revise import Theme, theme_number
 from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.search import Search
@@ -248,18 +248,18 @@ MARKERS = "osD^vPX"
 
 @styled
 def effects(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw the effect of every topic on the linear predictor, against the average text; of a theme, worth less lift.
+    """Draw the effect of every theme on the linear predictor, against the average text; of a theme, worth less cost.
 
     Examples
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> figure = ts.plots.effects(model)
     >>> [float(inches) for inches in figure.get_size_inches().round(2)]
     [3.4, 1.45]
     """
-    table = _topics(model).sort_values("effect", ascending=False, kind="stable")
+    table = _themes(model).sort_values("effect", ascending=False, kind="stable")
     ax = axes(ax, _list_height(len(table)))
     _bars(ax, table, "effect")
     ax.axvline(0, color="black", linewidth=0.6)
@@ -269,7 +269,7 @@ def effects(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def drivers(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw worth (to the right) and lift (to the left) of every topic, the largest lift on top.
+    """Draw worth (to the right) and cost (to the left) of every theme, the largest cost on top.
 
     These are what-ifs on the fitted model, not causal claims; see `TextResponseModel.drivers`.
 
@@ -277,15 +277,15 @@ def drivers(model: Any, ax: Axes | None = None) -> Figure:
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> len(ts.plots.drivers(model).axes[0].patches)
     10
     """
     table = model.drivers()
     ax = axes(ax, _list_height(len(table)) + 0.2)
     places = np.arange(len(table))
-    ax.barh(places, -table["lift"], color=NEGATIVE, height=0.75, label="costs (lift)")
-    ax.barh(places, table["worth"], color=POSITIVE, height=0.75, label="is worth")
+    ax.barh(places, -table["cost"], color=NEGATIVE, height=0.75, label="costs (cost)")
+    ax.barh(places, table["gain"], color=POSITIVE, height=0.75, label="is worth")
     ax.axvline(0, color="black", linewidth=0.6)
     _name_rows(ax, table)
     ax.set_xlabel("mean response, a what-if on the model")
@@ -295,17 +295,17 @@ def drivers(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def prevalence(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw the share of all text in every topic, largest first.
+    """Draw the share of all text in every theme, largest first.
 
     Examples
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> len(ts.plots.prevalence(model).axes[0].patches)
     5
     """
-    table = _topics(model).sort_values("prevalence", ascending=False, kind="stable")
+    table = _themes(model).sort_values("prevalence", ascending=False, kind="stable")
     ax = axes(ax, _list_height(len(table)))
     _bars(ax, table, "prevalence")
     as_percent(ax.xaxis)
@@ -315,21 +315,21 @@ def prevalence(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def effect_map(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw effect and prevalence of every topic, as a point each.
+    """Draw effect and prevalence of every theme, as a point each.
 
-    Labels never overlap: strong and prevalent topics are labelled first, and those without room stay points.
+    Labels never overlap: strong and prevalent themes are labelled first, and those without room stay points.
 
     Examples
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> ts.plots.effect_map(model).axes[0].get_ylabel()
     'prevalence (share of all text)'
     """
-    table = _topics(model)
+    table = _themes(model)
     ax = axes(ax, 2.8)
-    colors = np.array(topic_colors(len(table)))[table["topic"]]
+    colors = np.array(topic_colors(len(table)))[table["theme"]]
     ax.axvline(0, color="#bbbbbb", linewidth=0.6, zorder=1)
     ax.scatter(table["effect"], table["prevalence"], c=colors, s=22, zorder=3)
     ax.margins(0.2, 0.15)
@@ -343,13 +343,13 @@ def effect_map(model: Any, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figure:
-    """Draw the most relevant terms of a topic, with their shares of the topic and of all text.
+def terms(model: Any, theme: Theme, n: int = 12, ax: Axes | None = None) -> Figure:
+    """Draw the most relevant terms of a theme, with their shares of the theme and of all text.
 
     Parameters
     ----------
     model : a fitted model.
-    topic : number or label.
+    theme : number or label.
     n : terms to show.
     ax : axes to draw into.
 
@@ -357,12 +357,12 @@ def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figu
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> len(ts.plots.terms(model, 0, n=6).axes[0].get_yticks())
     6
     """
-    table = _topics(model, n).set_index("topic").sort_index()
-    k = topic_number(topic, table["label"].tolist())
+    table = _themes(model, n).set_index("theme").sort_index()
+    k = theme_number(theme, table["label"].tolist())
     listed = table.loc[k, "terms"]
     numbers = {term: j for j, term in enumerate(model.terms_)}
     columns = [numbers[term] for term in listed]
@@ -376,7 +376,7 @@ def terms(model: Any, topic: Topic, n: int = 12, ax: Axes | None = None) -> Figu
     ax.set_ylim(len(listed) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     as_percent(ax.xaxis)
-    ax.set_xlabel("share of topic (wide), of all text (black)")
+    ax.set_xlabel("share of theme (wide), of all text (black)")
     ax.set_title(plain(table.loc[k, "label"], LIST_LABEL), loc="left")
     return figure_of(ax)
 
@@ -391,7 +391,7 @@ def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int 
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts[:300], reviews.ratings[:300])
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[:300], reviews.ratings[:300])
     >>> figure = ts.plots.calibration(model, reviews.texts[300:], reviews.ratings[300:], n_bins=5)
     >>> figure.axes[0].get_xlabel()
     'expected response'
@@ -453,38 +453,38 @@ def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
 
 
 @styled
-def word_cloud(model: Any, topic: Topic | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
+def word_cloud(model: Any, theme: Theme | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
     """Draw terms in sizes that depend on their share.
 
-    For one topic: its terms, in its colour, darkened if too light for white paper. For all: the most frequent terms,
-    blue if the topics that use them raise the response and orange if they lower it. The picture is deterministic.
+    For one theme: its terms, in its colour, darkened if too light for white paper. For all: the most frequent terms,
+    blue if the themes that use them raise the response and orange if they lower it. The picture is deterministic.
 
     Examples
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> len(ts.plots.word_cloud(model, 0).axes[0].images)
     1
     """
     check_number("n", n, least=1, whole=True)
-    table = _topics(model).set_index("topic").sort_index()
+    table = _themes(model).set_index("theme").sort_index()
     profiles, shares = _profiles(model), table["prevalence"].to_numpy()
     overall = shares @ profiles
-    if topic is None:
+    if theme is None:
         sizes = overall
         effect = (shares * table["effect"].to_numpy()) @ profiles
         colors = np.where(effect > NOTHING, POSITIVE, np.where(effect < -NOTHING, NEGATIVE, NEUTRAL))
     else:
-        k = topic_number(topic, table["label"].tolist())
+        k = theme_number(theme, table["label"].tolist())
         sizes = profiles[k]
         colors = np.full(len(sizes), readable(topic_colors(k + 1)[k]))
     best = [j for j in np.argsort(-sizes, kind="stable")[:n] if sizes[j] > 0]
     if not best:
-        raise InputError(f"topic {topic!r} has no terms: it died in training")
+        raise InputError(f"theme {theme!r} has no terms: it died in training")
     ax = axes(ax, PAGE_HEIGHT + 0.2)
     draw_cloud(ax, model.terms_[best].tolist(), sizes[best], colors[best].tolist())
-    if topic is None:
+    if theme is None:
         for x, side, color, key in ((0, "left", POSITIVE, "+ raises"), (1, "right", NEGATIVE, "− lowers")):
             ax.text(x, -0.02, f"{key} the response", color=color, ha=side, va="top", transform=ax.transAxes)
     else:
@@ -500,14 +500,14 @@ def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Fi
     ----------
     result : one row per point: column `x`, skill, and for several methods, method. With columns lower and upper
         there is a band around each line.
-    x : column of the varied setting, such as "n_topics"; it labels the axis.
+    x : column of the varied setting, such as "n_themes"; it labels the axis.
     ax : axes to draw into.
 
     Examples
     --------
     >>> import textsignal as ts
-    >>> result = pd.DataFrame({"n_topics": [5, 10, 5, 10], "skill": [0.5, 0.6, 0.4, 0.5], "method": list("aabb")})
-    >>> len(ts.plots.skill_path(result, x="n_topics").axes[0].lines)
+    >>> result = pd.DataFrame({"n_themes": [5, 10, 5, 10], "skill": [0.5, 0.6, 0.4, 0.5], "method": list("aabb")})
+    >>> len(ts.plots.skill_path(result, x="n_themes").axes[0].lines)
     2
     """
     missing = [name for name in (x, "skill") if name not in result.columns]
@@ -535,14 +535,14 @@ def _list_height(n_lines: int) -> float:
 
 
 def _bars(ax: Axes, table: pd.DataFrame, column: str) -> None:
-    """Draw one labelled bar per topic, the first on top."""
-    colors = np.array(topic_colors(len(table)))[table["topic"]]
+    """Draw one labelled bar per theme, the first on top."""
+    colors = np.array(topic_colors(len(table)))[table["theme"]]
     ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
     _name_rows(ax, table)
 
 
 def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
-    """Label the bars of topics, the first on top."""
+    """Label the bars of themes, the first on top."""
     places = np.arange(len(table))
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set_yticks(places, [plain(label, LIST_LABEL) for label in table["label"]])
@@ -550,23 +550,23 @@ def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def _topics(model: Any, n_terms: int = 10) -> pd.DataFrame:
-    """Topics with effect and prevalence; a theme's are its worth less its lift, and its share of the text."""
-    table = model.topics(n_terms)
+def _themes(model: Any, n_terms: int = 10) -> pd.DataFrame:
+    """Themes with effect and prevalence; a theme's are its worth less its cost, and its share of the text."""
+    table = model.themes(n_terms)
     if "effect" in table:
         return table
-    return table.assign(effect=table["worth"] - table["lift"], prevalence=table["share"])
+    return table.assign(effect=table["gain"] - table["cost"], prevalence=table["share"])
 
 
 def _effect_name(model: Any) -> str:
-    return "effect on the linear predictor" if "effect" in model.topics() else "worth less lift, in the response"
+    return "effect on the linear predictor" if "effect" in model.themes() else "worth less cost, in the response"
 
 
 def _profiles(model: Any) -> NDArray[np.float64]:
-    """(topics, terms) shares of terms in each topic; a topic that died has none."""
-    topics = model.components_.astype(float)
-    mass = topics.sum(axis=1, keepdims=True)
-    return topics / np.where(mass > 0, mass, 1)
+    """(themes, terms) shares of terms in each theme; a theme that died has none."""
+    themes = model.components_.astype(float)
+    mass = themes.sum(axis=1, keepdims=True)
+    return themes / np.where(mass > 0, mass, 1)
 
 
 #: Measures that are drawn, with the labels of their axes.
@@ -580,11 +580,11 @@ SHOWN = {
 
 @styled
 def search(found: Search) -> Figure:
-    """Draw every measure of a search over the number of topics, with standard errors, and the recommended number.
+    """Draw every measure of a search over the number of themes, with standard errors, and the recommended number.
 
     A panel for each measure, with bars of one standard error; a line for each supervision.
     """
-    table, recommended = found.table, found.recommended["n_topics"]
+    table, recommended = found.table, found.recommended["n_themes"]
     figure = ShownFigure(figsize=(2 * COLUMN_WIDTH, 3.6), dpi=200, layout="constrained")
     panels = figure.subplots(2, 2, sharex=True)
     by = [(None, table)] if "supervision" not in table else list(table.groupby("supervision"))
@@ -592,7 +592,7 @@ def search(found: Search) -> Figure:
         for (supervision, rows), color in zip(by, topic_colors(len(by)), strict=True):
             label = None if supervision is None else f"{supervision:g}"
             errors = rows[f"{measure}_se"]
-            panel.errorbar(rows["n_topics"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
+            panel.errorbar(rows["n_themes"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
         panel.axvline(recommended, color=NEUTRAL, linewidth=0.8, linestyle="--")
         panel.set_ylabel(name)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -605,13 +605,13 @@ def search(found: Search) -> Figure:
 
 
 @styled
-def intervals(effects: EffectTable, quantity: str = "lift", ax: Axes | None = None) -> Figure:
+def intervals(effects: EffectTable, quantity: str = "cost", ax: Axes | None = None) -> Figure:
     """Draw the estimates of one quantity with their intervals, the largest on top.
 
     Parameters
     ----------
     effects : as `estimate_effects` returns them.
-    quantity : a quantity of the table, such as "lift" or "worth".
+    quantity : a quantity of the table, such as "cost" or "gain".
     """
     rows = effects.of(quantity)
     place = np.arange(len(rows))[::-1]

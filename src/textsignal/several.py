@@ -19,11 +19,11 @@ from textsignal.families import Family
 from textsignal.families.auto import AUTO
 from textsignal.insight.drivers import DRIVER_TERMS, compared, response_columns
 from textsignal.insight.inputs import index_of, name_of, observe_given, texts_and_covariates
-from textsignal.insight.revise import Revision, Topic, dropped, merged
+from textsignal.insight.revise import Revision, Theme, dropped, merged
 from textsignal.model import TextResponseModel
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, Reading, Tokens
-from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.reading.themes import ThemeReader, predict_all, read_all, readers_with_themes
 from textsignal.report.values.comparisons import responses_beside
 from textsignal.report.values.data import ReportSettings
 from textsignal.storage import write_names
@@ -41,10 +41,10 @@ class TextResponsesModel(BaseEstimator):
 
     Parameters
     ----------
-    n_topics : number of themes; None takes 10, "auto" as in `TextResponseModel`.
+    n_themes : number of themes; None takes 10, "auto" as in `TextResponseModel`.
     family : as in `TextResponseModel`, for all responses; or a mapping from names of responses, "auto" for others.
     levels : the scale of all responses, such as (1, 5); or a mapping from names, None to learn it from the responses.
-    training : "themes" or None; other trainings fit topics to one response, so that topics cannot be shared.
+    training : "themes" or None; other trainings fit themes to one response, so that themes cannot be shared.
     language, seed_words, max_terms, stop_words, formula, missing, random_state, n_jobs, device : as in
         `TextResponseModel`.
 
@@ -57,7 +57,7 @@ class TextResponsesModel(BaseEstimator):
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(400, seed=1)
     >>> responses = pd.DataFrame({"stars": reviews.ratings, "happy": reviews.ratings > 3})
-    >>> model = TextResponsesModel(n_topics=8).fit(reviews.texts, responses)
+    >>> model = TextResponsesModel(n_themes=8).fit(reviews.texts, responses)
     >>> list(model.predict(["The staff were friendly.", "The bathroom was dirty."]))
     ['stars', 'happy']
     >>> model["happy"].family_.name
@@ -66,7 +66,7 @@ class TextResponsesModel(BaseEstimator):
 
     def __init__(
         self,
-        n_topics: int | str | None = None,
+        n_themes: int | str | None = None,
         *,
         family: str | Family | Mapping[str, str | Family] = AUTO,
         levels: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -81,7 +81,7 @@ class TextResponsesModel(BaseEstimator):
         n_jobs: int | None = -1,
         device: str = "cpu",
     ) -> None:
-        self.n_topics = n_topics
+        self.n_themes = n_themes
         self.family = family
         self.levels = levels
         self.training = training
@@ -190,10 +190,10 @@ class TextResponsesModel(BaseEstimator):
         of_each = self.predictions(texts, covariates=covariates)
         return pd.DataFrame({name: predictions.mean for name, predictions in of_each.items()}, index=index_of(texts))
 
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """Return `TextResponseModel.topics` of each response, with its name in the column `response`."""
+    def themes(self, n_terms: int = 10) -> pd.DataFrame:
+        """Return `TextResponseModel.themes` of each response, with its name in the column `response`."""
         check_is_fitted(self)
-        return stacked({name: model.topics(n_terms) for name, model in self.models_.items()})
+        return stacked({name: model.themes(n_terms) for name, model in self.models_.items()})
 
     def drivers(
         self,
@@ -225,8 +225,8 @@ class TextResponsesModel(BaseEstimator):
     def compare(self) -> pd.DataFrame:
         """Return the effects of themes on responses: a row for each theme, a column for each measure and response.
 
-        Measures are lift and worth as in `drivers`, in points of each response, and both in its standard
-        deviations (lift_sd, worth_sd), so that responses on different scales can be compared. Themes are sorted by
+        Measures are cost and gain as in `drivers`, in points of each response, and both in its standard
+        deviations (cost_sd, gain_sd), so that responses on different scales can be compared. Themes are sorted by
         their largest cost in standard deviations. These are what-ifs on the fitted model, not causal claims.
 
         Examples
@@ -234,13 +234,13 @@ class TextResponsesModel(BaseEstimator):
         >>> from textsignal.datasets import synthetic_reviews
         >>> reviews = synthetic_reviews(400, seed=1)
         >>> responses = pd.DataFrame({"stars": reviews.ratings, "happy": reviews.ratings > 3})
-        >>> table = TextResponsesModel(n_topics=8).fit(reviews.texts, responses).compare()
-        >>> table["lift"].shape, list(table["worth_sd"])
+        >>> table = TextResponsesModel(n_themes=8).fit(reviews.texts, responses).compare()
+        >>> table["cost"].shape, list(table["gain_sd"])
         ((8, 2), ['stars', 'happy'])
         """
         check_is_fitted(self)
         spoken = {name: _themes(model).trained.judged(model.naming_.better) for name, model in self.models_.items()}
-        return compared(spoken, self._first._topic_names())
+        return compared(spoken, self._first._theme_names())
 
     def report(
         self,
@@ -276,7 +276,7 @@ class TextResponsesModel(BaseEstimator):
         readings = dict(zip(models, read_all(self._readers, one.tokens, one.given), strict=True))
         answers = {name: found.responses for name, found in observed.items()}
         spoken = {name: _themes(models[name]).spoken(readings[name], answers[name], None) for name in models}
-        table = compared(spoken, first._topic_names())
+        table = compared(spoken, first._theme_names())
         beside = responses_beside(table, {name: model.naming_ for name, model in models.items()})
         with whole_folder(Path(folder), force=force) as place:
             for name, model in models.items():
@@ -294,24 +294,24 @@ class TextResponsesModel(BaseEstimator):
                 file = place / beside[name].pages[name]
                 write_report(model, file, readings[name], answers[name], held_out, settings, groups=by, times=over)
 
-    def rename(self, topic: Topic | Mapping[Topic, str | None], label: str | None = None) -> Self:
+    def rename(self, theme: Theme | Mapping[Theme, str | None], label: str | None = None) -> Self:
         """Return a new model in which themes have user-defined labels, for all responses."""
         check_is_fitted(self)
-        return self._with({name: model.rename(topic, label) for name, model in self.models_.items()})
+        return self._with({name: model.rename(theme, label) for name, model in self.models_.items()})
 
-    def merge(self, topics: Iterable[Topic], label: str | None = None) -> Self:
+    def merge(self, themes: Iterable[Theme], label: str | None = None) -> Self:
         """Return a new model with one theme in place of several, for all responses, as `TextResponseModel.merge`."""
         first = self._first
         profiles, weights = first.reader_.mergeable
-        names = first._topic_names()
-        return self._revised(merged(topics, label, topics=profiles, weights=weights, own=first.labels_, names=names))
+        names = first._theme_names()
+        return self._revised(merged(themes, label, themes=profiles, weights=weights, own=first.labels_, names=names))
 
-    def drop(self, topics: Iterable[Topic]) -> Self:
+    def drop(self, themes: Iterable[Theme]) -> Self:
         """Return a new model without some themes, for all responses, as `TextResponseModel.drop`."""
         first = self._first
         profiles, weights = first.reader_.mergeable
         return self._revised(
-            dropped(topics, topics=profiles, weights=weights, own=first.labels_, names=first._topic_names())
+            dropped(themes, themes=profiles, weights=weights, own=first.labels_, names=first._theme_names())
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -340,7 +340,7 @@ class TextResponsesModel(BaseEstimator):
         own = {option: _of_each(option, getattr(self, option), names) for option in OF_EACH}
         if self.training not in (None, "themes"):
             raise InputError(
-                f"training={self.training!r} moves topics by one response, so that several cannot share them; "
+                f"training={self.training!r} moves themes by one response, so that several cannot share them; "
                 'give training="themes", or fit a TextResponseModel for each response'
             )
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_EACH}
@@ -351,14 +351,14 @@ class TextResponsesModel(BaseEstimator):
 
     def _revised(self, revision: Revision) -> Self:
         observed: list[Observed] = [model.training_observed() for model in self.models_.values()]
-        readers = with_topics(self._readers, revision.topics, revision.weights, observed)
+        readers = readers_with_themes(self._readers, revision.themes, revision.weights, observed)
         found = zip(self.models_.items(), readers, observed, strict=True)
         return self._with({name: model._with_reader(reader, revision, one) for (name, model), reader, one in found})
 
     def _with(self, models: dict[str, TextResponseModel]) -> Self:
         model = copy(self)
         model.models_ = models
-        model.n_topics = model._first.n_topics
+        model.n_themes = model._first.n_themes
         return model
 
 

@@ -103,7 +103,7 @@ class ModelOptions:
     The formula is stored as a tree, with what was learnt of covariates.
     """
 
-    n_topics: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
+    n_themes: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
     family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
     training: str | None = field(metadata=rule(choices=("themes", "predictive", "joint")))
     language: str | None = field(metadata=rule(accepts=is_language))

@@ -27,10 +27,10 @@ N = 200
 REVIEWS = synthetic_reviews(N, seed=9)
 TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating"})
 COLUMNS = ["--text", "Review", "--response", "Rating"]
-#: Where the fit itself does not matter: few topics, and no family is looked for.
+#: Where the fit itself does not matter: few themes, and no family is looked for.
 QUICK = ["-k", "2", "--family", "binomial"]
 PREDICTIVE = ["--training", "predictive"]
-RESULTS = {"model", "topics.csv", "documents.csv", "summary.json", "report.html"}
+RESULTS = {"model", "themes.csv", "documents.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 SEVERE = "--lower-is-better"
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
@@ -222,7 +222,7 @@ def test_the_examples_of_the_help_work_as_they_stand(ok):
     examples = {name: shlex.split(command.epilog.removeprefix("Example: ")) for name, command in COMMANDS.items()}
     Path("reviews.csv").rename("new.csv")
     shutil.copy("new.csv", "reviews.csv")
-    for name in ("fit", "predict", "topics", "explain", "report"):
+    for name in ("fit", "predict", "themes", "explain", "report"):
         assert examples[name][:2] == ["textsignal", name]
         ok(*examples[name][1:])
     assert {path.name for path in Path("out").iterdir()} == RESULTS
@@ -241,17 +241,17 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
         "R2",
         "held out",
         "What to fix first",
-        "worth",
+        "gain",
         "not causes",
         "bedbugs",
         "breakfast",
         "Station Hotel",
     ):
         assert shown in out
-    topics = pd.read_csv("demo/topics.csv")
-    topics["effect"] = topics["worth"] - topics["lift"]
+    themes = pd.read_csv("demo/themes.csv")
+    themes["effect"] = themes["gain"] - themes["cost"]
     effects = {
-        word: topics.loc[topics["terms"].str.split(", ").map(lambda terms, of=word: of in terms), "effect"].iloc[0]
+        word: themes.loc[themes["terms"].str.split(", ").map(lambda terms, of=word: of in terms), "effect"].iloc[0]
         for word in ("bedbugs", "staff", "bathroom", "station")
     }
     assert max(effects["bedbugs"], effects["bathroom"]) < effects["station"] < effects["staff"]
@@ -271,15 +271,15 @@ def test_the_demo_needs_no_output(ok, monkeypatch):
 # fit
 
 
-def test_fit_writes_model_topics_documents_and_summary(results):
+def test_fit_writes_model_themes_documents_and_summary(results):
     folder, done = results
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
-    topics, documents = pd.read_csv(folder / "topics.csv"), pd.read_csv(folder / "documents.csv")
+    themes, documents = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "documents.csv")
     means = ["mean_response", "mean_elsewhere"]
-    numbers = ["reach", "share", *means, "well", "badly", "raises", "lowers", "lift", "worth", "coherence"]
-    assert list(topics.columns) == ["topic", "label", *numbers, "terms", "finding"]
-    weights = [f"topic_{k}" for k in range(4)]
+    numbers = ["mentions", "share", *means, "praise", "complaints", "raises", "lowers", "cost", "gain", "coherence"]
+    assert list(themes.columns) == ["theme", "label", *numbers, "terms", "finding"]
+    weights = [f"theme_{k}" for k in range(4)]
     assert list(documents.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
         *weights,
@@ -293,18 +293,18 @@ def test_fit_writes_model_topics_documents_and_summary(results):
     np.testing.assert_allclose(documents[weights], model.transform(REVIEWS.texts), rtol=1e-6)
 
 
-def test_fit_shows_its_skill_and_its_topics(results):
+def test_fit_shows_its_skill_and_its_themes(results):
     folder, done = results
     summary = json.loads((folder / "summary.json").read_text())
     for skill in (summary["train"], summary["held_out"]):
         for name in ("r2", "rmse", "mean_baseline_rmse"):
             assert f"{skill[name]:.3f}" in done.stdout
-    for row in pd.read_csv(folder / "topics.csv").itertuples():
-        numbers = f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.mean_response:.2f}", f"{row.lift:.2f}"
+    for row in pd.read_csv(folder / "themes.csv").itertuples():
+        numbers = f"{row.mentions:.0%}", f"{row.complaints:.0%}", f"{row.mean_response:.2f}", f"{row.cost:.2f}"
         assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split()[0].strip(",") in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
-    assert "Written to out: model/, topics.csv, documents.csv, summary.json, report.html" in done.stderr
+    assert "Written to out: model/, themes.csv, documents.csv, summary.json, report.html" in done.stderr
 
 
 def test_piped_output_is_plain_and_fits_80_columns(results):
@@ -382,7 +382,7 @@ WRITERS = {
 def test_every_format_gives_the_same_results(ok, quick_results, name):
     WRITERS[name](name)
     ok("fit", name, *COLUMNS, "-o", "out", *QUICK)
-    for written in ("topics.csv", "documents.csv", "summary.json"):
+    for written in ("themes.csv", "documents.csv", "summary.json"):
         assert Path("out", written).read_bytes() == (quick_results / written).read_bytes()
 
 
@@ -552,7 +552,7 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("missing.csv --text Review --response Rating", "no document has a response (all are missing)"),
         ("stop.csv --text Review --response Rating -k 1", "no content term is left"),
         ("reviews.csv --text Rating --response Rating", "no content term is left"),
-        ("reviews.csv --text Review --response Rating -k 161", "--topics 161 is more than anybody reads; give 1 to 60"),
+        ("reviews.csv --text Review --response Rating -k 161", "--themes 161 is more than anybody reads; give 1 to 60"),
         ("reviews.csv --text Review --response Rating --by Hotel", "no column 'Hotel'"),
         ("reviews.csv --text Review --response Rating --ngrams 2", "--ngrams 2 is nothing to --training themes"),
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
@@ -562,7 +562,7 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
         (
             "reviews.csv --text Review --response Rating -k 999 --training predictive",
-            "give more documents, or fewer than --topics 999",
+            "give more documents, or fewer than --themes 999",
         ),
         ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
@@ -606,7 +606,7 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
     assert message in line
     assert not re.search(r"\b(holdout|alpha|supervision|levels|encoding|sep|sheet|n_jobs|force|on_bad_rows)=", line)
-    assert "n_topics" not in line
+    assert "n_themes" not in line
     assert "family=" not in line
 
 
@@ -615,8 +615,8 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     [
         (["fit", "reviews.csv"], "Missing option '--text'"),
         (["fit", "reviews.csv", *COLUMNS], "Missing option '--output' / '-o'"),
-        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "0"], "'--topics' / '-k'"),
-        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "two"], "'--topics' / '-k'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "0"], "'--themes' / '-k'"),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "two"], "'--themes' / '-k'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--ngrams", "0"], "'--ngrams'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--max-terms", "0"], "'--max-terms'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--seed", "-1"], "'--seed'"),
@@ -624,7 +624,7 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
             ["fit", "reviews.csv", *COLUMNS, "-o", "out", "--on-bad-rows", "skip"],
             "'skip' is not one of",
         ),
-        (["topics", "model", "-n", "0"], "'--terms' / '-n'"),
+        (["themes", "model", "-n", "0"], "'--terms' / '-n'"),
         (["explode"], "No such command 'explode'"),
     ],
 )
@@ -640,7 +640,7 @@ def test_wrong_options_are_named(run, monkeypatch, arguments, message):
 def test_a_model_that_is_none_is_named(error_of, model):
     Path("file").write_text("x")
     Path("empty").mkdir()
-    for command in (["topics"], ["predict"]):
+    for command in (["themes"], ["predict"]):
         rest = ["reviews.csv", "--text", "Review"] if command == ["predict"] else []
         assert error_of(*command, "nowhere", *rest) == "there is no model at nowhere"
         assert "file is a file; a model is the folder" in error_of(*command, "file", *rest)
@@ -648,7 +648,7 @@ def test_a_model_that_is_none_is_named(error_of, model):
         assert error_of(*command, ".", *rest).endswith("did you mean model?")
     settings = Path("model/model.json")
     settings.write_bytes(settings.read_bytes()[:300])
-    assert "it may be truncated" in error_of("topics", "model")
+    assert "it may be truncated" in error_of("themes", "model")
 
 
 # Outputs that are there, or cannot be
@@ -661,7 +661,7 @@ def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, err
         "fit", "reviews.csv", *COLUMNS, "-o", "out"
     )
     ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--force")
-    assert len(pd.read_csv("out/topics.csv")) == 3
+    assert len(pd.read_csv("out/themes.csv")) == 3
     assert load("out/model").transform(["bed"]).shape == (1, 3)
     assert Path("out/notes.txt").read_text() == "mine"
     assert {path.name for path in Path("out").iterdir()} == RESULTS | {"notes.txt"}
@@ -692,7 +692,7 @@ def test_predictions_that_cannot_be_written_are_refused_before_the_work(error_of
     Path("there.csv").touch()
     Path("folder.csv").mkdir()
     assert message in error_of("predict", model, "reviews.csv", "--text", "Review", "-o", target)
-    assert message in error_of("topics", model, "-o", target)
+    assert message in error_of("themes", model, "-o", target)
 
 
 # predict
@@ -728,14 +728,14 @@ def test_predictions_replace_a_file_with_force_and_may_be_compressed(ok, model):
 @pytest.mark.parametrize(
     "name", ["p.tsv", "p.xlsx", "p.parquet", "p.jsonl", "p.ndjson.gz", "p.json", "p.csv.xz", "P.CSV"]
 )
-@pytest.mark.parametrize("command", ["predict", "topics"])
+@pytest.mark.parametrize("command", ["predict", "themes"])
 def test_tables_are_written_in_the_format_that_their_name_says(ok, model, command, name):
     arguments = ["reviews.csv", "--text", "Review"] if command == "predict" else []
     ok(command, model, *arguments, "-o", name)
     ok(command, model, *arguments, "-o", "plain.csv")
     found, expected = read_table(name), pd.read_csv("plain.csv")
     assert list(found.columns) == list(expected.columns)
-    number = "prediction" if command == "predict" else "lift"
+    number = "prediction" if command == "predict" else "cost"
     np.testing.assert_allclose(found[number].astype(float), expected[number], rtol=1e-12)
 
 
@@ -782,7 +782,7 @@ def test_no_command_replaces_its_input(error_of, model, name):
     ):
         assert "is read by this command and is not replaced" in error_of(*arguments, "-o", name, "--force")
         assert "is read by this command" in error_of(*arguments, "-o", "model/model.json", "--force")
-    assert "is read by this command" in error_of("topics", model, "-o", "model/model.json", "--force")
+    assert "is read by this command" in error_of("themes", model, "-o", "model/model.json", "--force")
     Path("out").mkdir()
     Path("reviews.csv").rename("out/documents.csv")
     fit = ["fit", "out/documents.csv", *COLUMNS, "-o", "out", "--force"]
@@ -794,22 +794,22 @@ def test_predict_names_what_is_wrong_with_its_table(error_of, model):
     assert error_of("predict", model, "gone.csv", "--text", "Review") == "there is no file gone.csv"
 
 
-# topics
+# themes
 
 
-def test_topics_shows_the_table(ok, model):
-    out, err = ok("topics", model, "-n", 3)
+def test_themes_shows_the_table(ok, model):
+    out, err = ok("themes", model, "-n", 3)
     assert err == ""
-    for row in load(model).topics(3).itertuples():
-        assert f"{row.lift:.2f}" in out
+    for row in load(model).themes(3).itertuples():
+        assert f"{row.cost:.2f}" in out
         assert row.label.split()[0].strip(",") in out
         assert all(part in out for word in (*row.raises[:4], *row.lowers[:4]) for part in word.split())
 
 
-def test_topics_writes_a_csv(ok, model):
-    out, err = ok("topics", model, "-n", 5, "-o", "topics.csv")
-    assert (out, err) == ("", "Written to topics.csv: 4 rows\n")
-    table, expected = pd.read_csv("topics.csv"), load(model).topics(5)
+def test_themes_writes_a_csv(ok, model):
+    out, err = ok("themes", model, "-n", 5, "-o", "themes.csv")
+    assert (out, err) == ("", "Written to themes.csv: 4 rows\n")
+    table, expected = pd.read_csv("themes.csv"), load(model).themes(5)
     assert table["terms"].str.split(", ").tolist() == expected["terms"].tolist()
     words = ["terms", "raises", "lowers"]
     pd.testing.assert_frame_equal(table.drop(columns=words), expected.drop(columns=words), rtol=1e-12)
@@ -823,7 +823,7 @@ def test_drivers_of_the_texts_of_training_need_no_table(ok, model):
     assert err == ""
     assert "not causes" in out
     for row in load(model).drivers().itertuples():
-        assert f"{row.lift:.2f}" in out
+        assert f"{row.cost:.2f}" in out
 
 
 def test_drivers_by_group(ok, model):
@@ -837,7 +837,7 @@ def test_drivers_by_group(ok, model):
     assert table["group"].unique().tolist() == ["Alpha", "Beta"]
     hotels = pd.read_csv("hotels.csv")
     expected = load(model).drivers(hotels["Hotel"], texts=hotels["Review"], responses=hotels["Rating"])
-    np.testing.assert_allclose(table["lift"], expected["lift"], rtol=1e-12)
+    np.testing.assert_allclose(table["cost"], expected["cost"], rtol=1e-12)
 
 
 def test_fit_writes_drivers_by_group(ok):
@@ -852,11 +852,11 @@ def test_of_severity_what_raises_it_is_to_be_fixed_on_screen_page_and_in_tables(
     TABLE.assign(severity=6 - TABLE["Rating"]).to_csv("severity.csv", index=False)
     out, _ = ok("fit", "severity.csv", "--text", "Review", "--response", "severity", "-o", "out", "-k", 3, SEVERE)
     shown = " ".join(out.split())
-    table = pd.read_csv("out/topics.csv")
-    assert table["lift"].is_monotonic_decreasing
-    costly = table[table["lift"] > table["worth"]]
+    table = pd.read_csv("out/themes.csv")
+    assert table["cost"].is_monotonic_decreasing
+    costly = table[table["cost"] > table["gain"]]
     assert costly["finding"].str.endswith("points lower.").all()
-    assert table["finding"][table["lift"] < table["worth"]].str.contains("points higher.").all()
+    assert table["finding"][table["cost"] < table["gain"]].str.contains("points higher.").all()
     fixed = shown.split("What to fix first")[1].split("What to keep")[0]
     assert costly["finding"][0] in fixed
     assert "would be lower if nothing bad were said of it" in shown
@@ -868,8 +868,8 @@ def test_of_severity_what_raises_it_is_to_be_fixed_on_screen_page_and_in_tables(
 def test_two_values_are_shares_on_screen_and_in_tables(ok):
     TABLE.assign(liked=(TABLE["Rating"] > 3).astype(int)).to_csv("liked.csv", index=False)
     out, _ = ok("fit", "liked.csv", "--text", "Review", "--response", "liked", "-o", "out", "-k", 3)
-    table = pd.read_csv("out/topics.csv")
-    assert f"would be {100 * table['lift'][0]:.1f} percentage points higher." in table["finding"][0]
+    table = pd.read_csv("out/themes.csv")
+    assert f"would be {100 * table['cost'][0]:.1f} percentage points higher." in table["finding"][0]
     assert table["finding"][0] in " ".join(out.split())
     assert "What moves “liked”" in out
 
@@ -897,8 +897,8 @@ def test_explain_shows_the_text_with_signs_the_prediction_and_what_adds_up(ok, m
         assert f"{probability:.0%}" in out
     for sentence in explanation.sentences.itertuples():
         assert f"{sentence.points:+.2f}" in out
-    for topic in explanation.topics[:2].itertuples():
-        assert f"{topic.points:+.2f}" in out
+    for theme in explanation.themes[:2].itertuples():
+        assert f"{theme.points:+.2f}" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -928,7 +928,7 @@ def test_explain_gets_bad_input_in_one_line(error_of, model):
 def shown(results):
     """What two commands show on a terminal, by their name: with colours, and where none are wanted."""
     model = str(results[0] / "model")
-    commands = ["explain", model, PRAISE], ["topics", model]
+    commands = ["explain", model, PRAISE], ["themes", model]
     coloured, plain = on_terminal(*commands), on_terminal(*commands, NO_COLOR="1")
     return {name: (coloured[i], plain[i]) for i, (name, *_) in enumerate(commands)}
 
@@ -1069,7 +1069,7 @@ def test_what_a_terminal_cannot_show_is_escaped(model, encoding):
 
 
 def test_a_terminal_shows_colours_unless_told_not_to(shown):
-    coloured, plain = shown["topics"]
+    coloured, plain = shown["themes"]
     assert "\x1b[32m" in coloured or "\x1b[31m" in coloured
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
     visible = uncoloured(plain)
@@ -1079,10 +1079,10 @@ def test_a_terminal_shows_colours_unless_told_not_to(shown):
 
 def test_a_terminal_shows_a_progress_bar():
     fit = ["fit", "reviews.csv", *COLUMNS, *QUICK]
-    themes, topics = on_terminal([*fit, "-o", "themes"], [*fit, "-o", "out", *PREDICTIVE])
+    themes, themes = on_terminal([*fit, "-o", "themes"], [*fit, "-o", "out", *PREDICTIVE])
     assert "Themes and tone" in themes
-    assert "━" in topics
-    assert "100%" in topics
+    assert "━" in themes
+    assert "100%" in themes
     assert {path.name for path in Path("out").iterdir()} == RESULTS
 
 
@@ -1099,8 +1099,8 @@ def test_a_search_is_run_and_goes_on_where_it_was(ok):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-k", "5-x"], "--topics 5-x: give whole numbers"),
-        (["-k", "9-5"], "--topics 9-5 holds no number"),
+        (["-k", "5-x"], "--themes 5-x: give whole numbers"),
+        (["-k", "9-5"], "--themes 9-5 holds no number"),
         (["--supervision", "much"], "--supervision much: give numbers"),
         (["--family", "none"], "--family none is not known"),
         (["-o", "."], "holds other things and no cells.jsonl"),

@@ -40,11 +40,11 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_class_and_names_the_class_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "topics.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
         *("report-bad.html", "report-fair.html", "report-so-good.html"),
     }
     assert load(out / "model").classes_.tolist() == CLASSES
-    for name in ("topics.csv", "responses.csv", "drivers.csv"):
+    for name in ("themes.csv", "responses.csv", "drivers.csv"):
         table = pd.read_csv(out / name)
         assert next(iter(table)) == "class"
         assert table["class"].unique().tolist() == CLASSES
@@ -99,16 +99,16 @@ def test_predict_gives_labels_and_chances(out, call, tmp_path):
     assert found["prediction"].tolist() == load(out / "model").predict(REVIEWS.texts).tolist()
 
 
-def test_topics_and_drivers_are_of_all_classes_or_of_one(out, call, tmp_path):
+def test_themes_and_drivers_are_of_all_classes_or_of_one(out, call, tmp_path):
     model = load(out / "model")
-    for command, table in (("topics", model.topics()), ("drivers", model.drivers())):
+    for command, table in (("themes", model.themes()), ("drivers", model.drivers())):
         target, one = tmp_path / f"{command}.csv", tmp_path / f"{command}-one.csv"
         assert call(command, out / "model", "-o", target) == 0
-        pd.testing.assert_series_equal(pd.read_csv(target)["lift"], table["lift"])
+        pd.testing.assert_series_equal(pd.read_csv(target)["cost"], table["cost"])
         assert pd.read_csv(target)["class"].tolist() == table["class"].tolist()
         assert call(command, out / "model", "--class", "fair", "-o", one) == 0
         own = table[table["class"] == "fair"].reset_index()
-        pd.testing.assert_series_equal(pd.read_csv(one)["lift"], own["lift"])
+        pd.testing.assert_series_equal(pd.read_csv(one)["cost"], own["cost"])
     target = tmp_path / "of-texts.csv"
     assert call("drivers", out / "model", out.parent / "reviews.csv", *COLUMNS, "-o", target) == 0
     np.testing.assert_allclose(pd.read_csv(target)["mean_response"], model.drivers()["mean_response"])

@@ -21,14 +21,14 @@ def folder(tmp_path_factory, call):
 
 
 def test_a_fit_with_ranges_has_them_in_its_table_and_on_its_page(folder):
-    topics = pd.read_csv(folder / "out/topics.csv")
-    for name in ("lift", "worth"):
-        assert (topics[f"{name}_low"] < topics[f"{name}_high"]).all()
-        assert topics[f"{name}_clear"].isin([True, False]).all()
-    assert list(topics)[-1] == "finding"
+    themes = pd.read_csv(folder / "out/themes.csv")
+    for name in ("cost", "gain"):
+        assert (themes[f"{name}_low"] < themes[f"{name}_high"]).all()
+        assert themes[f"{name}_clear"].isin([True, False]).all()
+    assert list(themes)[-1] == "finding"
     page = (folder / "out/report.html").read_text(encoding="utf-8")
     assert "Texts of the same hotel are taken to depend on each other" in page
-    assert "lift_low" in page
+    assert "cost_low" in page
 
 
 def test_effects_are_those_of_the_model(folder, call, capsys):
@@ -40,7 +40,7 @@ def test_effects_are_those_of_the_model(folder, call, capsys):
         texts=TABLE["review"], responses=TABLE["rating"], method="plugin", level=0.9, groups=TABLE["hotel"]
     )
     pd.testing.assert_frame_equal(made, wanted.to_frame(), rtol=1e-9)
-    assert "Conditional on the topics" in capsys.readouterr().err
+    assert "Conditional on the themes" in capsys.readouterr().err
     assert call("effects", model, file, *COLUMNS, *plugin, "--by", "hotel") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "90% intervals, by hotel" in shown

@@ -31,7 +31,7 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_response_and_names_the_response_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "topics.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
         *("report-stars.html", "report-come-back.html"),
     }
     model = load(out / "model")
@@ -40,7 +40,7 @@ def test_a_fit_writes_a_page_for_each_response_and_names_the_response_in_tables(
         "Stars": "ordinal",
         "Come back": "bernoulli",
     }
-    for name in ("topics.csv", "responses.csv", "drivers.csv"):
+    for name in ("themes.csv", "responses.csv", "drivers.csv"):
         table = pd.read_csv(out / name)
         assert next(iter(table)) == "response"
         assert table["response"].unique().tolist() == ["Stars", "Come back"]
@@ -60,12 +60,12 @@ def test_predict_gives_every_response(out, call, tmp_path):
         np.testing.assert_allclose(found[f"prediction_{name}"], predicted)
 
 
-def test_topics_and_drivers_are_of_all_responses_or_of_one(out, call, tmp_path):
+def test_themes_and_drivers_are_of_all_responses_or_of_one(out, call, tmp_path):
     model = load(out / "model")
-    for command, table in (("topics", model.topics()), ("drivers", model.drivers())):
+    for command, table in (("themes", model.themes()), ("drivers", model.drivers())):
         target = tmp_path / f"{command}.csv"
         assert call(command, out / "model", "-o", target) == 0
-        pd.testing.assert_series_equal(pd.read_csv(target)["lift"], table["lift"])
+        pd.testing.assert_series_equal(pd.read_csv(target)["cost"], table["cost"])
         one = tmp_path / f"{command}-one.csv"
         assert call(command, out / "model", "--response", "Stars", "-o", one) == 0
         assert "response" not in pd.read_csv(one)

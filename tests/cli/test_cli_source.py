@@ -40,7 +40,7 @@ def run(call, files, tmp_path_factory):
 
 def test_what_is_written(run, files):
     assert {path.name for path in run.iterdir()} == {
-        *("model", "topics.csv", "documents.csv", "summary.json", "report.html")
+        *("model", "themes.csv", "documents.csv", "summary.json", "report.html")
     }
     documents, table = pd.read_csv(run / "documents.csv"), pd.read_csv(files / "all.csv")
     assert 150 < len(documents) <= 300
@@ -142,7 +142,7 @@ def test_workers_of_dask_write_what_this_machine_does(call, files, run, tmp_path
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **options) as cluster:
         engine = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
         assert call("fit", f"{files}/*.parquet", *OPTIONS, "-o", tmp_path / "out", *engine) == 0
-    assert (tmp_path / "out" / "topics.csv").read_bytes() == (run / "topics.csv").read_bytes()
+    assert (tmp_path / "out" / "themes.csv").read_bytes() == (run / "themes.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import textsignal as ts
 from textsignal.errors import InputError
-from textsignal.evaluation.compare import Party, Standing, auc_of, mean_of, r2_of, say_best, say_worth
+from textsignal.evaluation.compare import Party, Standing, auc_of, mean_of, r2_of, say_best, say_gain
 from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours, fold_numbers
 from textsignal.families import Binomial
 from textsignal.text.tokens import tokenised
@@ -15,8 +15,8 @@ from textsignal.workflow.compare import compare
 N = 120
 REVIEWS = ts.datasets.synthetic_reviews(N, seed=3)
 TEXTS, RATINGS = list(REVIEWS.texts), np.asarray(REVIEWS.ratings, dtype=float)
-MODEL = ts.TextResponseModel(n_topics=3)
-STARS = ts.TextResponseModel(n_topics=3, family="beta-binomial")
+MODEL = ts.TextResponseModel(n_themes=3)
+STARS = ts.TextResponseModel(n_themes=3, family="beta-binomial")
 NAMES = {"mean", "ridge", "lasso", "GLM", "two-stage", "textsignal"}
 
 
@@ -68,7 +68,7 @@ def test_what_is_left_out_is_not_learnt_from(method):
         tokens = MODEL.tokenise(texts)
         documents = ComparedTexts(tokens, words, count_ngrams(words), responses, responses, words.first_copies())
         split = documents.split(left_out, seed=0)
-        model = ts.TextResponseModel(n_topics=3, family=family)
+        model = ts.TextResponseModel(n_themes=3, family=family)
         return fit_ours(split, model) if method is None else method.fit(split, family, model)
 
     first = predicted(RATINGS, TEXTS)
@@ -107,7 +107,7 @@ def test_classes_have_no_linear_regressions():
 def test_other_numbers_have_a_finite_log_score(family):
     rng = np.random.default_rng(0)
     responses = RATINGS + rng.normal(size=N) if family == "gaussian" else rng.poisson(np.exp(RATINGS - 3)) * 1.0
-    found = run(responses, model=ts.TextResponseModel(n_topics=3, family=family))
+    found = run(responses, model=ts.TextResponseModel(n_themes=3, family=family))
     assert np.isfinite(found.table.drop(columns=["method", "described"]).to_numpy(dtype=float)).all()
     assert set(found.families) == {family}
 
@@ -191,11 +191,11 @@ def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
 
 def test_the_second_sentence_praises_nothing_that_does_not_predict():
     standings = {"mean": Standing(0.0, 0.01, 0.01), "textsignal": Standing(-0.01, 0.0, 0.0)}
-    assert "make nothing of what they say" in say_worth(standings, PARTIES, "textsignal", text_tells=False)
+    assert "make nothing of what they say" in say_gain(standings, PARTIES, "textsignal", text_tells=False)
     first = say_best("R2", standings, PARTIES, "textsignal", "mean", clear=False)
     assert first.startswith("No method predicts clearly better than the mean (R2 0.000)")
     good = {"textsignal": Standing(0.6, 0.0, 0.0), "ridge": Standing(0.5, -0.1, 0.01)}
-    assert "ridge gives numbers" in say_worth(good, PARTIES, "textsignal", text_tells=True)
+    assert "ridge gives numbers" in say_gain(good, PARTIES, "textsignal", text_tells=True)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Measures of skill and of topics agree with other packages and with their definitions, written out slowly."""
+"""Measures of skill and of themes agree with other packages and with their definitions, written out slowly."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ numbers = st.floats(-100, 100)
 pairs = st.integers(2, 20).flatmap(
     lambda n: st.tuples(arrays(float, n, elements=numbers), arrays(float, n, elements=numbers))
 )
-topic_matrices = arrays(float, (3, 8), elements=st.floats(0, 1))
+theme_matrices = arrays(float, (3, 8), elements=st.floats(0, 1))
 
 
 @pytest.mark.parametrize("measure", [r2_score, rmse])
@@ -73,17 +73,17 @@ def test_rmse_is_scikit_learns(pair):
 
 class TestTopTerms:
     @laws
-    @given(topic_matrices, st.integers(1, 10))
-    def test_no_other_term_is_more_probable_and_ties_go_by_number(self, topics, n):
-        best = top_terms(topics, n)
+    @given(theme_matrices, st.integers(1, 10))
+    def test_no_other_term_is_more_probable_and_ties_go_by_number(self, themes, n):
+        best = top_terms(themes, n)
         assert best.shape == (3, min(n, 8))
-        for topic, chosen in zip(topics, best, strict=True):
-            assert chosen.tolist() == sorted(range(8), key=lambda j: (-topic[j], j))[:n]
+        for theme, chosen in zip(themes, best, strict=True):
+            assert chosen.tolist() == sorted(range(8), key=lambda j: (-theme[j], j))[:n]
 
 
-def slow_coherence(X: np.ndarray, topic: np.ndarray, n: int) -> float:
+def slow_coherence(X: np.ndarray, theme: np.ndarray, n: int) -> float:
     """Mean NPMI by its definition, one pair of terms at a time."""
-    terms = sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n]
+    terms = sorted(range(len(theme)), key=lambda j: (-theme[j], j))[:n]
     values = []
     for a, b in itertools.combinations(terms, 2):
         together = np.mean((X[:, a] > 0) & (X[:, b] > 0))
@@ -99,29 +99,29 @@ def slow_coherence(X: np.ndarray, topic: np.ndarray, n: int) -> float:
 
 class TestCoherence:
     @laws
-    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), topic_matrices, st.integers(2, 8))
-    def test_is_its_definition(self, X, topics, n):
-        ours = coherence(sp.csr_array(X), topics, n)
-        np.testing.assert_allclose(ours, [slow_coherence(X, topic, n) for topic in topics], atol=1e-12)
+    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), theme_matrices, st.integers(2, 8))
+    def test_is_its_definition(self, X, themes, n):
+        ours = coherence(sp.csr_array(X), themes, n)
+        np.testing.assert_allclose(ours, [slow_coherence(X, theme, n) for theme in themes], atol=1e-12)
 
     @laws
-    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), topic_matrices)
-    def test_lies_between_minus_one_and_one(self, X, topics):
-        ours = coherence(sp.csr_array(X), topics, 4)
+    @given(arrays(int, (12, 8), elements=st.integers(0, 2)), theme_matrices)
+    def test_lies_between_minus_one_and_one(self, X, themes):
+        ours = coherence(sp.csr_array(X), themes, 4)
         assert np.all((ours >= -1 - 1e-12) & (ours <= 1 + 1e-12))
 
     def test_does_not_depend_on_how_often_a_term_occurs_in_a_document(self):
         rng = np.random.default_rng(0)
-        X, topics = rng.poisson(0.5, (50, 8)), rng.random((3, 8))
+        X, themes = rng.poisson(0.5, (50, 8)), rng.random((3, 8))
         np.testing.assert_array_equal(
-            coherence(sp.csr_array(X), topics, 4), coherence(sp.csr_array(7.5 * X), topics, 4)
+            coherence(sp.csr_array(X), themes, 4), coherence(sp.csr_array(7.5 * X), themes, 4)
         )
 
     def test_a_stored_zero_is_no_occurrence(self):
         clean = sp.csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
         stored = sp.csr_array((np.array([1.0, 1, 0, 1, 1, 1]), [0, 1, 2, 0, 1, 2], [0, 3, 5, 6]), shape=(3, 3))
-        topics = np.array([[0.5, 0.0, 0.5]])
-        np.testing.assert_array_equal(coherence(stored, topics, 2), coherence(clean, topics, 2))
+        themes = np.array([[0.5, 0.0, 0.5]])
+        np.testing.assert_array_equal(coherence(stored, themes, 2), coherence(clean, themes, 2))
 
     def test_of_one_term_is_undefined(self):
         assert np.all(np.isnan(coherence(sp.csr_array(np.eye(4)), np.ones((2, 4)), 1)))
@@ -129,15 +129,15 @@ class TestCoherence:
 
 class TestExclusivity:
     @laws
-    @given(topic_matrices, st.integers(1, 8))
-    def test_lies_between_zero_and_one(self, topics, n):
-        ours = exclusivity(topics, n)
+    @given(theme_matrices, st.integers(1, 8))
+    def test_lies_between_zero_and_one(self, themes, n):
+        ours = exclusivity(themes, n)
         assert np.all((ours >= 0) & (ours <= 1 + 1e-12))
 
-    def test_is_one_where_topics_share_no_term(self):
+    def test_is_one_where_themes_share_no_term(self):
         np.testing.assert_allclose(exclusivity(np.kron(np.eye(3), np.ones((1, 4))), 4), 1)
 
-    def test_is_an_even_share_where_all_topics_are_alike(self):
+    def test_is_an_even_share_where_all_themes_are_alike(self):
         np.testing.assert_allclose(exclusivity(np.tile(np.arange(1.0, 9), (4, 1)), 5), 1 / 4)
 
 

@@ -92,7 +92,7 @@ OF_FITS = OF_TABLES | {
 OF_MODELS = {
     "predict": {"--keep": NAMES, "--offset": NAMES, "--encoding": OF_TABLES["--encoding"], "--sep": OF_TABLES["--sep"]},
     "drivers": {name: OF_TABLES[name] for name in ("--by", "--offset", "--weights", "--encoding", "--sep")},
-    "topics": {"--terms": VALUES, "--response": NAMES, "--class": TEXTS},
+    "themes": {"--terms": VALUES, "--response": NAMES, "--class": TEXTS},
     "explain": {"--response": NAMES, "--class": TEXTS},
 }
 

@@ -155,8 +155,8 @@ def additions(draw: st.DrawFn, n: int, *, frame: bool) -> dict[str, Any]:
 FAMILY = st.sampled_from(["auto", *FAMILIES])
 
 
-def n_topics(n: int) -> st.SearchStrategy[int]:
-    """Topics, mostly of a number that so many texts can carry."""
+def n_themes(n: int) -> st.SearchStrategy[int]:
+    """Themes, mostly of a number that so many texts can carry."""
     return st.sampled_from([number for number in (1, 2, 3, 8, 30) if number <= n] * 3 + [n + 1])
 
 
@@ -166,7 +166,7 @@ def text_cases(draw: st.DrawFn) -> Case:
     texts = draw(corpora())
     training = draw(st.sampled_from(["themes", "predictive", "joint"]))
     n, family = len(texts), draw(FAMILY)
-    options = {"n_topics": draw(n_topics(n)), "family": family, "training": training}
+    options = {"n_themes": draw(n_themes(n)), "family": family, "training": training}
     if training != "themes":
         options |= {
             "supervision": draw(st.sampled_from([0.5, 0.0, 1.0, 1e6, 1e-9, 1e300])),
@@ -180,7 +180,7 @@ def estimators(draw: st.DrawFn, n: int) -> Any:
     """A GLMNMF or JBNMF with options at the ends of what is allowed."""
     size = st.sampled_from([0.0, 1e-9, 0.1, 1.0, 1e6, 1e100])
     common = {
-        "n_topics": draw(n_topics(n)),
+        "n_themes": draw(n_themes(n)),
         "init": draw(st.sampled_from(["nndsvda", "random", "nmf"])),
         "max_iter": draw(st.sampled_from([1, 30])),
         "n_init": draw(st.sampled_from([1, 2])),
@@ -260,7 +260,7 @@ def fit_and_read(case: Case) -> None:
     one = {name: values[:1] for name, values in beside.items()}
     ours(lambda: check_predictions(model.predictions(new, **more)))
     ours(lambda: assert_finite(model.predict(new, **more), "predict"))
-    ours(lambda: check_table(model.topics()))
+    ours(lambda: check_table(model.themes()))
     ours(lambda: check_table(pd.DataFrame(model.drivers())))
     ours(lambda: model.explain(new[0], **one))
     ours(lambda: model.explain("clean room. Dirty bed!"))

@@ -34,7 +34,7 @@ def model(request):
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def one(request):
-    """Themes and topics are shown in one way."""
+    """Themes and themes are shown in one way."""
     model = TextResponseModel(8) if request.param == "themes" else TextResponseModel(estimator=ESTIMATORS["predictive"])
     return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
@@ -48,44 +48,44 @@ def terminal(explanation, **options):
 def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model):
     predictions = model.predictions(REVIEWS.texts)
     worst = 0.0
-    # Words beyond topics are all that sets one model's sums apart: others are looked at in every fifth document.
+    # Words beyond themes are all that sets one model's sums apart: others are looked at in every fifth document.
     step = 1 if getattr(model.estimator_, "word_residual", False) else 5
     for text, eta in list(zip(REVIEWS.texts, predictions.eta, strict=True))[::step]:
         explanation = model.explain(text)
-        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
+        total = explanation.baseline + explanation.themes["contribution"].sum() + explanation.beyond
         worst = max(worst, abs(total - eta), abs(explanation.linear_predictor - eta))
     assert len(predictions.eta) == 1000
     assert worst < 1e-10
 
 
-def test_words_and_marks_sum_to_what_the_topics_add(model):
+def test_words_and_marks_sum_to_what_the_themes_add(model):
     for text in REVIEWS.texts[:100]:
         explanation = model.explain(text)
-        added = explanation.topics["contribution"].sum() + explanation.beyond
+        added = explanation.themes["contribution"].sum() + explanation.beyond
         assert explanation.words["contribution"].sum() == pytest.approx(added, abs=1e-10)
         assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added, abs=1e-10)
 
 
-def test_words_carry_topics_by_their_share(model):
+def test_words_carry_themes_by_their_share(model):
     text = "Friendly staff, but the bathroom was dirty and dirty again."
     explanation = model.explain(text)
     X = sp.csr_array(model.vectorizer_.transform([text]))
     x, scaled = (rows.toarray()[0] for rows in (X, model.estimator_.inference.rows(X)))
     w, H = model.transform([text])[0], model.estimator_.components_
-    contribution = explanation.topics.set_index("topic")["contribution"].sort_index().to_numpy()
+    contribution = explanation.themes.set_index("theme")["contribution"].sort_index().to_numpy()
     pull = w[:, None] * H * x / (w @ H)
     expected = contribution @ (pull / pull.sum(axis=1, keepdims=True)) + scaled * model.estimator_.word_effects_
     for row in explanation.words.itertuples():
         column = model.vectorizer_.vocabulary_[row.word]
         assert row.contribution == pytest.approx(expected[column])
-        assert row.topic == np.argmax(w * H[:, column])
+        assert row.theme == np.argmax(w * H[:, column])
         assert row.count == {"dirty": 2}.get(row.word, 1)
     assert set(explanation.words["word"]) == {model.vectorizer_.terms_[j] for j in np.flatnonzero(x)}
 
 
-def test_topics_are_those_of_the_topic_table(model):
-    explained = model.explain(REVIEWS.texts[0]).topics.sort_values("topic")
-    table = model.topics().sort_values("topic")
+def test_themes_are_those_of_the_theme_table(model):
+    explained = model.explain(REVIEWS.texts[0]).themes.sort_values("theme")
+    table = model.themes().sort_values("theme")
     assert explained["label"].tolist() == table["label"].tolist()
     np.testing.assert_array_equal(explained["effect"], table["effect"])
     np.testing.assert_allclose(explained["contribution"], explained["weight"] * explained["effect"])
@@ -106,7 +106,7 @@ def test_single_precision_adds_up_too():
     model.fit(REVIEWS.texts, REVIEWS.ratings)
     for text in REVIEWS.texts[:50]:
         explanation = model.explain(text)
-        total = explanation.baseline + explanation.topics["contribution"].sum() + explanation.beyond
+        total = explanation.baseline + explanation.themes["contribution"].sum() + explanation.beyond
         assert total == pytest.approx(explanation.linear_predictor, abs=1e-10)
 
 
@@ -151,7 +151,7 @@ def test_terms_of_several_words_are_spread_over_them():
     text = REVIEWS.texts[0]
     explanation = model.explain(text)
     assert any(" " in word for word in explanation.words["word"])
-    added = explanation.topics["contribution"].sum()
+    added = explanation.themes["contribution"].sum()
     assert explanation.words["contribution"].sum() == pytest.approx(added)
     assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added)
 
@@ -255,11 +255,11 @@ def test_a_wide_scale_is_shown_without_bars():
     assert "%" not in terminal(explanation)
 
 
-def test_few_topics_are_all_shown_and_many_are_summed_up():
+def test_few_themes_are_all_shown_and_many_are_summed_up():
     few = TextResponseModel(estimator=JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert "more topic" not in repr(few.explain(REVIEWS.texts[0]))
+    assert "more theme" not in repr(few.explain(REVIEWS.texts[0]))
     many = TextResponseModel(estimator=JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert "1 more topic\n" in repr(many.explain(REVIEWS.texts[0]))
+    assert "1 more theme\n" in repr(many.explain(REVIEWS.texts[0]))
 
 
 # Bad input

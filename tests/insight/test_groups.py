@@ -22,26 +22,26 @@ from textsignal.insight.groups import (
 )
 from textsignal.reading.spoken import Spoken
 
-MEASURES = ("reach", "tone", "lift", "worth")
+MEASURES = ("mentions", "tone", "cost", "gain")
 
 
 FAMILY = Binomial(4, 1)
 
 
-def documents(n=600, topics=3, seed=0, weight=None):
+def documents(n=600, themes=3, seed=0, weight=None):
     """Documents that say something, with no difference between any groups."""
     rng = np.random.default_rng(seed)
-    spoken = rng.random((n, topics)) < 0.6
-    tone = rng.normal(0.1, 0.5, (n, topics)) * spoken
+    spoken = rng.random((n, themes)) < 0.6
+    tone = rng.normal(0.1, 0.5, (n, themes)) * spoken
     eta = 0.4 + tone.sum(axis=1)
-    shares = np.full((n, topics), 1 / topics)
+    shares = np.full((n, themes), 1 / themes)
     return Spoken(FAMILY, eta, tone, shares, spoken, np.full(n, np.nan), np.ones(n) if weight is None else weight)
 
 
-def with_problem(spoken, rows, topic=0, by=-1.0):
-    """Return documents of which some speak worse of a topic."""
+def with_problem(spoken, rows, theme=0, by=-1.0):
+    """Return documents of which some speak worse of a theme."""
     tone = spoken.tone.copy()
-    tone[rows, topic] += by * spoken.spoken[rows, topic]
+    tone[rows, theme] += by * spoken.spoken[rows, theme]
     eta = 0.4 + tone.sum(axis=1)
     return Spoken(FAMILY, eta, tone, spoken.shares, spoken.spoken, spoken.responses, spoken.weight)
 
@@ -77,7 +77,7 @@ def test_one_group_of_all_documents_is_all():
     spoken = documents()
     found = compare_groups(spoken, pd.Series(["all"] * 600))
     table = driver_table(spoken)
-    for name in ("reach", "lift", "worth"):
+    for name in ("mentions", "cost", "gain"):
         means = getattr(found, name)
         np.testing.assert_allclose(means.shrunk[0], means.overall)
         np.testing.assert_allclose(means.overall, table[name])
@@ -125,7 +125,7 @@ def test_whole_weights_are_repeated_documents():
     repeated = compare_groups(documents().at(rows), groups.iloc[rows])
     assert weighted.names == repeated.names
     np.testing.assert_allclose(weighted.documents, repeated.documents)
-    np.testing.assert_allclose(weighted.badly, repeated.badly)
+    np.testing.assert_allclose(weighted.complaints, repeated.complaints)
     for name in MEASURES:
         for part in ("count", "mean", "shrunk", "sd", "error", "overall"):
             np.testing.assert_allclose(getattr(getattr(weighted, name), part), getattr(getattr(repeated, name), part))
@@ -134,14 +134,17 @@ def test_whole_weights_are_repeated_documents():
 def test_means_of_groups_are_their_drivers():
     spoken, groups = documents(), groups_of()
     found = compare_groups(spoken, groups)
-    table = grouped_drivers(spoken, groups).set_index(["group", "topic"])
+    table = grouped_drivers(spoken, groups).set_index(["group", "theme"])
     for g, name in enumerate(found.names):
         for k in range(3):
             row = table.loc[(name, k)]
             assert found.documents[g] == row["documents"]
-            for measure in ("reach", "lift", "worth"):
+            for measure in ("mentions", "cost", "gain"):
                 assert getattr(found, measure).mean[g, k] == pytest.approx(row[measure])
-            assert (found.well[g, k], found.badly[g, k]) == (pytest.approx(row["well"]), pytest.approx(row["badly"]))
+            assert (found.praise[g, k], found.complaints[g, k]) == (
+                pytest.approx(row["praise"]),
+                pytest.approx(row["complaints"]),
+            )
 
 
 def test_tone_is_what_it_adds_to_predictions_of_those_who_speak():
@@ -158,9 +161,9 @@ def test_a_problem_is_found_where_it_is_and_nowhere_else():
     found = compare_groups(with_problem(documents(3000), (groups == "g7").to_numpy()), groups)
     worst = found.names.index("g7")
     assert found.tone.clear[worst, 0] == -1
-    assert found.lift.clear[worst, 0] == 1
+    assert found.cost.clear[worst, 0] == 1
     assert found.tone.clear[:, 0].tolist().count(-1) == 1
-    assert not found.reach.clear.any()
+    assert not found.mentions.clear.any()
 
 
 def test_groups_that_do_not_differ_are_hardly_ever_called_clear():
@@ -180,7 +183,7 @@ def test_few_documents_are_marked():
     assert found.few[1].any()
 
 
-def test_a_topic_that_a_group_never_speaks_of_is_as_over_all():
+def test_a_theme_that_a_group_never_speaks_of_is_as_over_all():
     spoken = documents()
     silent = spoken.spoken.copy()
     silent[::6, 2] = False
@@ -190,22 +193,22 @@ def test_a_topic_that_a_group_never_speaks_of_is_as_over_all():
     assert np.isnan(found.tone.mean[g, 2])
     assert found.tone.shrunk[g, 2] == pytest.approx(found.tone.overall[2])
     assert found.tone.clear[g, 2] == 0
-    assert found.reach.clear[g, 2] == -1
+    assert found.mentions.clear[g, 2] == -1
 
 
-def test_a_topic_of_which_nobody_speaks_does_no_harm():
+def test_a_theme_of_which_nobody_speaks_does_no_harm():
     spoken = documents()
     spoken.spoken[:, 1] = False
     found = compare_groups(spoken, groups_of())
-    assert not found.reach.clear[:, 1].any()
+    assert not found.mentions.clear[:, 1].any()
     assert not found.tone.clear[:, 1].any()
     assert found.few[:, 1].all()
 
 
 def test_groups_as_many_as_documents_are_drawn_all_the_way():
     found = compare_groups(documents(50), pd.Series(np.arange(50)))
-    np.testing.assert_allclose(found.lift.shrunk, np.tile(found.lift.overall, (50, 1)))
-    assert not found.lift.clear.any()
+    np.testing.assert_allclose(found.cost.shrunk, np.tile(found.cost.overall, (50, 1)))
+    assert not found.cost.clear.any()
 
 
 def test_documents_without_a_group_are_left_out():
@@ -236,7 +239,7 @@ def test_codes_and_names_say_the_same_as_groups():
     spoken, groups = documents(), groups_of()
     one, other = compare_groups(spoken, groups), compare(spoken, np.arange(600) % 6, [f"g{k}" for k in range(6)])
     assert one.names == other.names
-    np.testing.assert_array_equal(one.lift.shrunk, other.lift.shrunk)
+    np.testing.assert_array_equal(one.cost.shrunk, other.cost.shrunk)
 
 
 def days(first, last, n, seed=0):
@@ -332,7 +335,7 @@ def test_means_of_periods_are_those_of_their_documents():
     found = compare_periods(spoken, periods)
     for g in range(len(periods.names)):
         rows = periods.codes == g
-        np.testing.assert_allclose(found.reach.mean[g], spoken.spoken[rows].mean(axis=0))
+        np.testing.assert_allclose(found.mentions.mean[g], spoken.spoken[rows].mean(axis=0))
 
 
 def test_what_changes_is_found_and_what_does_not_is_not():
@@ -340,7 +343,7 @@ def test_what_changes_is_found_and_what_does_not_is_not():
     late = times > np.datetime64("2014-01-01")
     trends = trends_of(with_problem(documents(3000), late, by=-0.4), times)
     assert trends.tone.clear.tolist() == [-1, 0, 0]
-    assert trends.reach.clear.tolist() == [0, 0, 0]
+    assert trends.mentions.clear.tolist() == [0, 0, 0]
     better = trends_of(with_problem(documents(3000), late, by=0.4), times)
     assert better.tone.clear[0] == 1
 
@@ -356,14 +359,14 @@ def test_the_error_of_a_change_is_that_of_a_difference_of_means():
     spoken, times = documents(3000), days("2012-01-01", "2014-12-31", 3000)
     trends = trends_of(spoken, times)
     first, last = (spoken.spoken[rows, 0] for rows in (times <= trends.until, times >= trends.since))
-    assert trends.reach.after[0] - trends.reach.before[0] == pytest.approx(last.mean() - first.mean())
+    assert trends.mentions.after[0] - trends.mentions.before[0] == pytest.approx(last.mean() - first.mean())
     expected = np.sqrt(first.var() / first.size + last.var() / last.size)
-    assert trends.reach.error[0] == pytest.approx(expected, rel=0.01)
+    assert trends.mentions.error[0] == pytest.approx(expected, rel=0.01)
 
 
 def test_chance_alone_seldom_makes_a_change():
     times = days("2012-01-01", "2014-12-31", 600)
-    called = [trends_of(documents(600, topics=10, seed=seed), times).tone.clear.any() for seed in range(60)]
+    called = [trends_of(documents(600, themes=10, seed=seed), times).tone.clear.any() for seed in range(60)]
     assert np.mean(called) < 0.15
 
 

@@ -57,41 +57,41 @@ def test_a_model_names_its_response_by_its_column_and_family():
     assert naming == Naming("liked", "percentage points", event="1")
 
 
-def test_where_less_is_better_costs_are_what_was_worth_and_the_reverse(model, turned):
-    plain, other = (one.drivers().sort_values("topic").set_index("topic") for one in (model, turned))
-    swapped = {"lift": "worth", "worth": "lift", "well": "badly", "badly": "well"}
+def test_where_less_is_better_costs_are_what_was_gain_and_the_reverse(model, turned):
+    plain, other = (one.drivers().sort_values("theme").set_index("theme") for one in (model, turned))
+    swapped = {"cost": "gain", "gain": "cost", "praise": "complaints", "complaints": "praise"}
     for name, before in swapped.items():
         np.testing.assert_allclose(other[name], plain[before], atol=1e-12)
-    same = ["reach", "share", "mean_response", "mean_elsewhere", "raises", "lowers"]
+    same = ["mentions", "share", "mean_response", "mean_elsewhere", "raises", "lowers"]
     pd.testing.assert_frame_equal(other[same], plain[same])
-    assert turned.drivers()["lift"].is_monotonic_decreasing
-    assert turned.topics()["lift"].is_monotonic_decreasing
+    assert turned.drivers()["cost"].is_monotonic_decreasing
+    assert turned.themes()["cost"].is_monotonic_decreasing
     by = np.arange(200) % 2
-    assert turned.drivers(by=by)["lift"].sum() == pytest.approx(model.drivers(by=by)["worth"].sum())
+    assert turned.drivers(by=by)["cost"].sum() == pytest.approx(model.drivers(by=by)["gain"].sum())
 
 
 def test_groups_are_judged_alike(model, turned):
     spoken = model.reader_.trained
     groups = pd.Series(np.arange(200) % 3)
     plain, other = compare_groups(spoken, groups), compare_groups(spoken.judged(turned.naming_.better), groups)
-    for name, before in {"lift": "worth", "worth": "lift", "tone": "tone", "reach": "reach"}.items():
+    for name, before in {"cost": "gain", "gain": "cost", "tone": "tone", "mentions": "mentions"}.items():
         np.testing.assert_allclose(getattr(other, name).mean, getattr(plain, before).mean, atol=1e-12)
-    np.testing.assert_allclose(other.well, plain.badly)
+    np.testing.assert_allclose(other.praise, plain.complaints)
 
 
 def test_findings_name_what_raises_it_as_what_to_fix(model, turned):
     found = turned.drivers().findings()
     assert found.to_fix
     assert found.to_keep
-    assert all(sentence.endswith(" points lower.") and "badly" in sentence for sentence in found.to_fix)
-    assert all(sentence.endswith(" points higher.") and "well" in sentence for sentence in found.to_keep)
+    assert all(sentence.endswith(" points lower.") and "complaints" in sentence for sentence in found.to_fix)
+    assert all(sentence.endswith(" points higher.") and "praise" in sentence for sentence in found.to_keep)
     table = turned.drivers().set_index("label")
     for sentence in found.to_fix:
         label, words = sentence[1:].split("”")[0], sentence.split("badly (")[-1].split(").")[0].split(", ")
         assert "badly (" not in sentence or set(words) <= set(table.loc[label, "raises"])
 
 
-def test_sentences_that_speak_well_are_those_that_lower_it(model, turned):
+def test_sentences_that_speak_praise_are_those_that_lower_it(model, turned):
     for good in (True, False):
         pd.testing.assert_frame_equal(turned.find_sentences(0, good=good), model.find_sentences(0, good=not good))
     pd.testing.assert_frame_equal(turned.find_sentences(0, good=None), model.find_sentences(0, good=None))
@@ -105,6 +105,6 @@ def test_which_way_is_better_is_stored(turned, tmp_path):
 
 
 def test_stability_is_of_what_is_costly(model, turned):
-    before, after = (one.stability(4).set_index("topic") for one in (model, turned))
-    pd.testing.assert_series_equal(before["comes_back"], after["comes_back"])
-    assert not np.allclose(before["lift_high"], after["lift_high"], equal_nan=True)
+    before, after = (one.stability(4).set_index("theme") for one in (model, turned))
+    pd.testing.assert_series_equal(before["reproduced"], after["reproduced"])
+    assert not np.allclose(before["cost_high"], after["cost_high"], equal_nan=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsignal.insight.findings import Drivers, cost_of, finding_of, titles_of, to_fix, to_keep, worth_of
+from textsignal.insight.findings import Drivers, cost_of, finding_of, gain_of, titles_of, to_fix, to_keep
 from textsignal.insight.naming import Naming, Range, is_clear, range_of, with_clear
 
 STARS = Naming("rating", "stars")
@@ -14,26 +14,26 @@ SHARE = Naming("bought", "percentage points", event="yes")
 
 
 @dataclass(frozen=True)
-class Topic:
+class Theme:
     label: str
-    lift: float
-    worth: float = 0.0
-    lift_low: float = np.nan
-    lift_high: float = np.nan
-    lift_clear: bool = False
-    worth_low: float = np.nan
-    worth_high: float = np.nan
-    worth_clear: bool = False
-    reach: float = 0.3
-    well: float = 0.4
-    badly: float = 0.6
+    cost: float
+    gain: float = 0.0
+    cost_low: float = np.nan
+    cost_high: float = np.nan
+    cost_clear: bool = False
+    gain_low: float = np.nan
+    gain_high: float = np.nan
+    gain_clear: bool = False
+    mentions: float = 0.3
+    praise: float = 0.4
+    complaints: float = 0.6
     mean_response: float = np.nan
     mean_elsewhere: float = np.nan
 
 
-CLEAR = Topic("noise", 0.06, 0.01, 0.042, 0.068, True, -0.01, 0.02)
-LARGER = Topic("lifts", 0.20, 0.09, -0.011, 0.41, False, 0.05, 0.12, True)
-ALONE = Topic("pool", 0.03, 0.02, 0.004, 0.05, False, 0.001, 0.03)
+CLEAR = Theme("noise", 0.06, 0.01, 0.042, 0.068, True, -0.01, 0.02)
+LARGER = Theme("costs", 0.20, 0.09, -0.011, 0.41, False, 0.05, 0.12, True)
+ALONE = Theme("pool", 0.03, 0.02, 0.004, 0.05, False, 0.001, 0.03)
 
 
 def test_what_is_not_clear_comes_after_what_is():
@@ -45,7 +45,7 @@ def test_sentences_have_ranges_and_doubts():
     assert cost_of(CLEAR, STARS).endswith("the average would be 0.06 stars higher (0.04 to 0.07).")
     assert "(−0.01 to 0.41). Not clear: the range includes no change at all." in cost_of(LARGER, STARS)
     assert "(0.00 to 0.05). Not clear when all are judged together." in cost_of(ALONE, STARS)
-    assert worth_of(LARGER, STARS).endswith("0.09 stars lower (0.05 to 0.12).")
+    assert gain_of(LARGER, STARS).endswith("0.09 stars lower (0.05 to 0.12).")
     assert "(0.04 to 0.07)" in finding_of(CLEAR, STARS)
     assert "6.0 percentage points higher (4.2 to 6.8)" in cost_of(CLEAR, SHARE)
 
@@ -57,14 +57,14 @@ def test_titles_do_not_promise_what_nobody_knows():
 
 def test_without_ranges_nothing_is_said_of_them():
     class Bare:
-        label, lift, worth, reach, well, badly = "noise", 0.06, 0.01, 0.3, 0.1, 0.5
+        label, cost, gain, reach, well, badly = "noise", 0.06, 0.01, 0.3, 0.1, 0.5
         mean_response = mean_elsewhere = None
 
-    assert range_of(Bare, "lift") is None
-    assert is_clear(Bare, "lift")
+    assert range_of(Bare, "cost") is None
+    assert is_clear(Bare, "cost")
     assert cost_of(Bare, STARS).endswith("0.06 stars higher.")
     assert titles_of([Bare], [Bare], STARS) == STARS.titles
-    assert range_of(Topic("empty", 0.0), "lift") is None
+    assert range_of(Theme("empty", 0.0), "cost") is None
 
 
 @pytest.mark.parametrize("low", [0.0004, 0.004, 0.04, -0.04])
@@ -75,23 +75,23 @@ def test_a_clear_range_is_not_written_as_if_it_began_at_0(low):
 
 
 def test_clear_is_what_holm_says_and_is_for_the_better_row_by_row():
-    drivers = pd.DataFrame({"topic": [1, 0, 2], "lift_high": 0.0, "worth_high": 0.0})
+    drivers = pd.DataFrame({"theme": [1, 0, 2], "cost_high": 0.0, "gain_high": 0.0})
     effects = pd.DataFrame(
         {
-            "topic": [0, 1, 2] * 2,
-            "quantity": ["lift"] * 3 + ["worth"] * 3,
+            "theme": [0, 1, 2] * 2,
+            "quantity": ["cost"] * 3 + ["gain"] * 3,
             "estimate": [0.1, 0.1, -0.1, 0.1, 0.1, 0.1],
             "p_holm": [0.001, 0.06, 0.001, np.nan, 0.04, 0.2],
         }
     )
     made = with_clear(drivers, effects, 0.95)
-    assert made["lift_clear"].tolist() == [False, True, False]
-    assert made["worth_clear"].tolist() == [True, False, False]
-    assert made.columns.get_loc("lift_clear") == made.columns.get_loc("lift_high") + 1
-    by_group = pd.DataFrame({"group": ["b", "a"], "topic": [0, 0], "lift_high": 0.0, "worth_high": 0.0})
-    grouped = effects.query("topic == 0").assign(group="a", p_holm=0.01)
+    assert made["cost_clear"].tolist() == [False, True, False]
+    assert made["gain_clear"].tolist() == [True, False, False]
+    assert made.columns.get_loc("cost_clear") == made.columns.get_loc("cost_high") + 1
+    by_group = pd.DataFrame({"group": ["b", "a"], "theme": [0, 0], "cost_high": 0.0, "gain_high": 0.0})
+    grouped = effects.query("theme == 0").assign(group="a", p_holm=0.01)
     both = pd.concat([grouped, grouped.assign(group="b", p_holm=0.5)])
-    assert with_clear(by_group, both, 0.95)["lift_clear"].tolist() == [False, True]
+    assert with_clear(by_group, both, 0.95)["cost_clear"].tolist() == [False, True]
 
 
 def test_a_table_says_so_too():

@@ -1,4 +1,4 @@
-"""Topics put right by hand: numbers, labels and profiles."""
+"""Themes put right by hand: numbers, labels and profiles."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.insight.revise import dropped, merged, renamed, topic_number
+from textsignal.insight.revise import dropped, merged, renamed, theme_number
 from textsignal.training.coherence import coherence
 
 NAMES = ["staff", "room", "noise", "room"]
@@ -16,29 +16,29 @@ TOPICS = np.random.default_rng(0).dirichlet(np.ones(6), size=4)
 WEIGHTS = np.array([0.4, 0.3, 0.2, 0.1])
 
 
-def test_a_topic_is_given_by_number_or_label():
-    assert [topic_number(k, NAMES) for k in (0, np.int64(3), "noise")] == [0, 3, 2]
+def test_a_theme_is_given_by_number_or_label():
+    assert [theme_number(k, NAMES) for k in (0, np.int64(3), "noise")] == [0, 3, 2]
 
 
 @pytest.mark.parametrize(
-    ("topic", "message"),
+    ("theme", "message"),
     [
-        ("pool", "no topic has the label 'pool'; give a number or one of: 0 'staff'; 1 'room'"),
-        ("room", "2 topics have the label 'room'"),
-        (4, "topic=4 is not a topic; topics are numbered from 0 to 3"),
-        (-1, "topic=-1 is not a topic"),
-        (True, "topic=True is not a topic"),
-        (1.5, "topic=1.5 is neither a number nor a label"),
-        (None, "topic=None is neither a number nor a label"),
+        ("pool", "no theme has the label 'pool'; give a number or one of: 0 'staff'; 1 'room'"),
+        ("room", "2 themes have the label 'room'"),
+        (4, "theme=4 is not a theme; themes are numbered from 0 to 3"),
+        (-1, "theme=-1 is not a theme"),
+        (True, "theme=True is not a theme"),
+        (1.5, "theme=1.5 is neither a number nor a label"),
+        (None, "theme=None is neither a number nor a label"),
     ],
 )
-def test_what_is_no_topic_is_an_error_that_says_what_there_is(topic, message):
+def test_what_is_no_theme_is_an_error_that_says_what_there_is(theme, message):
     with pytest.raises(InputError) as caught:
-        topic_number(topic, NAMES)
+        theme_number(theme, NAMES)
     assert message in str(caught.value)
 
 
-def test_renaming_changes_the_topics_named_and_no_other():
+def test_renaming_changes_the_themes_named_and_no_other():
     assert renamed({"noise": "loud", 1: "bed"}, OWN, NAMES) == ["staff", "bed", "loud", None]
     assert renamed({"staff": None}, OWN, NAMES) == [None, None, "noise", None]
     assert renamed({"staff": "noise", "noise": "staff"}, OWN, NAMES) == ["noise", None, "staff", None]
@@ -51,56 +51,56 @@ def test_a_label_is_a_text_that_is_not_empty(label):
         renamed({0: label}, OWN, NAMES)
 
 
-def test_two_topics_cannot_have_one_label():
-    with pytest.raises(InputError, match="two topics would be called 'noise'; labels must differ"):
+def test_two_themes_cannot_have_one_label():
+    with pytest.raises(InputError, match="two themes would be called 'noise'; labels must differ"):
         renamed({0: "noise"}, OWN, NAMES)
 
 
-def test_a_merged_topic_is_the_mean_weighted_by_prevalence():
-    revision = merged([3, "noise"], "both", topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
-    np.testing.assert_allclose(revision.topics, [TOPICS[0], TOPICS[1], (2 * TOPICS[2] + TOPICS[3]) / 3])
+def test_a_merged_theme_is_the_mean_weighted_by_prevalence():
+    revision = merged([3, "noise"], "both", themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+    np.testing.assert_allclose(revision.themes, [TOPICS[0], TOPICS[1], (2 * TOPICS[2] + TOPICS[3]) / 3])
     np.testing.assert_allclose(revision.weights, [0.4, 0.3, 0.3])
     assert revision.labels == ["staff", None, "both"]
-    np.testing.assert_allclose(revision.topics.sum(axis=1), 1)
+    np.testing.assert_allclose(revision.themes.sum(axis=1), 1)
 
 
-def test_merging_does_not_depend_on_how_topics_are_scaled():
+def test_merging_does_not_depend_on_how_themes_are_scaled():
     size = np.array([5.0, 0.1, 2.0, 30.0])
-    one = merged([0, 2, 3], None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).topics[0]
+    one = merged([0, 2, 3], None, themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).themes[0]
     scaled = TOPICS * size[:, None]
-    two = merged([0, 2, 3], None, topics=scaled, weights=WEIGHTS / size, own=OWN, names=NAMES).topics[0]
+    two = merged([0, 2, 3], None, themes=scaled, weights=WEIGHTS / size, own=OWN, names=NAMES).themes[0]
     np.testing.assert_allclose(two / two.sum(), one / one.sum())
 
 
-def test_a_merged_topic_may_take_a_label_that_is_freed_but_none_that_is_not():
-    parts = {"topics": TOPICS, "weights": WEIGHTS, "own": OWN, "names": NAMES}
+def test_a_merged_theme_may_take_a_label_that_is_freed_but_none_that_is_not():
+    parts = {"themes": TOPICS, "weights": WEIGHTS, "own": OWN, "names": NAMES}
     assert merged([1, 2], "noise", **parts).labels == ["staff", "noise", None]
     assert merged([1, 2], None, **parts).labels == ["staff", None, None]
-    with pytest.raises(InputError, match="two topics would be called 'staff'"):
+    with pytest.raises(InputError, match="two themes would be called 'staff'"):
         merged([1, 2], "staff", **parts)
 
 
-def test_topics_without_any_weight_are_merged_evenly():
-    revision = merged([0, 1], None, topics=TOPICS, weights=np.zeros(4), own=OWN, names=NAMES)
-    np.testing.assert_allclose(revision.topics[0], TOPICS[:2].mean(axis=0))
+def test_themes_without_any_weight_are_merged_evenly():
+    revision = merged([0, 1], None, themes=TOPICS, weights=np.zeros(4), own=OWN, names=NAMES)
+    np.testing.assert_allclose(revision.themes[0], TOPICS[:2].mean(axis=0))
 
 
 def test_dropping_leaves_the_others_as_they_are():
     before = TOPICS.copy()
-    revision = dropped(["staff", 3, 3], topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
-    np.testing.assert_array_equal(revision.topics, TOPICS[[1, 2]])
+    revision = dropped(["staff", 3, 3], themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+    np.testing.assert_array_equal(revision.themes, TOPICS[[1, 2]])
     np.testing.assert_array_equal(revision.weights, WEIGHTS[[1, 2]])
     assert revision.labels == [None, "noise"]
-    assert dropped("noise", topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).labels == ["staff", None, None]
+    assert dropped("noise", themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).labels == ["staff", None, None]
     np.testing.assert_array_equal(TOPICS, before)
 
 
-def test_too_few_or_too_many_topics_are_errors():
+def test_too_few_or_too_many_themes_are_errors():
     for group in ([], [1], [1, 1], ["noise", 2]):
-        with pytest.raises(InputError, match="merging needs at least two topics"):
-            merged(group, None, topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
-    with pytest.raises(InputError, match="dropping all 4 topics leaves no model"):
-        dropped(range(4), topics=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+        with pytest.raises(InputError, match="merging needs at least two themes"):
+            merged(group, None, themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+    with pytest.raises(InputError, match="dropping all 4 themes leaves no model"):
+        dropped(range(4), themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
 
 
 REVIEWS = synthetic_reviews(300, seed=4)
@@ -137,8 +137,8 @@ def on_matrix(request):
 
 
 def share(model):
-    """(topics,) of all text, by their numbers."""
-    table = model.topics().sort_values("topic")
+    """(themes,) of all text, by their numbers."""
+    table = model.themes().sort_values("theme")
     return table["share" if "share" in table else "prevalence"].to_numpy()
 
 
@@ -166,18 +166,18 @@ def gradient(model):
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_everything_about_a_changed_model_is_consistent(model, change):
     changed = change(model)
-    n_topics = len(changed.components_)
-    assert n_topics == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
-    assert changed.n_topics == n_topics
+    n_themes = len(changed.components_)
+    assert n_themes == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
+    assert changed.n_themes == n_themes
     assert (
-        len(changed.labels_) == len(changed.coherence_) == len(changed.topics()) == len(changed.drivers()) == n_topics
+        len(changed.labels_) == len(changed.coherence_) == len(changed.themes()) == len(changed.drivers()) == n_themes
     )
     np.testing.assert_array_equal(changed.coherence_, coherence(changed.read(REVIEWS.texts).X, changed.components_))
-    assert changed.transform(NEW).shape == (32, n_topics)
+    assert changed.transform(NEW).shape == (32, n_themes)
     assert share(changed).sum() == pytest.approx(1)
     assert changed.predict_proba(NEW).sum(axis=1) == pytest.approx(1)
     explanation = changed.explain(NEW[0])
-    total = explanation.baseline + explanation.topics["contribution"].sum()
+    total = explanation.baseline + explanation.themes["contribution"].sum()
     assert total == pytest.approx(changed.predictions(NEW[:1]).eta[0], abs=1e-10)
 
 
@@ -185,7 +185,7 @@ def test_everything_about_a_changed_model_is_consistent(model, change):
 def test_weights_of_a_changed_model_are_those_of_its_texts(on_matrix, change):
     changed = change(on_matrix)
     estimator, X = changed.estimator_, changed.vectorizer_.transform(REVIEWS.texts)
-    assert estimator.n_topics == len(estimator.components_)
+    assert estimator.n_themes == len(estimator.components_)
     np.testing.assert_allclose(estimator.transform(X), estimator.weights_, rtol=1e-6)
     np.testing.assert_allclose(estimator.mean_weights_, estimator.weights_.mean(axis=0), rtol=1e-5)
     np.testing.assert_allclose(changed.transform(["xylophone"])[0], estimator.mean_weights_, rtol=1e-6)
@@ -202,12 +202,12 @@ def test_effects_are_refitted_to_the_text_weights(on_matrix, change):
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_the_old_model_stays_as_it_was(model, change):
-    before, table = bits(model), model.topics()
+    before, table = bits(model), model.themes()
     params = model.get_params()
     change(model)
     model.rename(0, "other")
     assert bits(model) == before
-    assert model.topics().equals(table)
+    assert model.themes().equals(table)
     assert {name: repr(value) for name, value in model.get_params().items()} == {
         name: repr(value) for name, value in params.items()
     }
@@ -219,7 +219,7 @@ def test_a_changed_model_is_stored_whole(model, change, tmp_path):
     changed.save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert bits(again) == bits(changed)
-    assert again.topics().equals(changed.topics())
+    assert again.themes().equals(changed.themes())
     assert again.labels_ == changed.labels_
     assert again.labels_[0] == "Ärger <b>"
 
@@ -248,13 +248,13 @@ def test_a_changed_model_of_themes_keeps_its_tone(change):
     pd.testing.assert_frame_equal(given, after.drivers(), check_exact=True)
 
 
-def test_merging_all_topics_leaves_one_that_works(one):
+def test_merging_all_themes_leaves_one_that_works(one):
     single = one.merge(range(5))
     assert share(single).tolist() == [1.0]
     assert np.isfinite(single.predict(NEW)).all()
 
 
-def test_a_merged_topic_is_the_mean_by_share_of_text(one):
+def test_a_merged_theme_is_the_mean_by_share_of_text(one):
     (profiles, weights), (found, together) = one.reader_.mergeable, one.merge([1, 3]).reader_.mergeable
     size = profiles.sum(axis=1, keepdims=True)
     expected = np.average((profiles / size)[[1, 3]], axis=0, weights=(weights * size[:, 0])[[1, 3]])
@@ -263,7 +263,7 @@ def test_a_merged_topic_is_the_mean_by_share_of_text(one):
     assert len(together) == 4
 
 
-def test_merging_two_topics_merges_their_evidence_and_weights(one):
+def test_merging_two_themes_merges_their_evidence_and_weights(one):
     merged = one.merge([1, 3])
     before, after = share(one), share(merged)
     assert after[1] == pytest.approx(before[1] + before[3], abs=0.05)
@@ -282,11 +282,11 @@ def test_sample_weights_count_in_the_refit():
 def test_labels_are_shown_and_found(one):
     named = one.rename(2, "service").rename({"service": "staff", 0: "noise"})
     assert named.labels_ == ["noise", None, "staff", None, None]
-    table = named.topics().set_index("topic")["label"]
+    table = named.themes().set_index("theme")["label"]
     assert (table[0], table[2]) == ("noise", "staff")
-    assert table[1] == one.topics().set_index("topic")["label"][1]
+    assert table[1] == one.themes().set_index("theme")["label"][1]
     assert named.find_documents("staff").equals(one.find_documents(2))
-    assert named.rename("staff").topics().equals(named.rename(2, None).topics())
+    assert named.rename("staff").themes().equals(named.rename(2, None).themes())
     assert bits(named) == bits(one)
     assert [label for label in named.drop(["noise"]).labels_ if label] == ["staff"]
     assert "staff" in repr(named.explain("friendly staff"))
@@ -313,16 +313,16 @@ def test_evidence_comes_from_the_training_texts_or_from_others(one):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda m: m.find_documents("pool"), "no topic has the label 'pool'"),
+        (lambda m: m.find_documents("pool"), "no theme has the label 'pool'"),
         (lambda m: m.find_documents(0, n=0), "n=0 must be a whole number of at least 1"),
         (lambda m: m.find_documents(0, texts=["a"], responses=[1, 2]), "1 texts, but 2 responses"),
         (lambda m: m.find_documents(0, texts=["a"]), "none of these texts has a response"),
         (lambda m: m.find_documents(0, responses=[1, 2]), "responses were given without texts"),
         (lambda m: m.find_documents(0, texts="abc"), "a list of texts is needed"),
         (lambda m: m.rename(0, ""), "must be a text that is not empty"),
-        (lambda m: m.merge([2]), "merging needs at least two topics"),
+        (lambda m: m.merge([2]), "merging needs at least two themes"),
         (lambda m: m.drop(range(5)), "leaves no model"),
-        (lambda m: m.drop([9]), "topic=9 is not a topic"),
+        (lambda m: m.drop([9]), "theme=9 is not a theme"),
         (lambda m: m.drop([0], texts=["a"]), "no document has a response"),
         (lambda m: m.drop([0], texts=["a", "b"], responses=[1, 9]), "not one of the levels 1 to 5"),
     ],

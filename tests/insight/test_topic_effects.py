@@ -1,4 +1,4 @@
-"""The share of text: one quantity for documents, topics and all text."""
+"""The share of text: one quantity for documents, themes and all text."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ def model(request, corpus):
 
 
 def explained(model, X):
-    """(documents, topics) text that each topic explains, term by term: w_k H_kj x_j / (wH)_j summed over j."""
+    """(documents, themes) text that each theme explains, term by term: w_k H_kj x_j / (wH)_j summed over j."""
     W, H = model.transform(X).astype(float), model.components_
     rows, fitted = model.inference.rows(sp.csr_array(X)).toarray(), W @ H
     return W * (np.divide(rows, fitted, out=np.zeros_like(fitted), where=fitted > 0) @ H.T)
 
 
-def test_shares_of_a_document_are_what_topics_explain_of_its_text(model, corpus):
+def test_shares_of_a_document_are_what_themes_explain_of_its_text(model, corpus):
     parts = explained(model, corpus.counts)
     # Weights are found up to a tolerance, and so is the equality.
     within = 1e-6 if model.inference.smoothing else 1e-3
@@ -54,7 +54,7 @@ def test_prevalence_is_the_mean_share_by_text(corpus):
 
 
 def test_smoothing_is_not_text(corpus):
-    """With more smoothing every weight grows alike, and what texts say of the topics stays."""
+    """With more smoothing every weight grows alike, and what texts say of the themes stays."""
     model = ts.GLMNMF(5, max_epochs=5).fit(corpus.counts, corpus.ratings)
     predictions = model.predictions(corpus.counts)
     of_weight = predictions.weights / predictions.weights.sum(axis=1, keepdims=True)
@@ -66,13 +66,13 @@ def test_a_document_without_a_known_term_has_the_mean_shares(model, corpus):
     np.testing.assert_allclose(model.predictions(empty).shares[0], model.centred_effects.prevalence)
 
 
-def test_shares_do_not_depend_on_how_topics_are_scaled():
+def test_shares_do_not_depend_on_how_themes_are_scaled():
     rng = np.random.default_rng(0)
-    weights, topics, size = rng.random((6, 3)) + 1, rng.random((3, 8)), np.array([0.1, 1.0, 30.0])
-    one = text_shares(weights, topics, smoothing=0.1)
-    np.testing.assert_allclose(text_shares(weights / size, topics * size[:, None], smoothing=0.1), one)
+    weights, themes, size = rng.random((6, 3)) + 1, rng.random((3, 8)), np.array([0.1, 1.0, 30.0])
+    one = text_shares(weights, themes, smoothing=0.1)
+    np.testing.assert_allclose(text_shares(weights / size, themes * size[:, None], smoothing=0.1), one)
 
 
-def test_a_dead_topic_and_a_document_without_weight_have_no_share():
+def test_a_dead_theme_and_a_document_without_weight_have_no_share():
     shares = text_shares(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[1.0, 0.5], [0.0, 0.0]]), smoothing=0.1)
     np.testing.assert_array_equal(shares, [[1, 0], [0, 0]])

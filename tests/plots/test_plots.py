@@ -19,7 +19,7 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(200, seed=5)
 PATH = pd.DataFrame(
     {
-        "n_topics": [2, 5, 10] * 2,
+        "n_themes": [2, 5, 10] * 2,
         "skill": [0.2, 0.4, 0.5, 0.3, 0.5, 0.4],
         "lower": [0.1, 0.3, 0.4, 0.2, 0.4, 0.3],
         "upper": [0.3, 0.5, 0.6, 0.4, 0.6, 0.5],
@@ -41,13 +41,13 @@ FIGURES = {
     "calibration": lambda model, ax=None: plots.calibration(model, NEW.texts, NEW.ratings, ax=ax),
     "response_distribution": lambda model, ax=None: plots.response_distribution(model, ax),
     "word_cloud": lambda model, ax=None: plots.word_cloud(model, ax=ax),
-    "word_cloud of a topic": lambda model, ax=None: plots.word_cloud(model, 0, ax=ax),
-    "skill_path": lambda model, ax=None: plots.skill_path(PATH, x="n_topics", ax=ax),
+    "word_cloud of a theme": lambda model, ax=None: plots.word_cloud(model, 0, ax=ax),
+    "skill_path": lambda model, ax=None: plots.skill_path(PATH, x="n_themes", ax=ax),
 }
 
 
-def fitted(n_topics):
-    return TextResponseModel(estimator=JBNMF(n_topics, max_iter=20, n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
+def fitted(n_themes):
+    return TextResponseModel(estimator=JBNMF(n_themes, max_iter=20, n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 @pytest.fixture(scope="module", params=[1, 14, 50, "hard labels"])
@@ -111,10 +111,10 @@ def test_a_figure_is_drawn_into_given_axes(one, name):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_users_settings_and_the_model_stay_as_they_were(one, name):
-    settings, table = dict(mpl.rcParams), one.topics()
+    settings, table = dict(mpl.rcParams), one.themes()
     FIGURES[name](one)
     assert dict(mpl.rcParams) == settings
-    assert one.topics().equals(table)
+    assert one.themes().equals(table)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -134,28 +134,28 @@ def test_pyplot_is_left_alone():
 
 
 @pytest.mark.parametrize(("name", "column"), [("effects", "effect"), ("prevalence", "prevalence")])
-def test_bars_are_the_topics_numbers_in_their_colours(model, name, column):
+def test_bars_are_the_themes_numbers_in_their_colours(model, name, column):
     ax = FIGURES[name](model).axes[0]
-    table = model.topics().sort_values(column, ascending=False, kind="stable")
+    table = model.themes().sort_values(column, ascending=False, kind="stable")
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table[column])
-    colors = plots.topic_colors(len(table))
-    assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [colors[k] for k in table["topic"]]
+    colors = plots.theme_colors(len(table))
+    assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [colors[k] for k in table["theme"]]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first is on top
 
 
-def test_points_of_the_map_are_the_topics_in_their_colours(model):
+def test_points_of_the_map_are_the_themes_in_their_colours(model):
     (points,) = plots.effect_map(model).axes[0].collections
-    table = model.topics()
+    table = model.themes()
     np.testing.assert_allclose(points.get_offsets(), table[["effect", "prevalence"]])
-    colors = plots.topic_colors(len(table))
-    assert [to_hex(color).upper() for color in points.get_facecolors()] == [colors[k] for k in table["topic"]]
+    colors = plots.theme_colors(len(table))
+    assert [to_hex(color).upper() for color in points.get_facecolors()] == [colors[k] for k in table["theme"]]
 
 
 def test_labels_of_the_map_stand_clear_of_points_and_inside_the_axes(model):
     ax = plots.effect_map(model).axes[0]
     ax.figure.draw_without_rendering()
     frame = ax.get_window_extent()
-    centres = ax.transData.transform(model.topics()[["effect", "prevalence"]])
+    centres = ax.transData.transform(model.themes()[["effect", "prevalence"]])
     assert len(ax.texts) >= min(len(centres), 5)
     for box in boxes(ax.texts):
         assert not any(box.contains(x, y) for x, y in centres)
@@ -163,10 +163,10 @@ def test_labels_of_the_map_stand_clear_of_points_and_inside_the_axes(model):
         assert frame.y0 - 1 <= box.y0 < box.y1 <= frame.y1 + 1
 
 
-def test_terms_have_their_shares_in_the_topic_and_in_all_text(one):
-    shown = one.topics(7).set_index("topic")["terms"][2]
-    topics, prevalence = one.estimator_.components_, one.topics().set_index("topic")["prevalence"].sort_index()
-    profiles = topics / topics.sum(axis=1, keepdims=True)
+def test_terms_have_their_shares_in_the_theme_and_in_all_text(one):
+    shown = one.themes(7).set_index("theme")["terms"][2]
+    themes, prevalence = one.estimator_.components_, one.themes().set_index("theme")["prevalence"].sort_index()
+    profiles = themes / themes.sum(axis=1, keepdims=True)
     columns = [one.vectorizer_.vocabulary_[term] for term in shown]
     ax = plots.terms(one, 2, n=7).axes[0]
     widths = [bar.get_width() for bar in ax.patches]
@@ -198,14 +198,14 @@ def test_responses_are_shown_as_shares():
 
 
 def test_lines_of_a_skill_path_are_its_points_in_the_order_of_x():
-    ax = plots.skill_path(PATH.sample(frac=1, random_state=0), x="n_topics").axes[0]
+    ax = plots.skill_path(PATH.sample(frac=1, random_state=0), x="n_themes").axes[0]
     found = {line.get_label(): line.get_data() for line in ax.lines}
     x, y = found["joint training"]
     np.testing.assert_array_equal(x, [2, 5, 10])
     np.testing.assert_array_equal(y, [0.2, 0.4, 0.5])
     assert len(ax.collections) == 2
     assert len({line.get_marker() for line in ax.lines}) == 2
-    single = plots.skill_path(PATH[:3][["n_topics", "skill"]].rename(columns={"n_topics": "x"})).axes[0]
+    single = plots.skill_path(PATH[:3][["n_themes", "skill"]].rename(columns={"n_themes": "x"})).axes[0]
     assert len(single.lines) == 1
     assert single.get_legend() is None
 
@@ -213,11 +213,11 @@ def test_lines_of_a_skill_path_are_its_points_in_the_order_of_x():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda m: plots.skill_path(PATH), "column 'x' is missing; there are 'n_topics', 'skill'"),
-        (lambda m: plots.skill_path(PATH.drop(columns="skill"), x="n_topics"), "column 'skill' is missing"),
-        (lambda m: plots.terms(m, "pool"), "no topic has the label 'pool'"),
+        (lambda m: plots.skill_path(PATH), "column 'x' is missing; there are 'n_themes', 'skill'"),
+        (lambda m: plots.skill_path(PATH.drop(columns="skill"), x="n_themes"), "column 'skill' is missing"),
+        (lambda m: plots.terms(m, "pool"), "no theme has the label 'pool'"),
         (lambda m: plots.terms(m, 0, n=0), "n_terms=0 must be a whole number of at least 1"),
-        (lambda m: plots.word_cloud(m, 9), "topic=9 is not a topic"),
+        (lambda m: plots.word_cloud(m, 9), "theme=9 is not a theme"),
         (lambda m: plots.word_cloud(m, n=0), "n=0 must be a whole number"),
         (lambda m: plots.response_distribution([np.nan]), "no response to show"),
         (lambda m: plots.response_distribution([]), "no response to show"),
@@ -237,11 +237,11 @@ def test_a_loaded_model_has_no_responses_to_show(one, tmp_path):
         plots.response_distribution(load(tmp_path / "model"))
 
 
-def test_a_topic_that_died_has_no_cloud(one):
+def test_a_theme_that_died_has_no_cloud(one):
     dead = one.rename({})
-    topics, weights = one.reader_.mergeable
+    themes, weights = one.reader_.mergeable
     alive = np.array([1.0, 0, 1, 1, 1])
-    dead.reader_ = one.reader_.with_topics(topics * alive[:, None], weights * alive, one.training_observed())
-    with pytest.raises(InputError, match="topic 1 has no terms"):
+    dead.reader_ = one.reader_.with_themes(themes * alive[:, None], weights * alive, one.training_observed())
+    with pytest.raises(InputError, match="theme 1 has no terms"):
         plots.word_cloud(dead, 1)
     assert len(plots.effects(dead).axes[0].patches) == 5

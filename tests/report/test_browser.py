@@ -53,15 +53,15 @@ def report(model, reading):
     return prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=GROUPS, times=DATES)
 
 
-def test_how_documents_speak_of_topics_is_what_the_cards_count(report):
+def test_how_documents_speak_of_themes_is_what_the_cards_count(report):
     how = numbers(report, "stances", np.uint8).reshape(N, -1)
-    for topic in report.topics:
-        here = how[:, topic.number]
+    for theme in report.themes:
+        here = how[:, theme.number]
         spoken = here != browser.NOT_AT_ALL
-        assert spoken.sum() == topic.spoken
-        assert spoken.mean() == pytest.approx(topic.reach)
-        assert (here == browser.BADLY).sum() == pytest.approx(topic.badly * topic.spoken)
-        assert (here == browser.WELL).sum() == pytest.approx(topic.well * topic.spoken)
+        assert spoken.sum() == theme.spoken
+        assert spoken.mean() == pytest.approx(theme.mentions)
+        assert (here == browser.BADLY).sum() == pytest.approx(theme.complaints * theme.spoken)
+        assert (here == browser.WELL).sum() == pytest.approx(theme.praise * theme.spoken)
 
 
 def test_every_text_is_there_with_its_facts(report, reading):
@@ -95,7 +95,7 @@ def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_resp
     points = numbers(report, "points", "<f4")
     documents = sentences.texts.documents
     assert [len(pieces) - 1 for pieces in texts_of(report)] == np.bincount(documents, minlength=N).tolist()
-    assert numbers(report, "topics", "<u2").tolist() == sentences.places.argmax(axis=1).tolist()
+    assert numbers(report, "themes", "<u2").tolist() == sentences.places.argmax(axis=1).tolist()
     # Sentences of a document add up to what all its themes' tone adds.
     constant = float(model.reader_.fitted.effects.constant)
     slopes = [slope_of(model.reader_.family, constant, eta) for eta in spoken.eta]
@@ -149,14 +149,14 @@ def test_long_texts_are_cut_between_words_or_sentences(models):
     assert shown[0].endswith(("bed", "was", "dirty.", "The"))
     assert shown[2] == "a␁b␂c␀ � line\nbreak. Second sentence."
     assert left[2:].tolist() == [0] * 22
-    assert len(numbers(report, "topics", "<u2")) == sum(len(pieces) - 1 for pieces in texts_of(report))
+    assert len(numbers(report, "themes", "<u2")) == sum(len(pieces) - 1 for pieces in texts_of(report))
 
 
-def test_topics_on_a_matrix_leave_texts_in_one_piece(models):
+def test_themes_on_a_matrix_leave_texts_in_one_piece(models):
     model = models["joint"]
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
     assert all(len(pieces) == 1 for pieces in texts_of(report))
-    assert len(numbers(report, "topics", "<u2")) == 0
+    assert len(numbers(report, "themes", "<u2")) == 0
 
 
 def test_space_is_what_python_takes_for_space():

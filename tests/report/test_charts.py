@@ -23,11 +23,11 @@ def test_specifications_are_allowed_by_the_schema_of_vega_lite(report):
         (alt.LayerChart if "layer" in spec else alt.Chart).from_dict(spec | {"config": config}, validate=True)
 
 
-def test_what_a_topic_costs_is_to_the_left_and_what_it_brings_to_the_right(report):
+def test_what_a_theme_costs_is_to_the_left_and_what_it_brings_to_the_right(report):
     rows = chart_specs(report)["drivers"]["data"]["values"]
-    drawn = {(row["topic"], row["side"]): row["value"] for row in rows}
-    assert drawn == {(topic.number, "costs"): -topic.lift for topic in report.topics} | {
-        (topic.number, "brings"): topic.worth for topic in report.topics
+    drawn = {(row["theme"], row["side"]): row["value"] for row in rows}
+    assert drawn == {(theme.number, "costs"): -theme.cost for theme in report.themes} | {
+        (theme.number, "brings"): theme.gain for theme in report.themes
     }
     assert all(value <= 0 for (_, side), value in drawn.items() if side == "costs")
     assert all(value >= 0 for (_, side), value in drawn.items() if side == "brings")

@@ -68,7 +68,7 @@ def opened(visit, file, **options):
 
 
 def stances_of(model):
-    """(documents, topics) whether texts speak of topics; and how."""
+    """(documents, themes) whether texts speak of themes; and how."""
     spoken = model.reader_.spoken(model.read(REVIEWS.texts), None, None)
     return spoken.spoken, spoken.tone
 
@@ -146,29 +146,29 @@ def test_signs_are_looked_for_as_they_are(page):
         assert page.inner_text("#found").startswith(f"{expected} of" if expected else "No text of 400 fits.")
 
 
-def test_texts_are_found_by_how_they_speak_of_a_topic_as_the_cards_count(page, models, name):
+def test_texts_are_found_by_how_they_speak_of_a_theme_as_the_cards_count(page, models, name):
     spoken, tone = stances_of(models[name])
     assert page.locator("#find-tone").is_disabled()
-    for topic in range(6):
-        page.select_option("#find-topic", str(topic))
+    for theme in range(6):
+        page.select_option("#find-theme", str(theme))
         page.select_option("#find-tone", "")
-        assert rows_of(page) == np.flatnonzero(spoken[:, topic]).tolist()
-        for how, is_so in (("well", tone > 0), ("badly", tone < 0)):
+        assert rows_of(page) == np.flatnonzero(spoken[:, theme]).tolist()
+        for how, is_so in (("praise", tone > 0), ("complaints", tone < 0)):
             page.select_option("#find-tone", how)
-            expected = np.flatnonzero(spoken[:, topic] & is_so[:, topic])
+            expected = np.flatnonzero(spoken[:, theme] & is_so[:, theme])
             assert len(expected) == 0 or found(page) == len(expected)
-            share = page.locator(f"#row-{topic} td").nth(1 if how == "badly" else 2).inner_text()
-            assert share == f"{len(expected) / max(spoken[:, topic].sum(), 1):.0%}"
+            share = page.locator(f"#row-{theme} td").nth(1 if how == "complaints" else 2).inner_text()
+            assert share == f"{len(expected) / max(spoken[:, theme].sum(), 1):.0%}"
 
 
 def test_filters_and_words_add_up(page, models, name):
     spoken, tone = stances_of(models[name])
-    topic = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
-    page.select_option("#find-topic", str(topic))
-    page.select_option("#find-tone", "badly")
+    theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    page.select_option("#find-theme", str(theme))
+    page.select_option("#find-tone", "complaints")
     page.select_option("#find-level", label="2")
     page.select_option("#find-group", label="inn")
-    fits = spoken[:, topic] & (tone[:, topic] < 0) & (REVIEWS.ratings == 2) & (GROUPS == "inn").to_numpy()
+    fits = spoken[:, theme] & (tone[:, theme] < 0) & (REVIEWS.ratings == 2) & (GROUPS == "inn").to_numpy()
     assert fits.any()
     assert rows_of(page) == np.flatnonzero(fits).tolist()
     page.fill(WORDS, "room")
@@ -199,7 +199,7 @@ def test_texts_come_in_the_order_that_is_asked_for(page, models, name):
 
 def test_the_sentences_of_a_theme_come_in_order_too(page_of_themes):
     page = page_of_themes
-    page.evaluate("textsignal.showDocuments({ topic: 1, tone: 'badly' })")
+    page.evaluate("textsignal.showDocuments({ theme: 1, tone: 'complaints' })")
     page.select_option("#find-order", "1")
     assert "what their sentences about it add" in page.inner_text("#documents")
 
@@ -213,15 +213,15 @@ def test_the_sentences_of_a_theme_come_in_order_too(page_of_themes):
     assert all(a <= b + 0.03 for a, b in pairwise(values))
 
 
-def test_a_card_leads_to_what_is_said_badly_and_well(page, models, name):
+def test_a_card_leads_to_what_is_said_complaints_and_praise(page, models, name):
     spoken, tone = stances_of(models[name])
-    topic = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
     page.fill(WORDS, "something else")
-    page.click(f"#row-{topic} a")
-    page.click(f"#topic-{topic} button[data-read=badly]")
+    page.click(f"#row-{theme} a")
+    page.click(f"#theme-{theme} button[data-read=badly]")
     page.wait_for_function("document.activeElement.id === 'found'")
-    assert found(page) == (spoken & (tone < 0))[:, topic].sum()
-    assert page.input_value("#find-topic") == str(topic)
+    assert found(page) == (spoken & (tone < 0))[:, theme].sum()
+    assert page.input_value("#find-theme") == str(theme)
     assert page.input_value(WORDS) == ""
     assert page.evaluate("document.getElementById('found').getBoundingClientRect().top < innerHeight")
 
@@ -229,7 +229,7 @@ def test_a_card_leads_to_what_is_said_badly_and_well(page, models, name):
 def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
     page.evaluate("name => textsignal.showDocuments({ group: name })", "</script><b>hotel</b>")
     assert rows_of(page) == np.flatnonzero(GROUPS == "</script><b>hotel</b>").tolist()
-    page.evaluate("name => textsignal.showDocuments({ topic: 1, group: name })", "a palace")
+    page.evaluate("name => textsignal.showDocuments({ theme: 1, group: name })", "a palace")
     assert page.inner_text("#found") == "No text of 400 fits."
     page.evaluate("textsignal.showDocuments({})")
     assert found(page) == N
@@ -238,7 +238,7 @@ def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
 def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page_of_themes, models):
     page = page_of_themes
     reading = models["themes"].read(REVIEWS.texts).sentences
-    names = models["themes"].topics().set_index("topic")["label"]
+    names = models["themes"].themes().set_index("theme")["label"]
     first = page.locator("#found-texts .said").first
     first.hover()
     tooltip = page.inner_text("#said")
@@ -257,7 +257,7 @@ def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page_of_them
 
 def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page_of_themes, models):
     page = page_of_themes
-    page.select_option("#find-topic", "2")
+    page.select_option("#find-theme", "2")
     main = models["themes"].read(REVIEWS.texts).sentences.places.argmax(axis=1)
     for sentence in page.locator("#found-texts .said").all():
         is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
@@ -267,13 +267,13 @@ def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page
     assert len(labels) == sum(main[u] == 2 for u in shown)
 
 
-def test_a_new_name_of_a_topic_shows_here_too(visit, written):
+def test_a_new_name_of_a_theme_shows_here_too(visit, written):
     page = opened(visit, written["themes"])
-    page.select_option("#find-topic", "2")
+    page.select_option("#find-theme", "2")
     page.click("#row-2 a")
     page.fill("#name-2", "Beds & <pillows>")
     page.press("#name-2", "Tab")
-    assert page.locator("#find-topic option:checked").text_content() == "Beds & <pillows>"
+    assert page.locator("#find-theme option:checked").text_content() == "Beds & <pillows>"
     assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
     page.fill(WORDS, "the")
     assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
@@ -286,11 +286,11 @@ def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
     assert found(page) == len(holding("room"))
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
-    assert page.input_value("#find-topic") != ""
+    assert page.input_value("#find-theme") != ""
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "find-tone"
     page.keyboard.press("ArrowDown")
-    assert page.input_value("#find-tone") == "well"
+    assert page.input_value("#find-tone") == "praise"
     for _ in range(4):
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "find-clear"
@@ -306,7 +306,7 @@ def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
 def test_accessibility(visit, written, width, colours):
     page = opened(visit, written["themes"], width=width)
     page.fill(WORDS, "room")
-    page.select_option("#find-topic", "1")
+    page.select_option("#find-theme", "1")
     page.locator(".said").first.focus()
     for scheme in colours:
         page.emulate_media(color_scheme=scheme)
@@ -326,7 +326,7 @@ def test_it_is_not_printed_and_says_why_it_is_empty_without_scripts(visit, writt
 def test_documents_are_unpacked_only_when_they_are_needed(visit, written):
     page = visit(written["themes"]).page
     assert page.locator("#found-texts li").count() == 0
-    page.evaluate("textsignal.showDocuments({ topic: 1 })")
+    page.evaluate("textsignal.showDocuments({ theme: 1 })")
     assert page.locator("#found-texts li").count() > 0
 
 

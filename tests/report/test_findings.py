@@ -20,15 +20,15 @@ def report(request, models):
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
 
 
-def found(report, lifts=None, worths=None, settings=SETTINGS, **changed):
-    """Findings on a report with other numbers: of all topics, or of the documents."""
-    lifts = lifts or [topic.lift for topic in report.topics]
-    worths = worths or [topic.worth for topic in report.topics]
-    parts = zip(report.topics, lifts, worths, strict=True)
-    of_topics = {name: value for name, value in changed.items() if hasattr(report.topics[0], name)}
-    topics = [replace(topic, lift=lift, worth=worth, **of_topics) for topic, lift, worth in parts]
-    documents = replace(report.documents, **{name: changed[name] for name in changed.keys() - of_topics.keys()})
-    return findings(topics, documents, report.prediction, settings, report.noun)
+def found(report, costs=None, gains=None, settings=SETTINGS, **changed):
+    """Findings on a report with other numbers: of all themes, or of the documents."""
+    costs = costs or [theme.cost for theme in report.themes]
+    gains = gains or [theme.gain for theme in report.themes]
+    parts = zip(report.themes, costs, gains, strict=True)
+    of_themes = {name: value for name, value in changed.items() if hasattr(report.themes[0], name)}
+    themes = [replace(theme, cost=cost, gain=gain, **of_themes) for theme, cost, gain in parts]
+    documents = replace(report.documents, **{name: changed[name] for name in changed.keys() - of_themes.keys()})
+    return findings(themes, documents, report.prediction, settings, report.noun)
 
 
 def named(sentences):
@@ -38,8 +38,8 @@ def named(sentences):
 WORDS = {"raises": ("quiet", "warm"), "lowers": ("loud", "cold")}
 
 
-def test_what_to_fix_is_the_largest_lift_and_what_to_keep_the_largest_worth_of_the_others(report):
-    numbers = [topic.number for topic in report.topics]
+def test_what_to_fix_is_the_largest_cost_and_what_to_keep_the_largest_gain_of_the_others(report):
+    numbers = [theme.number for theme in report.themes]
     result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.5, 0.1, 0.2, 0.2, 0.8, 0.7], **WORDS)
     assert named(result.to_fix) == numbers[:TO_FIX]
     assert named(result.to_keep) == [numbers[4], numbers[5]][:TO_KEEP]
@@ -47,29 +47,29 @@ def test_what_to_fix_is_the_largest_lift_and_what_to_keep_the_largest_worth_of_t
 
 
 def test_a_strength_is_not_fixed_first(report):
-    numbers = [topic.number for topic in report.topics]
+    numbers = [theme.number for theme in report.themes]
     result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.9, 0.1, 0.1, 0.1, 0.1, 0.0], **WORDS)
     assert named(result.to_fix) == numbers[1:4]
     assert named(result.to_keep)[0] == numbers[0]
 
 
 def test_what_is_only_judged_comes_last(report):
-    numbers = [topic.number for topic in report.topics]
-    judged = replace(report.topics[0], raises=("great", "love"), lowers=("worst", "not good"))
-    others = [replace(topic, **WORDS) for topic in report.topics[1:]]
-    result = found(replace(report, topics=(judged, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
+    numbers = [theme.number for theme in report.themes]
+    judged = replace(report.themes[0], raises=("great", "love"), lowers=("worst", "not good"))
+    others = [replace(theme, **WORDS) for theme in report.themes[1:]]
+    result = found(replace(report, themes=(judged, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
     assert named(result.to_fix) == numbers[1:4]
     telling = replace(judged, lowers=("worst", "not good", "loud", "cold"))
-    result = found(replace(report, topics=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
+    result = found(replace(report, themes=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
     assert named(result.to_fix) == numbers[:3]
     assert "badly (loud, cold)." in str(result.to_fix[0])
 
 
-def test_a_finding_says_reach_tone_means_and_what_would_change(report):
+def test_a_finding_says_mentions_tone_means_and_what_would_change(report):
     result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], **WORDS, mean_response=3.14, mean_elsewhere=4.0)
-    topic, sentence = report.topics[0], str(result.to_fix[0])
+    theme, sentence = report.themes[0], str(result.to_fix[0])
     assert sentence.startswith(
-        f"“{topic.label}”: {topic.reach:.0%} of texts speak of it, {topic.badly:.0%} of them badly"
+        f"“{theme.label}”: {theme.mentions:.0%} of texts speak of it, {theme.complaints:.0%} of them badly"
     )
     assert "Where it comes up, the average Rating is 3.1 instead of 4.0." in sentence
     assert sentence.endswith("the average would be 0.60 stars higher.")
@@ -78,7 +78,7 @@ def test_a_finding_says_reach_tone_means_and_what_would_change(report):
 
 
 @pytest.mark.parametrize("value", [0.0, NOTHING * 0.99])
-def test_nothing_is_made_of_a_topic_that_moves_nothing(report, value):
+def test_nothing_is_made_of_a_theme_that_moves_nothing(report, value):
     result = found(report, [value] * 6, [value] * 6)
     assert result.to_fix == result.to_keep == ()
     assert str(result.conclusion) == f"No {report.noun} moves the Rating."
@@ -118,19 +118,19 @@ def themes_report(models):
 
 
 def cards_of(report, *shares):
-    return [replace(card, stability=share) for card, share in zip(report.topics, shares, strict=True)]
+    return [replace(card, stability=share) for card, share in zip(report.themes, shares, strict=True)]
 
 
 def test_themes_of_a_report_on_the_training_texts_are_checked(themes_report, models):
-    assert all(0 <= card.stability <= 1 for card in themes_report.topics)
+    assert all(0 <= card.stability <= 1 for card in themes_report.themes)
     other = prepare(models["themes"], models["themes"].read(REVIEWS.texts[:50]), REVIEWS.ratings[:50])
-    assert all(card.stability is None for card in other.topics)
-    topics = prepare(models["predictive"], models["predictive"].read(REVIEWS.texts), REVIEWS.ratings)
-    assert all(card.stability is None for card in topics.topics)
+    assert all(card.stability is None for card in other.themes)
+    themes = prepare(models["predictive"], models["predictive"].read(REVIEWS.texts), REVIEWS.ratings)
+    assert all(card.stability is None for card in themes.themes)
 
 
 def test_a_warning_names_the_unstable_in_the_order_of_the_cards(themes_report):
-    names = [f"“{card.label}”" for card in themes_report.topics]
+    names = [f"“{card.label}”" for card in themes_report.themes]
     assert unstable(cards_of(themes_report, *[1.0] * 6)) is None
     assert unstable(cards_of(themes_report, *[None] * 6)) is None
     assert unstable(cards_of(themes_report, 1, 1, STABLE, 1, 1, 1)) is None
@@ -150,10 +150,10 @@ def test_many_are_counted_and_fewer_themes_advised(themes_report):
 
 
 def test_the_page_marks_the_cards_of_unstable_themes(themes_report):
-    page = render(replace(themes_report, topics=tuple(cards_of(themes_report, 0.25, 1, 1, 1, 0, 1))))
+    page = render(replace(themes_report, themes=tuple(cards_of(themes_report, 0.25, 1, 1, 1, 0, 1))))
     assert page.count('class="unstable"') == 2
     assert "in 1 of 4 models of other samples" in page
-    plain = render(replace(themes_report, topics=tuple(cards_of(themes_report, *[None] * 6))))
+    plain = render(replace(themes_report, themes=tuple(cards_of(themes_report, *[None] * 6))))
     assert 'class="unstable"' not in plain
     assert "Comes back" not in plain
 

@@ -48,7 +48,7 @@ def shared(tabs, both):
 def page(shared):
     """The page as it came: the first cell next, the panel and all cards closed, costs shown."""
     shared.mouse.move(0, 0)
-    shared.check("#shows-lift")
+    shared.check("#shows-cost")
     shared.focus("#heat td.cell >> nth=0")
     shared.keyboard.press("Escape")
     shared.evaluate("for (const card of document.querySelectorAll('#cards details')) card.open = false")
@@ -91,24 +91,24 @@ def test_either_may_stand_alone(visit, written, given, title):
 def test_the_switch_changes_what_cells_show(page):
     cell = page.locator("td.cell").first
     seen = {}
-    for shows in ("reach", "lift", "tone"):
+    for shows in ("mentions", "cost", "tone"):
         page.check(f"#shows-{shows}")
         seen[shows] = cell.inner_text()
         assert cell.locator("span:visible").get_attribute("class") == shows
         assert page.locator(f"#groups .note .{shows}").is_visible()
-    assert seen["reach"].rstrip("▲▼°").endswith("%")
+    assert seen["mentions"].rstrip("▲▼°").endswith("%")
     facts = cell.get_attribute("title")
-    for shows, before in (("tone", "How: "), ("reach", "How often: "), ("lift", "Costs: ")):
+    for shows, before in (("tone", "How: "), ("mentions", "How often: "), ("cost", "Costs: ")):
         assert before + seen[shows].rstrip("▲▼°") in facts
 
 
 def test_the_switch_works_by_keyboard_and_without_scripts(visit, both):
     page = visit(both, java_script_enabled=False).page
-    page.focus("#shows-lift")
+    page.focus("#shows-cost")
     page.keyboard.press("ArrowRight")
     assert page.locator("td.cell span:visible").first.get_attribute("class") == "tone"
     page.keyboard.press("ArrowRight")
-    assert page.locator("td.cell span:visible").first.get_attribute("class") == "reach"
+    assert page.locator("td.cell span:visible").first.get_attribute("class") == "mentions"
     assert page.locator(".times .chart p").first.is_visible()
 
 
@@ -164,9 +164,9 @@ def test_arrow_keys_move_through_cells_and_a_panel_says_more(page):
 def test_a_click_on_a_cell_leads_to_the_card(page):
     cell = page.locator("td.cell").nth(4)
     cell.click()
-    number = cell.get_attribute("data-topic")
-    page.click("#cell-topic")
-    assert page.locator(f"#topic-{number} .inside").is_visible()
+    number = cell.get_attribute("data-theme")
+    page.click("#cell-theme")
+    assert page.locator(f"#theme-{number} .inside").is_visible()
     page.click("#cell-close")
     assert not page.locator("#cell").is_visible()
 
@@ -177,12 +177,12 @@ def test_a_cell_leads_to_its_documents(page):
     page.click("[data-cell=badly]")
     page.wait_for_function("document.activeElement.id === 'found'")
     chosen = page.locator("#find-group option:checked").inner_text()
-    assert (chosen, page.input_value("#find-topic")) == ("Hotel 2", cell.get_attribute("data-topic"))
+    assert (chosen, page.input_value("#find-theme")) == ("Hotel 2", cell.get_attribute("data-theme"))
     facts = page.locator("#found-texts footer").all_text_contents()  # most are out of sight
     assert facts
     assert all("Hotel 2" in fact for fact in facts)
-    n_badly = re.match(r"(\d+) of \d+ texts speak of it, (\d+)%", cell.get_attribute("title"))
-    spoken, share = int(n_badly[1]), int(n_badly[2])
+    n_complaints = re.match(r"(\d+) of \d+ texts speak of it, (\d+)%", cell.get_attribute("title"))
+    spoken, share = int(n_complaints[1]), int(n_complaints[2])
     found = int(page.inner_text("#found").split()[0])
     assert round(100 * found / spoken) == share
 
@@ -201,7 +201,7 @@ def test_a_group_with_a_long_name_leads_to_its_documents(visit, written):
 def test_names_of_themes_lead_to_their_cards(page, place):
     link = page.locator(place).nth(2)
     link.click()
-    assert page.locator(f"#topic-{link.get_attribute('data-topic')} .inside").is_visible()
+    assert page.locator(f"#theme-{link.get_attribute('data-theme')} .inside").is_visible()
 
 
 def test_a_point_in_time_leads_to_the_card_and_tells_how_many_speak_of_it(page):
@@ -210,15 +210,15 @@ def test_a_point_in_time_leads_to_the_card_and_tells_how_many_speak_of_it(page):
     point.hover(force=True)
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert "texts that speak of it" in page.inner_text("#vg-tooltip-element")
-    number = point.evaluate("point => point.__data__.datum.topic")
+    number = point.evaluate("point => point.__data__.datum.theme")
     point.click(force=True)
-    assert page.locator(f"#topic-{number} .inside").is_visible()
+    assert page.locator(f"#theme-{number} .inside").is_visible()
 
 
 def test_a_new_name_of_a_theme_shows_in_table_panel_and_lines(visit, both):
     page = visit(both).page
-    page.locator("td.cell[data-topic='2']").first.click()
-    page.click("#cell-topic")
+    page.locator("td.cell[data-theme='2']").first.click()
+    page.click("#cell-theme")
     page.fill("#name-2", "Beds & <pillows>")
     page.press("#name-2", "Tab")
     for place in ("#heat thead", "#cell", ".times"):
@@ -254,7 +254,7 @@ def test_accessibility(visit, both, width, colours):
     page = visit(both, width=width).page
     page.evaluate("textsignal.drawn()")
     page.locator("td.cell").first.click()
-    for scheme, shows in product(colours, ("tone", "reach", "lift")):
+    for scheme, shows in product(colours, ("tone", "mentions", "cost")):
         page.emulate_media(color_scheme=scheme)
         page.check(f"#shows-{shows}")
         assert faults(page, "#groups") == {}

@@ -47,7 +47,7 @@ def report(prepared):
 
 
 def by_tone(spoken, k=0):
-    """A group of the documents that speak worst of a topic, and one of the rest."""
+    """A group of the documents that speak worst of a theme, and one of the rest."""
     added = np.where(spoken.spoken[:, k], spoken.tone[:, k], 0.0)
     return pd.Series(np.where(added < np.quantile(added, 0.2), "Worst Inn", "Others"))
 
@@ -55,7 +55,7 @@ def by_tone(spoken, k=0):
 def test_without_groups_and_dates_nothing_is_said_of_them(prepared):
     report = prepared()
     assert report.groups is report.timeline is None
-    assert all(topic.trend == "" and topic.worst == topic.best == () for topic in report.topics)
+    assert all(theme.trend == "" and theme.worst == theme.best == () for theme in report.themes)
     assert 'id="groups"' not in render(report)
 
 
@@ -64,23 +64,23 @@ def test_cells_are_the_comparison_of_groups(report, spoken):
     assert [row.name for row in report.groups.rows] == list(found.names)
     assert [row.documents for row in report.groups.rows] == found.documents.tolist()
     for g, row in enumerate(report.groups.rows):
-        assert [cell.topic for cell in row.cells] == [topic.number for topic in report.topics]
+        assert [cell.theme for cell in row.cells] == [theme.number for theme in report.themes]
         for cell in row.cells:
-            assert cell.few == found.few[g, cell.topic]
-            for name in ("tone", "reach", "lift"):
+            assert cell.few == found.few[g, cell.theme]
+            for name in ("tone", "mentions", "cost"):
                 shown, means = getattr(cell, name), getattr(found, name)
-                assert shown.value == means.shrunk[g, cell.topic]
-                assert shown.clear == means.clear[g, cell.topic]
+                assert shown.value == means.shrunk[g, cell.theme]
+                assert shown.clear == means.clear[g, cell.theme]
 
 
 def test_over_all_is_what_the_cards_say(report):
-    for topic, cell in zip(report.topics, report.groups.overall.cells, strict=True):
-        assert (cell.reach.value, cell.lift.value) == (pytest.approx(topic.reach), pytest.approx(topic.lift))
+    for theme, cell in zip(report.themes, report.groups.overall.cells, strict=True):
+        assert (cell.mentions.value, cell.cost.value) == (pytest.approx(theme.mentions), pytest.approx(theme.cost))
 
 
 def test_colours_are_blue_for_better_and_orange_for_worse_on_one_scale(prepared, spoken):
     table = prepared(by_tone(spoken)).groups
-    for name, full, good in (("tone", table.full_tone, 1), ("lift", table.full_lift, -1)):
+    for name, full, good in (("tone", table.full_tone, 1), ("cost", table.full_cost, -1)):
         for row in table.rows:
             for cell, all_ in zip(row.cells, table.overall.cells, strict=True):
                 away = getattr(cell, name).value - getattr(all_, name).value
@@ -89,10 +89,10 @@ def test_colours_are_blue_for_better_and_orange_for_worse_on_one_scale(prepared,
 
 def test_the_worst_group_is_named_where_it_is_clear(prepared, spoken):
     report = prepared(by_tone(spoken))
-    card = next(topic for topic in report.topics if topic.number == 0)
+    card = next(theme for theme in report.themes if theme.number == 0)
     assert card.worst[0].startswith("Worst Inn (costs ")
     assert str(report.groups.conclusion).startswith(f"“{card.label}” costs Worst Inn ")
-    assert f"Worst hotel: {card.worst[0]}." in " ".join(map(str, report.findings.to_fix)) or card.lift < card.worth
+    assert f"Worst hotel: {card.worst[0]}." in " ".join(map(str, report.findings.to_fix)) or card.cost < card.gain
 
 
 def test_nothing_is_found_where_groups_do_not_differ(prepared):
@@ -100,7 +100,7 @@ def test_nothing_is_found_where_groups_do_not_differ(prepared):
     report = prepared(pd.Series(twins))
     assert report.groups.findings == ()
     assert "No group stands out clearly" in str(report.groups.conclusion)
-    assert all(topic.worst == topic.best == () for topic in report.topics)
+    assert all(theme.worst == theme.best == () for theme in report.themes)
 
 
 def test_only_the_largest_of_many_groups_are_shown_and_the_rest_counted(prepared):
@@ -158,8 +158,8 @@ def test_facts_hold_the_number_of_the_cell(report):
         for cell in row.cells:
             number = f"{cell.tone.value:+.2f}".replace("-", "−") if abs(cell.tone.value) >= 0.005 else "0.00"
             assert f"How: {number}" in cell.facts
-            assert f"How often: {cell.reach.value:.0%}" in cell.facts
-            assert f"Costs: {cell.lift.value:z.2f}" in cell.facts
+            assert f"How often: {cell.mentions.value:.0%}" in cell.facts
+            assert f"Costs: {cell.cost.value:z.2f}" in cell.facts
 
 
 def test_lines_are_the_means_of_periods(report, spoken):
@@ -168,7 +168,7 @@ def test_lines_are_the_means_of_periods(report, spoken):
         assert sum(point.documents for point in line.points) == N
         assert sum(point.spoken for point in line.points) == spoken.spoken[:, line.number].sum()
         for point in line.points:
-            assert point.spoken == round(point.reach * point.documents)
+            assert point.spoken == round(point.mentions * point.documents)
             if point.tone is not None:
                 assert point.low <= point.tone <= point.high
 
@@ -182,7 +182,7 @@ def test_the_order_of_dates_and_their_gaps_do_not_matter(prepared):
 
 
 def test_a_change_is_named(prepared, spoken):
-    """Dates by how a topic is spoken of: it gets worse and worse."""
+    """Dates by how a theme is spoken of: it gets worse and worse."""
     added = np.where(spoken.spoken[:, 0], spoken.tone[:, 0], 0.0)
     times = np.datetime64("2012-01-01", "D") + 3 * np.argsort(np.argsort(-added, kind="stable"))
     assert trends_of(spoken, times).tone.clear[0] == -1
@@ -192,14 +192,14 @@ def test_a_change_is_named(prepared, spoken):
     assert f"“{line.label}”" in str(report.timeline.conclusion)
     assert "worse than before" in str(report.timeline.conclusion)
     assert any(str(finding).startswith(f"“{line.label}” is spoken of worse") for finding in report.timeline.findings)
-    card = next(topic for topic in report.topics if topic.number == 0)
+    card = next(theme for theme in report.themes if theme.number == 0)
     assert card.trend.startswith("spoken of worse")
 
 
 def test_no_change_is_said_to_be_none(report):
     assert "Nothing is spoken of clearly better, worse or more often" in str(report.timeline.conclusion)
     assert report.timeline.findings == ()
-    assert all(topic.trend.startswith("no clear change") for topic in report.topics)
+    assert all(theme.trend.startswith("no clear change") for theme in report.themes)
 
 
 def test_one_date_for_all_says_so(prepared):
@@ -218,7 +218,7 @@ def test_texts_that_become_shorter_are_told_of(prepared, reading):
 
 def test_lines_are_charts_that_vega_lite_allows_on_one_scale(report):
     specs = {name: spec for name, spec in chart_specs(report).items() if name.startswith("time-")}
-    assert specs.keys() == {f"time-{topic.number}" for topic in report.topics}
+    assert specs.keys() == {f"time-{theme.number}" for theme in report.themes}
     for spec in specs.values():
         config = {name: value for name, value in spec["config"].items() if name != "background"}
         alt.LayerChart.from_dict(spec | {"config": config}, validate=True)

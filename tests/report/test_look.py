@@ -129,8 +129,8 @@ def test_contents_stay_in_sight_and_hide_no_heading(visit, reports, width, name)
 
 def test_contents_mark_what_is_read(visit, reports):
     page = visit(reports["themes"]).page
-    page.click("nav.contents a[href='#topics']")
-    page.wait_for_selector("nav.contents a[href='#topics'][aria-current=true]")
+    page.click("nav.contents a[href='#themes']")
+    page.wait_for_selector("nav.contents a[href='#themes'][aria-current=true]")
     assert page.locator("nav.contents a[aria-current]").count() == 1
 
 
@@ -154,7 +154,7 @@ def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(vis
                 "#vg-tooltip-element tr", "rows => rows.map((row) => [...row.children].map((cell) => cell.innerText))"
             )
         )
-        reach, badly, well, _, costs, brings = page.locator(f"#row-{about['topic']} td").all_inner_texts()
+        reach, badly, well, _, costs, brings = page.locator(f"#row-{about['theme']} td").all_inner_texts()
         assert shown["texts that speak of it"] == reach
         assert (shown["of these, well"], shown["of these, badly"]) == (well, badly)
         assert shown["what it does"] == (f"−{costs} stars" if about["side"] == "costs" else f"+{brings} stars")

@@ -36,11 +36,11 @@ def test_the_section_leads_to_the_other_page_and_back(visit, pages):
 def test_cells_are_the_numbers_of_the_table_and_the_switch_changes_them(visit, pages, model):
     page = visit(pages / "report-stars.html").page
     table = model.compare()
-    for measure in ("worth", "lift"):
+    for measure in ("gain", "cost"):
         page.check(f"#others-{measure}")
         for row in page.locator("#others tbody tr").all():
-            number = int(row.locator("th a").get_attribute("data-topic"))
-            expected = table[measure].xs(number, level="topic").iloc[0]
+            number = int(row.locator("th a").get_attribute("data-theme"))
+            expected = table[measure].xs(number, level="theme").iloc[0]
             shown = [cell.inner_text().rstrip("▲") for cell in row.locator("td span:visible").all()]
             assert shown == [model[name].naming_.points(value) for name, value in expected.items()]
 

@@ -41,7 +41,7 @@ def seen(shared, name):
 
 
 def order_of(page, list_id):
-    """Numbers of topics in the order of a list on the page."""
+    """Numbers of themes in the order of a list on the page."""
     ids = page.eval_on_selector_all(f"#{list_id} > [id]", "parts => parts.map((part) => part.id)")
     return [int(re.search(r"\d+$", name)[0]) for name in ids]
 
@@ -66,7 +66,7 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
         "How far to trust it",
         "What moves the Rating",
         "Try a text",
-        "The themes" if name == "themes" else "The topics",
+        "The themes" if name == "themes" else "The themes",
         "Read the texts",
         "How well does it predict?",
         "The data",
@@ -77,19 +77,19 @@ def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(vis
     page = visit(reports["themes"], java_script_enabled=False).page
     for chart in ("drivers", "agreement"):
         assert page.locator(f"#chart-{chart} p").is_visible()
-    assert page.locator("#topic-rows tr").first.is_visible()
+    assert page.locator("#theme-rows tr").first.is_visible()
     assert page.locator("#cards > li").count() == 6
     assert not page.locator("#download").is_visible()
 
 
 def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name):
     table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
-    assert order_of(page, "cards") == order_of(page, "topic-rows") == table["topic"].tolist()
+    assert order_of(page, "cards") == order_of(page, "theme-rows") == table["theme"].tolist()
     assert bars_of(page, "drivers") == table["label"].tolist()
-    for measure in ("worth", "reach", "lift"):
+    for measure in ("gain", "mentions", "cost"):
         page.click(f"button[data-measure={measure}]")
         expected = table.sort_values(measure, ascending=False, kind="stable")
-        assert order_of(page, "cards") == order_of(page, "topic-rows") == expected["topic"].tolist()
+        assert order_of(page, "cards") == order_of(page, "theme-rows") == expected["theme"].tolist()
         assert bars_of(page, "drivers") == expected["label"].tolist()
         sorted_by = page.locator("th[aria-sort] button").all()
         assert [button.get_attribute("data-measure") for button in sorted_by] == [measure]
@@ -98,9 +98,9 @@ def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name)
 def test_the_table_says_what_the_model_says(seen, models, name):
     table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     for row in table.itertuples():
-        shown = seen.locator(f"#row-{row.topic} td").all_inner_texts()
-        expected = [f"{row.reach:.0%}", f"{row.badly:.0%}", f"{row.well:.0%}", f"{row.mean_response:.2f}"]
-        assert shown == [*expected, f"{row.lift:z.2f}", f"{row.worth:z.2f}"]
+        shown = seen.locator(f"#row-{row.theme} td").all_inner_texts()
+        expected = [f"{row.mentions:.0%}", f"{row.complaints:.0%}", f"{row.praise:.0%}", f"{row.mean_response:.2f}"]
+        assert shown == [*expected, f"{row.cost:z.2f}", f"{row.gain:z.2f}"]
 
 
 def test_the_numbers_are_given_away_as_a_table(seen, models, name, tmp_path):
@@ -110,7 +110,7 @@ def test_the_numbers_are_given_away_as_a_table(seen, models, name, tmp_path):
     found = pd.read_csv(tmp_path / "drivers.csv")
     expected = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     assert found["label"].tolist() == expected["label"].tolist()
-    for measure in ("reach", "share", "well", "badly", "lift", "worth"):
+    for measure in ("mentions", "share", "praise", "complaints", "cost", "gain"):
         np.testing.assert_allclose(found[measure], expected[measure])
 
 
@@ -153,12 +153,12 @@ BARS = "#chart-drivers .mark-rect path"
 def test_a_click_on_a_bar_opens_the_card(page):
     bars = page.locator(BARS)
     assert bars.count() == 12
-    number = bars.first.evaluate("bar => bar.__data__.datum.topic")
-    assert not page.locator(f"#topic-{number} .inside").is_visible()
+    number = bars.first.evaluate("bar => bar.__data__.datum.theme")
+    assert not page.locator(f"#theme-{number} .inside").is_visible()
     bars.first.click(force=True)
-    assert page.locator(f"#topic-{number} .inside").is_visible()
-    assert page.evaluate("document.activeElement.closest('li').id") == f"topic-{number}"
-    assert page.url.endswith(f"#topic-{number}")
+    assert page.locator(f"#theme-{number} .inside").is_visible()
+    assert page.evaluate("document.activeElement.closest('li').id") == f"theme-{number}"
+    assert page.url.endswith(f"#theme-{number}")
 
 
 def test_hovering_over_a_bar_says_what_it_is(seen):
@@ -182,25 +182,25 @@ def test_the_text_around_a_sentence_is_one_click_away(visit, reports):
 def test_findings_lead_to_their_cards(page):
     link = page.locator(".findings a.named").first
     link.click()
-    assert page.locator(f"#topic-{link.get_attribute('data-topic')} .inside").is_visible()
+    assert page.locator(f"#theme-{link.get_attribute('data-theme')} .inside").is_visible()
 
 
-def test_a_link_to_a_topic_opens_its_card(visit, reports):
+def test_a_link_to_a_theme_opens_its_card(visit, reports):
     page = visit(reports["predictive"]).page
     page.click("#row-3 a")
-    assert page.locator("#topic-3 .inside").is_visible()
-    page.goto(reports["predictive"].as_uri() + "#topic-4")
+    assert page.locator("#theme-3 .inside").is_visible()
+    page.goto(reports["predictive"].as_uri() + "#theme-4")
     page.reload()
-    assert page.locator("#topic-4 .inside").is_visible()
+    assert page.locator("#theme-4 .inside").is_visible()
 
 
-def test_a_name_given_to_a_topic_shows_everywhere_and_in_a_saved_copy(visit, reports, tmp_path):
+def test_a_name_given_to_a_theme_shows_everywhere_and_in_a_saved_copy(visit, reports, tmp_path):
     page = visit(reports["predictive"]).page
     page.click("#row-2 a")
     name = 'Beds </script> & "pillows"'
     page.fill("#name-2", name)
     page.press("#name-2", "Tab")
-    assert page.locator("#topic-2 h3").inner_text() == name
+    assert page.locator("#theme-2 h3").inner_text() == name
     assert page.locator("#row-2 th").text_content() == name
     assert name in bars_of(page, "drivers")
     with page.expect_download() as download:
@@ -208,11 +208,11 @@ def test_a_name_given_to_a_topic_shows_everywhere_and_in_a_saved_copy(visit, rep
     download.value.save_as(tmp_path / "copy.html")
     copy = visit(tmp_path / "copy.html")
     assert copy.errors == []
-    assert copy.page.locator("#topic-2 h3").text_content() == name
+    assert copy.page.locator("#theme-2 h3").text_content() == name
     assert name in bars_of(copy.page, "drivers")
 
 
-def test_a_name_given_to_a_topic_shows_in_the_findings(visit, reports):
+def test_a_name_given_to_a_theme_shows_in_the_findings(visit, reports):
     page = visit(reports["predictive"]).page
     number = int(page.get_attribute(".findings [data-name] >> nth=0", "data-name"))
     old = page.inner_text(".findings [data-name] >> nth=0")
@@ -272,9 +272,9 @@ def test_the_keyboard_reaches_everything(page):
     page.focus("button[data-measure=worth]")
     page.keyboard.press("Enter")
     assert page.locator("th[aria-sort]").inner_text().startswith("brings")
-    page.focus("#topic-1 summary")
+    page.focus("#theme-1 summary")
     page.keyboard.press("Enter")
-    assert not page.locator("#topic-1 .inside").is_visible()
+    assert not page.locator("#theme-1 .inside").is_visible()
 
 
 HOSTILE = (
@@ -286,7 +286,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
 def hostile(request, tmp_path_factory):
-    """A report in which everything a user gives is hostile; for topics tags are kept, themes are read without them."""
+    """A report in which everything a user gives is hostile; for themes tags are kept, themes are read without them."""
     texts, ratings = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]], REVIEWS.ratings[:150]
     kept = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
     vectorizer = kept if request.param == "predictive" else None
@@ -341,4 +341,4 @@ def test_the_data_of_the_page_is_plain_json(reports):
     blocks = dict(re.findall(r'<script id="([a-z-]+)" type="application/json">(.*?)</script>', text, re.DOTALL))
     assert {"page-data", "model-data", "names-data"} <= blocks.keys()
     assert all("<" not in block for block in blocks.values())
-    assert {"topics", "charts", "levels"} <= json.loads(blocks["page-data"]).keys()
+    assert {"themes", "charts", "levels"} <= json.loads(blocks["page-data"]).keys()

@@ -29,11 +29,11 @@ def report(models, effects):
 @pytest.fixture(scope="module")
 def file(report, tmp_path_factory):
     """Its page: one theme's cost is not clear, and all others are."""
-    first, *others = report.topics
-    unsure = replace(first, lift_low=-0.4, lift_high=0.3, lift_clear=False)
-    sure = [replace(topic, lift_clear=True, worth_clear=True) for topic in others]
+    first, *others = report.themes
+    unsure = replace(first, cost_low=-0.4, cost_high=0.3, cost_clear=False)
+    sure = [replace(theme, cost_clear=True, gain_clear=True) for theme in others]
     file = tmp_path_factory.mktemp("ranges") / "report.html"
-    file.write_text(render(replace(report, topics=(unsure, *sure))), encoding="utf-8")
+    file.write_text(render(replace(report, themes=(unsure, *sure))), encoding="utf-8")
     return file
 
 
@@ -42,9 +42,9 @@ def rows_of(report):
 
 
 def test_cards_have_the_ranges_of_their_own_themes(report, effects):
-    for measure in ("lift", "worth"):
-        table = effects.of(measure).set_index("topic")
-        for card in report.topics:
+    for measure in ("cost", "gain"):
+        table = effects.of(measure).set_index("theme")
+        for card in report.themes:
             row = table.loc[card.number]
             assert (getattr(card, f"{measure}_low"), getattr(card, f"{measure}_high")) == (row["low"], row["high"])
             assert getattr(card, f"{measure}_clear") == (row["p_holm"] < 0.05 and row["estimate"] > 0)
@@ -64,21 +64,21 @@ def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, reports):
     page = reports["themes"].read_text(encoding="utf-8")
     assert 'class="range"' not in page
     assert 'id="ranges"' not in page
-    assert "lift_low" not in page
-    bare = replace(report, ranges=None, topics=tuple(replace(card, **NO_RANGES) for card in report.topics))
+    assert "cost_low" not in page
+    bare = replace(report, ranges=None, themes=tuple(replace(card, **NO_RANGES) for card in report.themes))
     assert all(row["low"] == row["value"] == row["high"] and row["clear"] for row in rows_of(bare))
 
 
-NO_RANGES = {f"{measure}_{part}": None for measure in ("lift", "worth") for part in ("low", "high", "clear")}
+NO_RANGES = {f"{measure}_{part}": None for measure in ("cost", "gain") for part in ("low", "high", "clear")}
 
 
 @pytest.mark.parametrize("lower", [False, True])
 def test_ranges_in_the_chart_lie_on_the_side_of_their_bars(report, lower):
     naming = replace(report, naming=replace(report.naming, lower_is_better=lower))
-    cards = {card.number: card for card in report.topics}
+    cards = {card.number: card for card in report.themes}
     for row in rows_of(naming):
-        card, sign = cards[row["topic"]], (-1 if row["side"] == "costs" else 1) * (-1 if lower else 1)
-        name = "lift" if row["side"] == "costs" else "worth"
+        card, sign = cards[row["theme"]], (-1 if row["side"] == "costs" else 1) * (-1 if lower else 1)
+        name = "cost" if row["side"] == "costs" else "gain"
         ends = sorted(sign * getattr(card, f"{name}_{end}") for end in ("low", "high"))
         assert [row["low"], row["high"]] == pytest.approx(ends)
         assert sign * row["end"] >= max(sign * row[part] for part in ("value", "low", "high")) - 1e-12
@@ -87,33 +87,33 @@ def test_ranges_in_the_chart_lie_on_the_side_of_their_bars(report, lower):
 
 def test_the_conclusion_is_of_what_is_clear(report):
     def changed_findings(**changed):
-        cards = [replace(card, lift=0.1 * place, worth=0.0, **changed) for place, card in enumerate(report.topics)]
-        cards[-1] = replace(cards[-1], lift_clear=False)
+        cards = [replace(card, cost=0.1 * place, gain=0.0, **changed) for place, card in enumerate(report.themes)]
+        cards[-1] = replace(cards[-1], cost_clear=False)
         return cards, findings(cards, report.documents, report.prediction, SETTINGS, "theme")
 
-    cards, found = changed_findings(lift_clear=True, lift_low=0.1, lift_high=0.2)
+    cards, found = changed_findings(cost_clear=True, cost_low=0.1, cost_high=0.2)
     assert str(found.conclusion) == f"“{cards[-2].label}” costs most of what is clear: 0.40 stars (0.10 to 0.20)"
-    _, found = changed_findings(lift_clear=False)
+    _, found = changed_findings(cost_clear=False)
     assert str(found.conclusion) == "No theme clearly moves the Rating."
     assert found.titles[0] == "What to fix first: none of these is clear"
 
 
 def test_a_range_stands_beside_every_number_and_nothing_is_cut_off(file, report, visit):
-    first = report.topics[0].number
+    first = report.themes[0].number
     for width in (1280, 390):
         page = visit(file, width=width).page
-        card = page.locator(f"#topic-{first} summary").first.inner_text()
+        card = page.locator(f"#theme-{first} summary").first.inner_text()
         assert "(−0.40 to 0.30)" in card
         assert "not clear" in card
         row = page.locator(f"#row-{first}")
         assert "(−0.40 to 0.30)" in row.inner_text()
-        assert page.locator("#topic-rows .range").count() == 2 * len(report.topics)
+        assert page.locator("#theme-rows .range").count() == 2 * len(report.themes)
         cut_off = "part => part.scrollWidth > part.clientWidth + 1"
         assert not page.locator(".ranged .scroll").evaluate(cut_off)
         assert not page.locator("html").evaluate(cut_off)
     with page.expect_download() as download:
         page.click("#download")
-    assert "lift_low,lift_high,lift_clear,worth_low" in download.value.path().read_text().splitlines()[0]
+    assert "cost_low,cost_high,cost_clear,gain_low" in download.value.path().read_text().splitlines()[0]
 
 
 def test_what_cannot_be_had_is_named(models, tmp_path):

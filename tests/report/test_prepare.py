@@ -11,7 +11,7 @@ from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 from textsignal import JBNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
-from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, topic_marks
+from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, theme_marks
 from textsignal.report.values.prepare import prepare
 from textsignal.text.masking import masked_characters
 
@@ -31,7 +31,7 @@ def shares_of(model):
 
 
 @pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_shares_of_text_are_what_each_topic_explains_without_what_smoothing_adds(models, name):
+def test_shares_of_text_are_what_each_theme_explains_without_what_smoothing_adds(models, name):
     estimator = models[name].estimator_
     weights = models[name].transform(REVIEWS.texts) * estimator.components_.sum(axis=1)
     text = np.maximum(weights - estimator.inference.smoothing, 0)
@@ -39,35 +39,35 @@ def test_shares_of_text_are_what_each_topic_explains_without_what_smoothing_adds
     np.testing.assert_allclose(shares_of(models[name]), expected, rtol=0, atol=1e-5)
 
 
-def test_cards_are_the_drivers_of_all_documents_the_largest_lift_first(report, model):
+def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first(report, model):
     table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings, n_terms=15)
-    assert [topic.number for topic in report.topics] == table["topic"].tolist()
-    for topic, row in zip(report.topics, table.itertuples(), strict=True):
-        assert (topic.label, list(topic.terms)) == (row.label, row.terms)
-        for name in ("reach", "share", "well", "badly", "lift", "worth"):
-            assert getattr(topic, name) == pytest.approx(np.nan_to_num(getattr(row, name)))
-        assert topic.mean_response == pytest.approx(row.mean_response, nan_ok=True)
-        assert list(topic.raises) == list(getattr(row, "raises", []))
-        assert list(topic.lowers) == list(getattr(row, "lowers", []))
-        assert topic.coherence == model.coherence_[topic.number]
+    assert [theme.number for theme in report.themes] == table["theme"].tolist()
+    for theme, row in zip(report.themes, table.itertuples(), strict=True):
+        assert (theme.label, list(theme.terms)) == (row.label, row.terms)
+        for name in ("mentions", "share", "praise", "complaints", "cost", "gain"):
+            assert getattr(theme, name) == pytest.approx(np.nan_to_num(getattr(row, name)))
+        assert theme.mean_response == pytest.approx(row.mean_response, nan_ok=True)
+        assert list(theme.raises) == list(getattr(row, "raises", []))
+        assert list(theme.lowers) == list(getattr(row, "lowers", []))
+        assert theme.coherence == model.coherence_[theme.number]
 
 
-def test_topics_on_a_matrix_keep_effect_and_prevalence(report, model):
-    table = model.topics().set_index("topic")
-    for topic in report.topics:
+def test_themes_on_a_matrix_keep_effect_and_prevalence(report, model):
+    table = model.themes().set_index("theme")
+    for theme in report.themes:
         for name in ("effect", "prevalence"):
-            assert getattr(topic, name) == (table[name][topic.number] if name in table else None)
+            assert getattr(theme, name) == (table[name][theme.number] if name in table else None)
 
 
-def test_documents_that_speak_of_a_topic(report, model):
+def test_documents_that_speak_of_a_theme(report, model):
     spoken = model.read(REVIEWS.texts).spoken
-    for topic in report.topics:
-        here = spoken[:, topic.number]
-        assert topic.spoken == here.sum()
-        assert topic.reach == pytest.approx(here.mean())
+    for theme in report.themes:
+        here = spoken[:, theme.number]
+        assert theme.spoken == here.sum()
+        assert theme.mentions == pytest.approx(here.mean())
         for rows, mean, bars in (
-            (here, topic.mean_response, topic.spoken_responses),
-            (~here, topic.mean_elsewhere, topic.elsewhere_responses),
+            (here, theme.mean_response, theme.spoken_responses),
+            (~here, theme.mean_elsewhere, theme.elsewhere_responses),
         ):
             ratings = REVIEWS.ratings[rows]
             assert mean == (pytest.approx(ratings.mean()) if ratings.size else None)
@@ -80,9 +80,9 @@ def quoted(excerpt):
 
 
 def test_quotes_are_of_their_documents_none_twice(report):
-    for topic in report.topics:
-        quotes = [quote for group in topic.evidence for quote in group.quotes]
-        for group in topic.evidence:
+    for theme in report.themes:
+        quotes = [quote for group in theme.evidence for quote in group.quotes]
+        for group in theme.evidence:
             assert len({quote.row for quote in group.quotes}) == len(group.quotes)
         for quote in quotes:
             row = quote.row - 1
@@ -95,16 +95,16 @@ def test_quotes_are_of_their_documents_none_twice(report):
 
 
 @pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_documents_shown_are_led_by_the_topic(models, name):
+def test_documents_shown_are_led_by_the_theme(models, name):
     model, shares = models[name], shares_of(models[name])
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
-    for topic in report.topics:
-        typical, high, low = topic.evidence
+    for theme in report.themes:
+        typical, high, low = theme.evidence
         for quote in (*typical.quotes, *high.quotes, *low.quotes):
             text, row = quoted(quote.excerpt), quote.row - 1
             assert (text == REVIEWS.texts[row]) == (not quote.excerpt.cut_before and not quote.excerpt.cut_after)
-            assert shares[row].argmax() == topic.number
-            assert quote.share == pytest.approx(shares[row, topic.number], abs=1e-6)
+            assert shares[row].argmax() == theme.number
+            assert quote.share == pytest.approx(shares[row, theme.number], abs=1e-6)
         assert all(quote.response >= 4 for quote in high.quotes)
         assert all(quote.response <= 2 for quote in low.quotes)
 
@@ -113,11 +113,11 @@ def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_to
     model = models["themes"]
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
     some = 0
-    for topic in report.topics:
-        well, badly = topic.evidence
+    for theme in report.themes:
+        well, badly = theme.evidence
         for group, good, mark in ((well, True, "up"), (badly, False, "down")):
             expected = model.find_sentences(
-                topic.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings
+                theme.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings
             )
             assert [quoted(quote.excerpt) for quote in group.quotes] == expected["sentence"].tolist()
             for quote in group.quotes:
@@ -136,7 +136,7 @@ def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, 
     texts = [f"{first}: {text}{behind}" for text in REVIEWS.texts]
     reading = model.read(texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=mask))
-    quotes = [quote for topic in report.topics for group in topic.evidence for quote in group.quotes]
+    quotes = [quote for theme in report.themes for group in theme.evidence for quote in group.quotes]
     excerpts = [quoted(one) for quote in quotes for one in (quote.excerpt, quote.around) if one is not None]
     browsed = zlib.decompress(base64.b64decode(report.browse.columns["texts"])).decode()
     assert all(any(address in shown for shown in excerpts) != mask for address in ADDRESSES)
@@ -145,10 +145,10 @@ def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, 
             assert (part in shown) != mask
             assert (sign in shown) == mask
     plain = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=not mask))
-    assert [replace(topic, evidence=None) for topic in report.topics] == [
-        replace(topic, evidence=None) for topic in plain.topics
+    assert [replace(theme, evidence=None) for theme in report.themes] == [
+        replace(theme, evidence=None) for theme in plain.themes
     ]
-    assert all(report.browse.columns[name] == plain.browse.columns[name] for name in ("topics", "points", "left"))
+    assert all(report.browse.columns[name] == plain.browse.columns[name] for name in ("themes", "points", "left"))
 
 
 def test_a_mask_is_cut_neither_by_marks_nor_by_the_ends_of_an_excerpt():
@@ -161,20 +161,20 @@ def test_a_mask_is_cut_neither_by_marks_nor_by_the_ends_of_an_excerpt():
 
 
 @pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_marked_words_are_terms_that_the_topic_explains(models, name):
+def test_marked_words_are_terms_that_the_theme_explains(models, name):
     model = models[name]
     components, terms = model.estimator_.components_, model.vectorizer_.vocabulary_
     text = max(REVIEWS.texts[:50], key=len)
     weights = model.transform([text])[0]
-    topic = int(np.argmax(weights * components.sum(axis=1)))
-    marks = topic_marks(model.reader_, text, weights, topic)
+    theme = int(np.argmax(weights * components.sum(axis=1)))
+    marks = theme_marks(model.reader_, text, weights, theme)
     assert marks.max() > 0
     named = ["marked" if mark else "" for mark in marks]
     marked = [part.text.lower() for part in segments(text, named, 0, len(text)) if part.mark]
     for word in marked:
         if word in terms:
             parts = weights * components[:, terms[word]]
-            assert parts[topic] >= 0.499 * parts.sum()
+            assert parts[theme] >= 0.499 * parts.sum()
 
 
 def test_long_texts_are_cut_to_the_stretch_with_most_marks():
@@ -208,12 +208,12 @@ def test_skill_is_that_of_the_model(report, model):
     assert rows["linear"].training.r2 >= rows["ridge"].training.r2 - 0.01
 
 
-def test_skill_of_the_topics_alone_stands_beside_that_of_topics_and_words(models):
+def test_skill_of_the_themes_alone_stands_beside_that_of_themes_and_words(models):
     model = models["words"]
     prediction = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT).prediction
     rows = {row.name: row for row in prediction.rows}
     new = model.predictions(REVIEWS.texts[N_TRAINING:])
-    for name, mean in (("this model", new.mean), ("its topics alone", new.by_topics.mean)):
+    for name, mean in (("this model", new.mean), ("its themes alone", new.by_themes.mean)):
         assert rows[name].held_out.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[N_TRAINING:], mean))
 
 
@@ -239,7 +239,7 @@ def test_nothing_is_read_again(model, monkeypatch):
     reading = model.read(REVIEWS.texts)
     for name in ("read", "tokenise"):
         monkeypatch.setattr(type(model.reader_), name, lambda *_: pytest.fail("read again"))
-    assert len(prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS).topics) == 6
+    assert len(prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS).themes) == 6
 
 
 def test_responses_may_be_missing_and_texts_unknown(model):
@@ -255,7 +255,7 @@ def test_responses_may_be_missing_and_texts_unknown(model):
 def test_without_any_response_there_is_no_skill(model):
     report = prepare(model, model.read(REVIEWS.texts), np.full(N, np.nan))
     assert report.prediction is None
-    assert all(topic.mean_response is None for topic in report.topics)
+    assert all(theme.mean_response is None for theme in report.themes)
 
 
 def test_without_held_out_documents_skill_is_that_of_training(model):
@@ -282,16 +282,16 @@ def test_without_training_documents_there_are_no_baselines(model):
 
 
 def test_the_papers_model_has_a_report_too():
-    # Its topics do not sum to 1, and it has no intercept.
+    # Its themes do not sum to 1, and it has no intercept.
     model = TextResponseModel(estimator=JBNMF(4, levels=(1, 5), n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
-    assert sum(topic.prevalence for topic in report.topics) == pytest.approx(1)
-    assert report.topics[0].spoken > 0
+    assert sum(theme.prevalence for theme in report.themes) == pytest.approx(1)
+    assert report.themes[0].spoken > 0
 
 
 def test_labels_of_the_users_own_are_used_and_told_apart(models):
     model = models["joint"].rename({0: "Beds", 1: "Be\x00ds"})
-    names = {topic.number: topic.label for topic in prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings).topics}
+    names = {theme.number: theme.label for theme in prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings).themes}
     assert names[0] == "Beds"
     assert names[1] == "Be␀ds"
 

@@ -61,8 +61,8 @@ def test_bars_hold_all_responses(kind):
     report = report_of(kind)
     assert sum(bar.value for bar in report.documents.responses) == pytest.approx(1)
     assert 2 <= len(report.bins.labels) <= 25
-    for topic in report.topics:
-        assert [bar.label for bar in topic.spoken_responses] == list(report.bins.labels)
+    for theme in report.themes:
+        assert [bar.label for bar in theme.spoken_responses] == list(report.bins.labels)
 
 
 @every
@@ -161,15 +161,15 @@ def test_sentences_speak_of_the_response_in_question(kind):
     model, report = named(kind)
     _, unit, average = CALLED[kind]
     share = kind == "bernoulli"
-    first = next(topic for topic in report.topics if topic.number == report.findings.to_fix[0].parts[0].number)
-    change = f"{100 * first.lift:.1f}" if share else f"{first.lift:.2f}"
+    first = next(theme for theme in report.themes if theme.number == report.findings.to_fix[0].parts[0].number)
+    change = f"{100 * first.cost:.1f}" if share else f"{first.cost:.2f}"
     here, elsewhere = (
         f"{mean:.0%}" if share else f"{mean:.1f}" for mean in (first.mean_response, first.mean_elsewhere)
     )
     sentence = str(report.findings.to_fix[0])
     assert here == elsewhere or f"{average} is {here} instead of {elsewhere}." in sentence
     assert f"would be {change} {unit} higher." in sentence
-    most = max(topic.lift for topic in report.topics)
+    most = max(theme.cost for theme in report.themes)
     amount = f"{100 * most:.1f} {unit}" if share else f"{most:.2f} {unit}"
     assert f"costs most: {amount}" in str(report.findings.conclusion)
     assert ("typically off by" in str(report.findings.trust[0])) != share
@@ -191,21 +191,21 @@ def test_axes_stay_on_the_scale_and_name_it(kind):
     bars = [layer["encoding"]["x"]["axis"]["title"] for layer in specs["drivers"]["layer"][:1]]
     assert bars[0].startswith(unit)
     steps = 100 if kind == "bernoulli" else 1
-    drawn = {row["topic"]: row["value"] for row in specs["drivers"]["data"]["values"] if row["side"] == "brings"}
-    assert drawn == pytest.approx({topic.number: steps * topic.worth for topic in report.topics})
+    drawn = {row["theme"]: row["value"] for row in specs["drivers"]["data"]["values"] if row["side"] == "brings"}
+    assert drawn == pytest.approx({theme.number: steps * theme.gain for theme in report.themes})
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "bernoulli"])
 def test_where_less_is_better_everything_is_turned_round(kind):
     (_, report), (_, turned) = named(kind), named(kind, lower_is_better=True)
-    by_number = {topic.number: topic for topic in report.topics}
-    for topic in turned.topics:
-        other = by_number[topic.number]
-        assert (topic.lift, topic.worth) == pytest.approx((other.worth, other.lift))
-        assert (topic.well, topic.badly) == pytest.approx((other.badly, other.well))
-        assert (topic.raises, topic.lowers) == (other.raises, other.lowers)
-        assert [group.quotes for group in topic.evidence] != [group.quotes for group in other.evidence]
-    assert [topic.lift for topic in turned.topics] == sorted((topic.lift for topic in turned.topics), reverse=True)
+    by_number = {theme.number: theme for theme in report.themes}
+    for theme in turned.themes:
+        other = by_number[theme.number]
+        assert (theme.cost, theme.gain) == pytest.approx((other.gain, other.cost))
+        assert (theme.praise, theme.complaints) == pytest.approx((other.complaints, other.praise))
+        assert (theme.raises, theme.lowers) == (other.raises, other.lowers)
+        assert [group.quotes for group in theme.evidence] != [group.quotes for group in other.evidence]
+    assert [theme.cost for theme in turned.themes] == sorted((theme.cost for theme in turned.themes), reverse=True)
     assert all(" lower." in str(sentence) and " badly" in str(sentence) for sentence in turned.findings.to_fix)
     assert all(" higher." in str(sentence) and " well" in str(sentence) for sentence in turned.findings.to_keep)
     rows = chart_specs(turned)["drivers"]["data"]["values"]

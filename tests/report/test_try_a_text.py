@@ -31,7 +31,7 @@ SAID = [
     "no staff no bed no breakfast never again nothing to complain about",
     "Nothing was dirty, not at all; never rude - always friendly.",
     "Dr. Who met Mr. Smith at 3.5 stars... Great view!Noisy, though (very). Check-in at 3 p.m. was slow. J. Doe",
-    "1. Clean room\n2. Rude staff\n\nthe bed was\nvery small\r\nand hard • loud street ● no lift",
+    "1. Clean room\n2. Rude staff\n\nthe bed was\nvery small\r\nand hard • loud street ● no cost",
     "部屋は清潔でした。スタッフは親切！朝食は？ कमरा साफ था। अच्छा॥ staff friendly؟ clean۔",
     "friendly staff clean room dirty bathroom " * 30,
     "friendly staff, clean room; dirty bathroom - " * 30,
@@ -77,8 +77,8 @@ def test_predictions_are_those_of_python(tried):
 def test_contributions_are_those_of_python_and_add_up(tried):
     page, model = tried
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
-        by_topic = explained(model, text).topics.set_index("topic")["contribution"].sort_index()
-        np.testing.assert_allclose(found["contributions"], by_topic, rtol=0, atol=1e-6)
+        by_theme = explained(model, text).themes.set_index("theme")["contribution"].sort_index()
+        np.testing.assert_allclose(found["contributions"], by_theme, rtol=0, atol=1e-6)
         assert found["beyond"] == pytest.approx(explained(model, text).beyond, abs=1e-6)
         parts = found["baseline"] + sum(found["contributions"]) + found["beyond"]
         np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
@@ -99,7 +99,7 @@ def test_sentences_are_those_of_python(tried):
     page, model = tried
     for text, found in zip(TEXTS, page, strict=True):
         sentences = explained(model, text).sentences
-        assert [sentence["topic"] for sentence in found["sentences"]] == sentences["topic"].tolist()
+        assert [sentence["theme"] for sentence in found["sentences"]] == sentences["theme"].tolist()
         for name in ("share", "tone", "speaking", "contribution"):
             here = [sentence[name] for sentence in found["sentences"]]
             np.testing.assert_allclose(here, sentences[name], rtol=0, atol=1e-6)
@@ -157,12 +157,12 @@ def test_soups_of_signs_are_read_as_in_python(opened, models):
 
 # The effect of mentioning a theme does not belong to a word.
 @pytest.mark.parametrize("tried", ["predictive", "words", "joint"], indirect=True)
-def test_words_share_what_their_topics_contribute(tried):
+def test_words_share_what_their_themes_contribute(tried):
     for found in tried[0]:
         if not found["unknown"]:
-            by_topic = np.sum([term["byTopic"] for term in found["terms"]], axis=0)
-            with_words = np.abs(by_topic) > 0
-            np.testing.assert_allclose(by_topic[with_words], np.array(found["contributions"])[with_words], atol=1e-9)
+            by_theme = np.sum([term["byTopic"] for term in found["terms"]], axis=0)
+            with_words = np.abs(by_theme) > 0
+            np.testing.assert_allclose(by_theme[with_words], np.array(found["contributions"])[with_words], atol=1e-9)
             for term in found["terms"]:
                 assert term["contribution"] == pytest.approx(sum(term["byTopic"]) + term["direct"], abs=1e-9)
 

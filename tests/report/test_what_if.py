@@ -63,7 +63,7 @@ def test_without_a_word_all_numbers_are_those_of_the_text_without_it(page, model
     assert number(page.inner_text("#try-mean")) == pytest.approx(model.predict([without])[0], abs=0.0051)
     assert number(page.inner_text("#try-sum")) == pytest.approx(explained.prediction, abs=0.0051)
     points = [number(row) for row in page.locator("#try-rows td:last-child").all_inner_texts()]
-    expected = explained.topics["points"]
+    expected = explained.themes["points"]
     assert sorted(points) == pytest.approx(sorted(expected), abs=0.0051)
     now = page.inner_text("#try-mean")
     change = number(now) - number(before)

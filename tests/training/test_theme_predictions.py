@@ -25,7 +25,7 @@ WORDS = [*sorted({word for text in REVIEWS.texts[:20] for word in text.split()})
 
 @pytest.fixture(scope="module")
 def reader():
-    return TextResponseModel(n_topics=11, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings).reader_
+    return TextResponseModel(n_themes=11, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings).reader_
 
 
 def assert_same(reader, texts):
@@ -79,5 +79,5 @@ def test_content_terms_are_counted_as_in_the_matrix(reader):
 
 
 def test_a_lexicon_without_phrases_finds_none():
-    model = TextResponseModel(n_topics=2, n_jobs=1).fit(["room.", "staff.", "clean.", "dirty."] * 3, [1, 2, 3, 1] * 3)
+    model = TextResponseModel(n_themes=2, n_jobs=1).fit(["room.", "staff.", "clean.", "dirty."] * 3, [1, 2, 3, 1] * 3)
     assert_same(model.reader_, ["room staff", "clean", "dirty. room"])

@@ -15,7 +15,7 @@ from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.spoken import Spoken
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.uncertainty.checks import between, curve_of, influence_on_lifts, plain_text, stated_number
+from textsignal.uncertainty.checks import between, curve_of, influence_on_costs, plain_text, stated_number
 
 REVIEWS = synthetic_reviews(600, seed=4)
 TRAINING, NEW = slice(400), np.arange(600) >= 400
@@ -53,7 +53,7 @@ def test_every_number_that_was_looked_at_is_given(clean):
     assert not frame["wrong"].any()
     assert np.isfinite(frame["value"]).all()
     measures = " ".join(frame["measure"])
-    assert all(name in measures for name in ("PIT", "tenths", "length", "date", "hotel", "lift"))
+    assert all(name in measures for name in ("PIT", "tenths", "length", "date", "hotel", "cost"))
     assert clean.pit["documents"].sum() == pytest.approx(400)
     assert clean.reliability["documents"].sum() == 400
 
@@ -144,23 +144,23 @@ def test_a_word_that_is_the_rating_is_a_leak():
     assert "all but fixed where there is “quintet”" in found
 
 
-def test_a_text_that_makes_a_lift_is_named(model):
+def test_a_text_that_makes_a_cost_is_named(model):
     weight = np.ones(400)
     worst = int(np.argmin(model.predict(REVIEWS.texts[TRAINING])))
     weight[worst] = 200
     check = model.check(REVIEWS.texts[TRAINING], REVIEWS.ratings[TRAINING], sample_weight=weight)
-    assert f"Without the text in row {worst + 1:,} the lift of" in problems(check, "influence")
+    assert f"Without the text in row {worst + 1:,} the cost of" in problems(check, "influence")
 
 
-def test_a_group_that_makes_a_lift_is_named(model):
+def test_a_group_that_makes_a_cost_is_named(model):
     table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
-    topic = int(table["topic"][0])
-    bad = model.contributions(REVIEWS.texts).iloc[:, 1 + topic].to_numpy() < 0
+    theme = int(table["theme"][0])
+    bad = model.contributions(REVIEWS.texts).iloc[:, 1 + theme].to_numpy() < 0
     hotels = pd.Series(np.where(bad, "Inn", np.where(np.arange(600) % 2, "Lodge", "Mill")), name="hotel")
     assert "Without Inn (" in problems(model.check(REVIEWS.texts, REVIEWS.ratings, by=hotels), "influence")
 
 
-def test_other_kinds_of_responses_and_topics_are_checked():
+def test_other_kinds_of_responses_and_themes_are_checked():
     texts, y = REVIEWS.texts[:150], REVIEWS.ratings[:150]
     for responses, options in (
         (np.where(y > 3, "yes", "no"), {}),
@@ -169,8 +169,8 @@ def test_other_kinds_of_responses_and_topics_are_checked():
     ):
         fitted = TextResponseModel(2, n_jobs=1, **options).fit(texts, responses)
         assert "influence" in fitted.check().looked_at
-    topics = TextResponseModel(3, training="joint", n_jobs=1).fit(texts, y)
-    assert "which flatters it" in str(topics.check())
+    themes = TextResponseModel(3, training="joint", n_jobs=1).fit(texts, y)
+    assert "which flatters it" in str(themes.check())
 
 
 def test_bad_input_is_named(model, tmp_path):
@@ -223,7 +223,7 @@ def test_a_curve_and_its_error_are_those_of_least_squares_and_noise_has_none(see
     assert between(noise + 2 * (number > 0), (number > 0).astype(np.int64), np.ones(300)) == pytest.approx(1, abs=0.4)
 
 
-def test_leaving_a_document_out_moves_lifts_as_a_refit_does():
+def test_leaving_a_document_out_moves_costs_as_a_refit_does():
     rng = np.random.default_rng(0)
     n, family = 300, Binomial(4, 1)
     tone = rng.normal(size=(n, 2)) * (rng.random((n, 2)) < 0.6)
@@ -238,19 +238,19 @@ def test_leaving_a_document_out_moves_lifts_as_a_refit_does():
         whole = Spoken(family, eta, fit.effects[:2] * tone, shares, tone != 0, y.astype(float), weight)
         return whole.at(rows)
 
-    found = influence_on_lifts(spoken(np.arange(n), np.ones(n)))
-    lifts = driver_table(spoken(np.arange(n), np.ones(n)))["lift"].to_numpy()
-    assert found.lifts == pytest.approx(lifts)
+    found = influence_on_costs(spoken(np.arange(n), np.ones(n)))
+    costs = driver_table(spoken(np.arange(n), np.ones(n)))["cost"].to_numpy()
+    assert found.costs == pytest.approx(costs)
     out = np.argsort(-np.abs(found.of_documents).max(axis=1))[:5]
     for row in out:
         weight = np.ones(n)
         weight[row] = 0
-        refitted = driver_table(spoken(np.delete(np.arange(n), row), weight))["lift"].to_numpy()
-        assert found.of_documents[row] == pytest.approx(refitted - lifts, rel=0.1, abs=1e-4)
+        refitted = driver_table(spoken(np.delete(np.arange(n), row), weight))["cost"].to_numpy()
+        assert found.of_documents[row] == pytest.approx(refitted - costs, rel=0.1, abs=1e-4)
     weight, codes = np.ones(n), np.full(n, -1)
     weight[out], codes[out] = 0, 0
-    refitted = driver_table(spoken(np.setdiff1d(np.arange(n), out), weight))["lift"].to_numpy()
-    assert found.of_groups(codes)[0] == pytest.approx(refitted - lifts, rel=0.15, abs=1e-4)
+    refitted = driver_table(spoken(np.setdiff1d(np.arange(n), out), weight))["cost"].to_numpy()
+    assert found.of_groups(codes)[0] == pytest.approx(refitted - costs, rel=0.15, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,9 @@ def test_copies_in_a_group_say_no_more_than_one(talk: Talk) -> None:
     rows = np.repeat(np.arange(N), 3)
     one, copied = loosely(talk), loosely(talk.at(rows))
     weight = np.ones(len(rows))
-    alone = QUANTITIES["lift"](one, talk.weight).variances(talk.weight, np.arange(N))
-    together = QUANTITIES["lift"](copied, weight).variances(weight, rows)
-    apart = QUANTITIES["lift"](copied, weight).variances(weight, None)
+    alone = QUANTITIES["cost"](one, talk.weight).variances(talk.weight, np.arange(N))
+    together = QUANTITIES["cost"](copied, weight).variances(weight, rows)
+    apart = QUANTITIES["cost"](copied, weight).variances(weight, None)
     assert_allclose(together, alone, rtol=0.05)
     assert_allclose(apart, alone / 3, rtol=0.05)
 
@@ -113,7 +113,7 @@ def test_standard_errors_are_those_of_an_independent_package(talk: Talk) -> None
 def test_one_row_per_theme_and_quantity(effects: EffectTable) -> None:
     frame = effects.to_frame()
     assert list(frame.columns) == [
-        "topic",
+        "theme",
         "theme",
         "quantity",
         "estimate",
@@ -125,9 +125,9 @@ def test_one_row_per_theme_and_quantity(effects: EffectTable) -> None:
     ]
     assert frame.groupby("quantity").size().to_dict() == dict.fromkeys(QUANTITIES, 4)
     assert (frame["low"] < frame["high"]).all()
-    tested = frame[frame["quantity"] != "reach"]
+    tested = frame[frame["quantity"] != "mentions"]
     assert (tested["p_holm"] >= tested["p_value"]).all()
-    assert frame.loc[frame["quantity"] == "reach", "p_value"].isna().all()
+    assert frame.loc[frame["quantity"] == "mentions", "p_value"].isna().all()
     outside = (tested["low"] > 0) | (tested["high"] < 0)
     assert_array_equal(outside, tested["p_value"] < 0.05)
 
@@ -149,7 +149,7 @@ def test_the_same_for_any_number_of_threads(model: ts.TextResponseModel, effects
 
 def test_plug_in_is_narrower_and_says_so(model: ts.TextResponseModel, effects: EffectTable) -> None:
     plugin = model.estimate_effects(method="plugin")
-    assert "Conditional on the topics" in plugin.summary()
+    assert "Conditional on the themes" in plugin.summary()
     ratio = plugin.of("gamma")["std_error"].mean() / effects.of("gamma")["std_error"].mean()
     assert ratio < 0.9
 
@@ -157,15 +157,15 @@ def test_plug_in_is_narrower_and_says_so(model: ts.TextResponseModel, effects: E
 def test_plug_in_calls_noise_clear_and_the_default_does_not(reviews: ts.datasets.SyntheticReviews) -> None:
     ratings = np.random.default_rng(0).permutation(reviews.ratings)
     model = ts.TextResponseModel(4, n_jobs=1, family="binomial").fit(reviews.texts, ratings)
-    assert (model.estimate_effects().of("lift")["p_holm"] > 0.05).all()
-    assert (model.estimate_effects(method="plugin").of("lift")["p_holm"] < 0.001).any()
+    assert (model.estimate_effects().of("cost")["p_holm"] > 0.05).all()
+    assert (model.estimate_effects(method="plugin").of("cost")["p_holm"] < 0.001).any()
 
 
-def test_what_is_better_turns_lift_and_worth_round(model: ts.TextResponseModel, effects: EffectTable) -> None:
+def test_what_is_better_turns_cost_and_gain_round(model: ts.TextResponseModel, effects: EffectTable) -> None:
     turned = model.name_response("risk", lower_is_better=True).estimate_effects()
     one, other = (
-        effects.of("lift").set_index("topic"),
-        turned.of("worth").set_index("topic").loc[effects.of("lift")["topic"]],
+        effects.of("cost").set_index("theme"),
+        turned.of("gain").set_index("theme").loc[effects.of("cost")["theme"]],
     )
     assert_allclose(other["estimate"], one["estimate"])
     assert_allclose(other["low"], one["low"], rtol=0.2, atol=0.01)
@@ -174,8 +174,8 @@ def test_what_is_better_turns_lift_and_worth_round(model: ts.TextResponseModel, 
 class TestGroups:
     def test_two_groups_differ_by_the_same(self, model: ts.TextResponseModel) -> None:
         by = np.where(np.arange(N) % 3 == 0, "inn", "spa")
-        table = model.estimate_effects(by).frame.set_index(["group", "quantity", "topic"]).sort_index()
-        for name in ("lift", "tone", "reach"):
+        table = model.estimate_effects(by).frame.set_index(["group", "quantity", "theme"]).sort_index()
+        for name in ("cost", "tone", "mentions"):
             inn, spa = (table.loc[group, f"{name}_difference"] for group in ("inn", "spa"))
             assert_allclose(inn["estimate"], -spa["estimate"])
             assert_allclose(inn["std_error"], spa["std_error"])
@@ -190,19 +190,19 @@ class TestGroups:
 
 
 class TestDrivers:
-    def test_ends_stand_beside_lift_and_worth(self, model: ts.TextResponseModel, effects: EffectTable) -> None:
+    def test_ends_stand_beside_cost_and_gain(self, model: ts.TextResponseModel, effects: EffectTable) -> None:
         drivers = model.drivers(interval=0.95)
-        place = list(drivers.columns).index("lift")
-        ends_of = [f"{name}{end}" for name in ("lift", "worth") for end in ("", "_low", "_high", "_clear")]
+        place = list(drivers.columns).index("cost")
+        ends_of = [f"{name}{end}" for name in ("cost", "gain") for end in ("", "_low", "_high", "_clear")]
         assert list(drivers.columns[place : place + 8]) == ends_of
-        ends = effects.of("worth").set_index("topic").loc[drivers["topic"]]
-        assert_array_equal(drivers["worth_low"], ends["low"])
-        assert_array_equal(drivers["lift"], model.drivers()["lift"])
+        ends = effects.of("gain").set_index("theme").loc[drivers["theme"]]
+        assert_array_equal(drivers["gain_low"], ends["low"])
+        assert_array_equal(drivers["cost"], model.drivers()["cost"])
 
     def test_of_each_group(self, model: ts.TextResponseModel) -> None:
         by = np.where(np.arange(N) % 3 == 0, "inn", "spa")
         drivers = model.drivers(by, interval=0.9)
-        assert (drivers["lift_low"] < drivers["lift_high"]).all()
+        assert (drivers["cost_low"] < drivers["cost_high"]).all()
         assert set(drivers["group"]) == {"inn", "spa"}
 
 
@@ -218,18 +218,18 @@ class TestBootstrap:
             model.n_jobs = 1
         pd.testing.assert_frame_equal(one.frame, other.frame, check_exact=True)
         assert_array_equal(one.frame["estimate"], effects.frame["estimate"])
-        ratio = one.of("lift")["std_error"].mean() / effects.of("lift")["std_error"].mean()
+        ratio = one.of("cost")["std_error"].mean() / effects.of("cost")["std_error"].mean()
         assert 0.5 < ratio < 2
 
     def test_groups_are_drawn_whole(self, model: ts.TextResponseModel) -> None:
         by = np.where(np.arange(N) % 3 == 0, "inn", "spa")
         table = model.estimate_effects(by, method="bootstrap", n_refits=4, groups=np.arange(N) // 6)
-        assert {"lift", "lift_difference"} <= set(table.quantities)
+        assert {"cost", "cost_difference"} <= set(table.quantities)
 
-    def test_topics_of_other_trainings(self, reviews: ts.datasets.SyntheticReviews) -> None:
+    def test_themes_of_other_trainings(self, reviews: ts.datasets.SyntheticReviews) -> None:
         model = ts.TextResponseModel(4, training="predictive", n_jobs=1).fit(reviews.texts, reviews.ratings)
         effects = model.estimate_effects(n_refits=4)
-        assert effects.quantities == ["lift", "worth", "reach", "tone"]
+        assert effects.quantities == ["cost", "gain", "mentions", "tone"]
         assert (effects.frame["low"] <= effects.frame["high"]).all()
         with pytest.raises(InputError, match="method='crossfit'"):
             model.estimate_effects(method="crossfit")
@@ -266,11 +266,11 @@ def test_missing_responses_and_covariates_take_part(reviews: ts.datasets.Synthet
     ratings = np.where(rng.random(N) < 0.1, np.nan, reviews.ratings)
     covariates = pd.DataFrame({"price": rng.normal(size=N)})
     model = ts.TextResponseModel(3, n_jobs=1).fit(reviews.texts, ratings, covariates=covariates)
-    assert np.isfinite(model.estimate_effects().of("lift")["std_error"]).all()
+    assert np.isfinite(model.estimate_effects().of("cost")["std_error"]).all()
 
 
 def test_shows_itself(effects: EffectTable) -> None:
     assert "Holm" in effects.summary()
     assert "std_error" in str(effects)
     assert "<table" in effects._repr_html_()
-    assert len(ts.plots.intervals(effects, "worth").axes) == 1
+    assert len(ts.plots.intervals(effects, "gain").axes) == 1

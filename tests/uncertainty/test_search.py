@@ -16,7 +16,7 @@ from textsignal.uncertainty import search
 from textsignal.uncertainty.search import Finished, ThemeCells, eligible, folds_of, in_words, recommended, skilled
 
 REVIEWS = synthetic_reviews(120, seed=1)
-SETTINGS = {"n_topics": [3, 6], "folds": 2}
+SETTINGS = {"n_themes": [3, 6], "folds": 2}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,14 +54,14 @@ def measured(monkeypatch):
 
 def test_a_table_has_a_row_per_cell_with_means_and_standard_errors(found):
     measures = ["deviance", "r2", "coherence", "exclusivity", "stability"]
-    assert found.table["n_topics"].tolist() == [3, 6]
-    assert set(found.table) == {"n_topics", *measures, *(f"{name}_se" for name in measures)}
+    assert found.table["n_themes"].tolist() == [3, 6]
+    assert set(found.table) == {"n_themes", *measures, *(f"{name}_se" for name in measures)}
     assert np.isfinite(found.table.to_numpy()).all()
     assert found.table["stability"].between(0, 1).all()
     assert found.table["exclusivity"].between(0, 1).all()
-    assert found.best["n_topics"] == found.table.loc[found.table["deviance"].idxmin(), "n_topics"]
-    assert ts.TextResponseModel(**found.recommended).n_topics in (3, 6)
-    assert f"Take {found.recommended['n_topics']} themes" in found.recommendation
+    assert found.best["n_themes"] == found.table.loc[found.table["deviance"].idxmin(), "n_themes"]
+    assert ts.TextResponseModel(**found.recommended).n_themes in (3, 6)
+    assert f"Take {found.recommended['n_themes']} themes" in found.recommendation
     assert "<table" in found._repr_html_()
     assert len(ts.plots.search(found).axes) == 4
 
@@ -102,33 +102,33 @@ def test_a_file_of_other_data_or_settings_is_refused(found, kept, tmp_path):
 def test_a_first_line_that_was_cut_short_is_written_again(kept, found, tmp_path):
     cut = tmp_path / "cells.jsonl"
     cut.write_text(kept.read_text()[:30])
-    with pytest.raises(InputError, match="n_topics=200"):  # the numbers are checked before anything is written
-        ts.search(REVIEWS.texts, REVIEWS.ratings, n_topics=200, folds=2, resume=cut)
+    with pytest.raises(InputError, match="n_themes=200"):  # the numbers are checked before anything is written
+        ts.search(REVIEWS.texts, REVIEWS.ratings, n_themes=200, folds=2, resume=cut)
     first = kept.read_text().splitlines()[0]
     Finished(cut, json.loads(first)["search of"])
     assert cut.read_text().splitlines() == [first]
 
 
-def test_the_true_number_of_topics_is_found():
-    corpus = simulate_corpus(400, 200, n_topics=4, random_state=3)
-    options = {"n_topics": [2, 4, 6], "supervision": 0.5, "folds": 2, "training": "joint"}
+def test_the_true_number_of_themes_is_found():
+    corpus = simulate_corpus(400, 200, n_themes=4, random_state=3)
+    options = {"n_themes": [2, 4, 6], "supervision": 0.5, "folds": 2, "training": "joint"}
     found = ts.search(corpus.counts, corpus.ratings, **options)
-    assert found.recommended == {"n_topics": 4, "supervision": 0.5}
+    assert found.recommended == {"n_themes": 4, "supervision": 0.5}
     assert found.table["text_deviance"].idxmin() == 1
 
 
 def test_texts_are_searched_with_other_trainings_too():
-    found = ts.search(REVIEWS.texts, REVIEWS.ratings, n_topics=[2], supervision=[0.5, 1], folds=2, training="joint")
+    found = ts.search(REVIEWS.texts, REVIEWS.ratings, n_themes=[2], supervision=[0.5, 1], folds=2, training="joint")
     assert found.table["supervision"].tolist() == [0.5, 1.0]
-    assert found.noun == "topic"
+    assert found.noun == "theme"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"supervision": 0.5}, "does not apply to training='themes'"),
-        ({"n_topics": [0]}, "n_topics=0"),
-        ({"n_topics": []}, "n_topics is empty"),
+        ({"n_themes": [0]}, "n_themes=0"),
+        ({"n_themes": []}, "n_themes is empty"),
         ({"folds": 1}, "folds=1"),
         ({"groups": ["a", "b"] * 60, "folds": 3}, "2 different groups"),
         ({"groups": ["a"]}, "120 documents, but 1 groups"),
@@ -170,8 +170,8 @@ def cells(**columns):
     return table.assign(**{name: value for name, value in defaults.items() if name not in table})
 
 
-def test_the_most_topics_of_those_that_come_back_are_taken():
-    table = cells(n_topics=[5, 6, 9], stability=[0.95, 0.94, 0.8])
+def test_the_most_themes_of_those_that_come_back_are_taken():
+    table = cells(n_themes=[5, 6, 9], stability=[0.95, 0.94, 0.8])
     assert recommended(table) == most_stable(table) == 1
     assert recommended(table.assign(stability_se=0.2)) == 2
     assert "Take 6 themes" in in_words(table, 1, "theme")
@@ -179,20 +179,20 @@ def test_the_most_topics_of_those_that_come_back_are_taken():
 
 
 def test_what_predicts_worse_by_more_than_one_standard_error_is_not_taken():
-    table = cells(n_topics=[5, 6, 9], stability=[0.99, 0.9, 0.7], deviance=[2.0, 1.05, 1.0])
+    table = cells(n_themes=[5, 6, 9], stability=[0.99, 0.9, 0.7], deviance=[2.0, 1.05, 1.0])
     assert skilled(table).index.tolist() == [1, 2]
     assert recommended(table) == 1
 
 
-def test_topics_are_no_more_than_held_out_text_asks_for():
-    table = cells(n_topics=[4, 5, 6], text_deviance=[9.0, 7.0, 7.1], text_deviance_se=[0.2, 0.2, 0.2])
-    assert eligible(table)["n_topics"].tolist() == [4, 5]
+def test_themes_are_no_more_than_held_out_text_asks_for():
+    table = cells(n_themes=[4, 5, 6], text_deviance=[9.0, 7.0, 7.1], text_deviance_se=[0.2, 0.2, 0.2])
+    assert eligible(table)["n_themes"].tolist() == [4, 5]
     assert recommended(table) == 1
-    assert "held-out text asks for no more" in in_words(table, 1, "topic")
+    assert "held-out text asks for no more" in in_words(table, 1, "theme")
 
 
-def test_the_least_supervision_that_predicts_as_well_is_taken():
-    table = cells(n_topics=[5, 5, 5, 8], supervision=[0.1, 0.5, 2.0, 0.5], deviance=[1.2, 1.05, 1.0, 1.0])
+def test_the_least_supervision_that_predicts_as_praise_is_taken():
+    table = cells(n_themes=[5, 5, 5, 8], supervision=[0.1, 0.5, 2.0, 0.5], deviance=[1.2, 1.05, 1.0, 1.0])
     table["stability"] = [0.9, 0.9, 0.9, 0.5]
     assert recommended(table) == 1
 
@@ -212,7 +212,7 @@ def test_a_model_chooses_its_number_of_themes_and_says_why(chosen, tmp_path):
     reason = chosen.reader_.described["Number of themes"]
     assert 5 <= taken <= 7
     assert f" {taken} are the most that come back" in reason
-    assert chosen.n_topics == "auto"
+    assert chosen.n_themes == "auto"
     chosen.save(tmp_path / "model")
     assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == reason
     assert "Number of themes" not in chosen.merge([0, 1], "both").reader_.described
@@ -228,9 +228,9 @@ def test_the_number_of_themes_is_the_same_for_any_number_of_threads(chosen):
 def test_where_a_number_cannot_be_chosen_it_is_said():
     with pytest.raises(InputError, match="40 texts with content terms are too few"):
         ts.TextResponseModel("auto").fit(REVIEWS.texts[:40], REVIEWS.ratings[:40])
-    with pytest.raises(InputError, match="n_topics='auto' is for training='themes'"):
+    with pytest.raises(InputError, match="n_themes='auto' is for training='themes'"):
         ts.TextResponseModel("auto", training="joint").fit(REVIEWS.texts, REVIEWS.ratings)
-    with pytest.raises(InputError, match="n_topics='many'"):
+    with pytest.raises(InputError, match="n_themes='many'"):
         ts.TextResponseModel("many").fit(REVIEWS.texts, REVIEWS.ratings)
 
 
@@ -239,7 +239,7 @@ def test_a_search_is_written_and_gone_on_from(found, kept, measured, tmp_path):
 
     table = REVIEWS.to_frame()
     shutil.copy(kept, tmp_path / "cells.jsonl")
-    options = {"text": "review", "response": "rating", "n_topics": [3, 6], "folds": 2}
+    options = {"text": "review", "response": "rating", "n_themes": [3, 6], "folds": 2}
     other = search_table(table, folder=tmp_path, **options)
     assert not measured
     written = pd.read_csv(tmp_path / "table.csv")

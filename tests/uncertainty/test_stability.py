@@ -15,7 +15,7 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.reading.observed import observe
 from textsignal.text.reading import text_keys
-from textsignal.training.halves import ThemeText, halves, match_topics
+from textsignal.training.halves import ThemeText, halves, match_themes
 from textsignal.uncertainty.stability import (
     QUICK_REFITS,
     SAME,
@@ -27,7 +27,7 @@ from textsignal.uncertainty.stability import (
 )
 
 REVIEWS = synthetic_reviews(600, seed=4)
-COLUMNS = ["topic", "label", "comes_back", "cosine", "lift_sd", "lift_low", "lift_high"]
+COLUMNS = ["theme", "label", "reproduced", "cosine", "cost_sd", "cost_low", "cost_high"]
 
 
 @pytest.fixture(scope="module")
@@ -46,23 +46,23 @@ def reading_of(model, texts=None):
 
 
 @given(st.integers(1, 8), st.integers(0, 1000))
-def test_topics_are_matched_one_to_one_and_found_in_any_order(n_topics, seed):
+def test_themes_are_matched_one_to_one_and_found_in_any_order(n_themes, seed):
     rng = np.random.default_rng(seed)
-    profiles = rng.gamma(0.3, size=(n_topics, 40)) + 1e-9
-    order = rng.permutation(n_topics)
-    match = match_topics(profiles, 3 * profiles[order])
-    assert order[match.numbers].tolist() == list(range(n_topics))
+    profiles = rng.gamma(0.3, size=(n_themes, 40)) + 1e-9
+    order = rng.permutation(n_themes)
+    match = match_themes(profiles, 3 * profiles[order])
+    assert order[match.numbers].tolist() == list(range(n_themes))
     assert match.cosines == pytest.approx(1)
 
 
 @given(st.integers(1, 6), st.integers(0, 3), st.integers(0, 1000))
-def test_no_other_pairing_has_more_in_common(n_topics, more, seed):
+def test_no_other_pairing_has_more_in_common(n_themes, more, seed):
     rng = np.random.default_rng(seed)
-    one, other = (rng.gamma(0.3, size=(n, 10)) + 1e-9 for n in (n_topics, n_topics + more))
-    match = match_topics(one, other)
-    assert len(set(match.numbers.tolist())) == n_topics
-    unit = [topics / np.linalg.norm(topics, axis=1, keepdims=True) for topics in (one, other)]
-    some = rng.permutation(n_topics + more)[:n_topics]
+    one, other = (rng.gamma(0.3, size=(n, 10)) + 1e-9 for n in (n_themes, n_themes + more))
+    match = match_themes(one, other)
+    assert len(set(match.numbers.tolist())) == n_themes
+    unit = [themes / np.linalg.norm(themes, axis=1, keepdims=True) for themes in (one, other)]
+    some = rng.permutation(n_themes + more)[:n_themes]
     assert match.cosines.sum() >= np.sum(unit[0] * unit[1][some]) - 1e-9
 
 
@@ -98,30 +98,30 @@ def test_a_model_refitted_on_itself_comes_back(model):
     with local_compute(1) as compute:
         found = refits.refit(np.arange(600), draw_seed(0), compute)
     np.testing.assert_array_equal(found.profiles, model.components_)
-    own = model.drivers().sort_values("topic")["lift"]
-    np.testing.assert_allclose(found.lifts, own)
+    own = model.drivers().sort_values("theme")["cost"]
+    np.testing.assert_allclose(found.costs, own)
 
 
-def test_planted_themes_come_back_and_their_lifts_hold(model):
+def test_planted_themes_come_back_and_their_costs_hold(model):
     table = model.stability(6)
     assert list(table.columns) == COLUMNS
-    assert sorted(table["topic"]) == list(range(10))
-    assert table["comes_back"].mean() > 0.9
-    assert table["comes_back"].is_monotonic_increasing
-    drivers = model.drivers().set_index("topic").sort_index()
-    assert (table.set_index("topic")["label"].sort_index() == drivers["label"]).all()
-    steady = table[table["comes_back"] == 1].set_index("topic")
-    assert (steady["lift_low"] <= steady["lift_high"]).all()
-    near = steady["lift_low"] - 4 * steady["lift_sd"], steady["lift_high"] + 4 * steady["lift_sd"]
-    assert drivers["lift"].loc[steady.index].between(*near).all()
+    assert sorted(table["theme"]) == list(range(10))
+    assert table["reproduced"].mean() > 0.9
+    assert table["reproduced"].is_monotonic_increasing
+    drivers = model.drivers().set_index("theme").sort_index()
+    assert (table.set_index("theme")["label"].sort_index() == drivers["label"]).all()
+    steady = table[table["reproduced"] == 1].set_index("theme")
+    assert (steady["cost_low"] <= steady["cost_high"]).all()
+    near = steady["cost_low"] - 4 * steady["cost_sd"], steady["cost_high"] + 4 * steady["cost_sd"]
+    assert drivers["cost"].loc[steady.index].between(*near).all()
 
 
 def with_noise(model):
     """The model with terms at random in place of its first theme."""
     themes = model.reader_.fitted.themes
-    topics = themes.topics.copy()
-    topics[0] = np.random.default_rng(0).permutation(topics[0])
-    return replace(model.reader_, fitted=replace(model.reader_.fitted, themes=replace(themes, topics=topics)))
+    themes = themes.themes.copy()
+    themes[0] = np.random.default_rng(0).permutation(themes[0])
+    return replace(model.reader_, fitted=replace(model.reader_.fitted, themes=replace(themes, themes=themes)))
 
 
 def test_a_theme_of_noise_does_not_come_back(model):
@@ -130,7 +130,7 @@ def test_a_theme_of_noise_does_not_come_back(model):
     found = stability(reader, observed, 4, 0, 1)
     assert share_reproduced(found.cosines)[0] == 0
     assert share_reproduced(found.cosines)[1:].mean() > 0.9
-    assert np.isnan(found.table(list("abcdefghij")).iloc[0][["lift_sd", "lift_low", "lift_high"]].astype(float)).all()
+    assert np.isnan(found.table(list("abcdefghij")).iloc[0][["cost_sd", "cost_low", "cost_high"]].astype(float)).all()
     shares = quick_stability(reader, reading_of(model))
     assert shares[0] == 0
     assert np.sum(shares >= STABLE) >= 8
@@ -141,7 +141,7 @@ def test_any_number_of_threads_gives_the_same_bits(model):
     observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
     one, two = (stability(model.reader_, observed, 3, 0, n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.cosines, two.cosines)
-    np.testing.assert_array_equal(one.lifts, two.lifts)
+    np.testing.assert_array_equal(one.costs, two.costs)
     reading = reading_of(model)
     quick = [quick_stability(model.reader_.with_jobs(n_jobs), reading) for n_jobs in (1, 2)]
     np.testing.assert_array_equal(*quick)
@@ -167,14 +167,14 @@ def test_a_loaded_model_needs_its_texts(model, table, tmp_path):
     pd.testing.assert_frame_equal(again.stability(2, texts=REVIEWS.texts, responses=REVIEWS.ratings), table)
 
 
-def test_without_responses_themes_have_no_lifts(model, table):
+def test_without_responses_themes_have_no_costs(model, table):
     without = model.stability(2, texts=REVIEWS.texts)
-    assert without["lift_sd"].isna().all()
+    assert without["cost_sd"].isna().all()
     pd.testing.assert_series_equal(without["cosine"], table["cosine"])
 
 
 @pytest.mark.parametrize("training", ["predictive", "joint"])
-def test_other_topics_are_refitted_whole(training):
+def test_other_themes_are_refitted_whole(training):
     reviews = synthetic_reviews(200, seed=2)
     model = TextResponseModel(3, training=training, n_jobs=1).fit(reviews.texts, reviews.ratings)
     table = model.stability(2)
@@ -192,7 +192,7 @@ def test_options_are_checked(model, options):
 
 
 def test_few_texts_have_no_halves_to_speak_of(model):
-    with pytest.raises(InputError, match="12 texts with known terms are too few to find 10 topics"):
+    with pytest.raises(InputError, match="12 texts with known terms are too few to find 10 themes"):
         model.stability(texts=REVIEWS.texts[:12], responses=REVIEWS.ratings[:12])
 
 
@@ -200,7 +200,7 @@ def test_a_seeded_theme_is_seeded_in_refits():
     seeds = {"morning": ["Breakfast"], "water": ["bathroom", "shower"]}
     model = TextResponseModel(10, seed_words=seeds, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
     table = model.stability(4).set_index("label")
-    assert table.loc[["morning", "water"], "comes_back"].min() >= 0.75
+    assert table.loc[["morning", "water"], "reproduced"].min() >= 0.75
 
 
 class TestTheQuickCheck:

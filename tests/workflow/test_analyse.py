@@ -100,7 +100,7 @@ def test_documents_hold_a_row_each(analysis):
     documents = analysis.documents
     assert list(documents.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
-        *("topic_0", "topic_1", "topic_2"),
+        *("theme_0", "theme_1", "theme_2"),
     ]
     assert documents["row"].tolist() == list(range(1, N + 1))
     assert np.flatnonzero(documents["response"].isna()).tolist() == [5, 6, 7]
@@ -111,7 +111,7 @@ def test_documents_hold_a_row_each(analysis):
 
 def test_weights_are_those_of_the_model(analysis):
     texts = table_of(review=SAYING_NOTHING)["review"]
-    weights = analysis.documents[["topic_0", "topic_1", "topic_2"]]
+    weights = analysis.documents[["theme_0", "theme_1", "theme_2"]]
     np.testing.assert_array_equal(weights, analysis.model.transform(texts))
 
 
@@ -125,7 +125,7 @@ def test_the_summary_equals_numbers_recomputed_from_the_documents(analysis):
     assert summary.train.documents + summary.held_out.documents == N - 3
     assert (summary.rows, summary.dropped, summary.without_response, summary.without_known_term) == (N, "", 3, 2)
     assert summary.terms == len(analysis.model.terms_)
-    assert (summary.topics, summary.levels) == (3, (1, 5))
+    assert (summary.themes, summary.levels) == (3, (1, 5))
     assert summary.made_of == analysis.model.reader_.described
     assert all(isinstance(value, str) for value in summary.made_of.values())
 
@@ -134,23 +134,23 @@ def test_what_is_written_is_what_was_found(analysis, tmp_path):
     analysis.write(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "model",
-        "topics.csv",
+        "themes.csv",
         "documents.csv",
         "summary.json",
         "report.html",
     }
     documents = pd.read_csv(tmp_path / "documents.csv")
     pd.testing.assert_frame_equal(documents, analysis.documents, check_exact=False, rtol=1e-7)
-    topics = pd.read_csv(tmp_path / "topics.csv")
-    expected = analysis.model.topics()
-    said = topics.pop("finding")
-    assert all(line.startswith(f"“{label}”: ") for line, label in zip(said, topics["label"], strict=True))
+    themes = pd.read_csv(tmp_path / "themes.csv")
+    expected = analysis.model.themes()
+    said = themes.pop("finding")
+    assert all(line.startswith(f"“{label}”: ") for line, label in zip(said, themes["label"], strict=True))
     found = analysis.overall.findings()
     assert {*found.to_fix, *found.to_keep} & set(said)
     lists = [name for name in ("raises", "lowers", "terms") if name in expected]
     for name in lists:
-        assert topics[name].fillna("").tolist() == expected[name].map(", ".join).tolist()
-    pd.testing.assert_frame_equal(topics.drop(columns=lists), expected.drop(columns=lists), check_dtype=False)
+        assert themes[name].fillna("").tolist() == expected[name].map(", ".join).tolist()
+    pd.testing.assert_frame_equal(themes.drop(columns=lists), expected.drop(columns=lists), check_dtype=False)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert summary == asdict(analysis.summary) | {"levels": [1, 5]}
     texts = REVIEWS.texts[:9]
@@ -160,8 +160,8 @@ def test_what_is_written_is_what_was_found(analysis, tmp_path):
 def test_terms_of_several_words_can_be_told_apart_in_what_is_written(tmp_path):
     model = TextResponseModel(3, vectorizer=TextVectorizer(ngram_range=(1, 2)))
     analyse(table_of(), model=model, **OPTIONS).write(tmp_path)
-    topics = pd.read_csv(tmp_path / "topics.csv")
-    terms = [term for line in topics["terms"] for term in line.split(", ")]
+    themes = pd.read_csv(tmp_path / "themes.csv")
+    terms = [term for line in themes["terms"] for term in line.split(", ")]
     assert any(" " in term for term in terms)
     assert set(terms) <= set(model.vectorizer_.terms_)
 
@@ -377,7 +377,7 @@ class TestCopies:
 class TestMarkup:
     PAGE = '<div class="review"><script>alert("x")</script>{}&nbsp;<b>clean</b> room &amp; view<br/></div>'
 
-    def test_html_is_no_part_of_the_topics(self, training):
+    def test_html_is_no_part_of_the_themes(self, training):
         plain = run(table_of(review={i: f"{REVIEWS.texts[i]} clean room & view" for i in range(N)}), training)
         marked = run(table_of(review={i: self.PAGE.format(REVIEWS.texts[i]) for i in range(N)}), training)
         assert marked.model.terms_.tolist() == plain.model.terms_.tolist()

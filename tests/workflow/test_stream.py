@@ -26,7 +26,7 @@ KINDS = ("themes", "ordinal", "with covariates", "classes", "several", "predicti
 @pytest.fixture(scope="module")
 def models():
     texts, ratings = list(TABLE["review"]), TABLE["rating"].to_numpy()
-    options = {"n_topics": 3, "n_jobs": 1}
+    options = {"n_themes": 3, "n_jobs": 1}
     covariates = TABLE[["price", "country"]]
     names = np.array(["poor", "fair", "good"])[np.digitize(ratings, [2.5, 4.5])]
     several = pd.DataFrame({"stars": ratings, "good": ratings > 3})

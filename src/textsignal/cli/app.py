@@ -27,7 +27,7 @@ from textsignal.cli.fit import fit
 from textsignal.cli.predict import predict
 from textsignal.cli.report import report
 from textsignal.cli.search import search
-from textsignal.cli.topics import topics
+from textsignal.cli.themes import themes
 from textsignal.errors import TextSignalError, TrainingError
 
 app = typer.Typer(
@@ -41,7 +41,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     demo: "textsignal demo -o demo/",
     fit: "textsignal fit reviews.csv --text Review --response Rating -o out/",
     predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
-    topics: "textsignal topics out/model",
+    themes: "textsignal themes out/model",
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
     effects: "textsignal effects out/model reviews.csv --text Review --response Rating --groups Hotel",
     check: "textsignal check out/model reviews.csv --text Review --response Rating",
@@ -55,7 +55,7 @@ for command, example in EXAMPLES.items():
 
 #: Arguments of Python whose flag has another name.
 OTHER_NAMES = {
-    "n_topics": "topics",
+    "n_themes": "themes",
     "n_jobs": "jobs",
     "random_state": "seed",
     "ngram_range": "ngrams",
@@ -106,8 +106,8 @@ def in_flags(message: str) -> str:
 
     Examples
     --------
-    >>> in_flags("n_topics=0 must be a whole number; give encoding='cp1252', or force=True")
-    '--topics 0 must be a whole number; give --encoding cp1252, or --force'
+    >>> in_flags("n_themes=0 must be a whole number; give encoding='cp1252', or force=True")
+    '--themes 0 must be a whole number; give --encoding cp1252, or --force'
     >>> in_flags("give levels=(1, 5) or levels=(-2, 2)")
     'give --levels 1-5 or --levels -2:2'
     """

@@ -46,7 +46,7 @@ def compare(
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of themes or topics.")] = 10,
+    themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes or themes.")] = 10,
     levels: Annotated[
         str | None,
         typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
@@ -54,7 +54,7 @@ def compare(
     family: Annotated[
         str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
     ] = None,
-    training: Annotated[Training, typer.Option("--training", help="How our own topics are trained.")] = Training.themes,
+    training: Annotated[Training, typer.Option("--training", help="How our own themes are trained.")] = Training.themes,
     language: Annotated[
         str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
     ] = "english",
@@ -74,7 +74,7 @@ def compare(
     scale = scale_of(levels)
     found_family: Any = families_of(None if family is None else [family], [response])
     model = TextResponseModel(
-        topics,
+        themes,
         family=found_family,
         levels=scale,
         training=training.value,

@@ -13,7 +13,7 @@ from textsignal.cli.options import ForceOption, JobsOption
 from textsignal.cli.screen import say_results, show_analysis
 from textsignal.data.write import whole_folder
 
-#: Topics of the demo: the planted aspects, and one for filler.
+#: Themes of the demo: the planted aspects, and one for filler.
 DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
 #: Columns of their table.
 COLUMNS: dict[str, Any] = {"text": "review", "response": "rating", "by": "hotel", "over": "date"}
@@ -31,7 +31,7 @@ def demo(
 
     table = synthetic_reviews(DEMO_REVIEWS, seed=0).to_frame()
     say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")
-    model = TextResponseModel(n_topics=DEMO_TOPICS, training="themes", n_jobs=jobs)
+    model = TextResponseModel(n_themes=DEMO_TOPICS, training="themes", n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         with progress(model):
             analysis = analyse(table, model=model, levels=(1, 5), unit="stars", **COLUMNS)

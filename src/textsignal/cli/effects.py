@@ -127,7 +127,7 @@ def effects(
 
 
 def interval_table(effects: EffectTable, by: str | None) -> Table:
-    """Return lift and worth with their intervals; with groups the first of the largest ones, and their differences."""
+    """Return cost and gain with their intervals; with groups the first of the largest ones, and their differences."""
     naming = effects.naming
     table = titled_table(
         f"What moves {naming.subject}, {percent(effects.level)} intervals"
@@ -138,17 +138,17 @@ def interval_table(effects: EffectTable, by: str | None) -> Table:
     if grouped:
         table.add_column("group", overflow="fold")
     table.add_column("theme", overflow="fold")
-    shown = [*MEASURES, *(["lift_difference"] if grouped else [])]
+    shown = [*MEASURES, *(["cost_difference"] if grouped else [])]
     for name in shown:
         table.add_column(name.replace("_difference", "\nagainst others"), justify="right", no_wrap=True)
     frame = effects.frame if grouped else effects.frame.assign(group="")
-    rows = {(row.group, row.topic, row.quantity): row for row in frame.itertuples()}
-    lifts = frame[frame["quantity"] == "lift"].sort_values("estimate", ascending=False, kind="stable")
+    rows = {(row.group, row.theme, row.quantity): row for row in frame.itertuples()}
+    costs = frame[frame["quantity"] == "cost"].sort_values("estimate", ascending=False, kind="stable")
     for group in frame["group"].unique()[:SHOWN_GROUPS]:
-        first = lifts[lifts["group"] == group].head(SHOWN_DRIVERS if grouped else len(lifts))
+        first = costs[costs["group"] == group].head(SHOWN_DRIVERS if grouped else len(costs))
         for place, row in enumerate(first.itertuples()):
-            numbers = [_interval(rows.get((group, row.topic, name)), effects) for name in shown]
-            table.add_row(*([Text(str(group) if place == 0 else "")] if grouped else []), Text(row.theme), *numbers)
+            numbers = [_interval(rows.get((group, row.theme, name)), effects) for name in shown]
+            table.add_row(*([Text(str(group) if place == 0 else "")] if grouped else []), Text(row.label), *numbers)
         if grouped:
             table.add_section()
     return table
@@ -161,5 +161,5 @@ def _interval(row: Any, effects: EffectTable) -> Text:
     naming, clear = effects.naming, bool(row.p_holm < 1 - effects.level)
     estimate = f"{naming.steps * row.estimate:+z.{naming.digits}f}".replace("-", "−")
     span = Range(row.low, row.high, clear).written(naming, sign="+")
-    colour = "" if not clear else "red" if (row.estimate > 0) == (row.quantity != "worth") else "green"
+    colour = "" if not clear else "red" if (row.estimate > 0) == (row.quantity != "gain") else "green"
     return Text(f"{estimate} ({span}){'' if clear else f' {UNCLEAR}'}", style=colour)

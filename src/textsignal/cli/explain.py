@@ -21,7 +21,7 @@ def explain(
     response: OneResponseOption = None,
     label: ClassOption = None,
 ) -> None:
-    """Show the contributions of topics, sentences and words to the prediction for one text."""
+    """Show the contributions of themes, sentences and words to the prediction for one text."""
     from textsignal.loading import load
 
     if (text is None) == (file is None):

@@ -42,7 +42,7 @@ from textsignal.cli.options import (
     SepOption,
     SheetOption,
     TextOption,
-    TopicsOption,
+    ThemesOption,
     Training,
     UnitOption,
     WeightsOption,
@@ -72,7 +72,7 @@ def fit(
     text: TextOption,
     response: ResponsesOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
-    topics: TopicsOption = 10,
+    themes: ThemesOption = 10,
     by: ByOption = None,
     over: OverOption = None,
     covariates: CovariatesOption = None,
@@ -85,7 +85,7 @@ def fit(
         Training | None,
         typer.Option(
             "--training",
-            help="Themes and tone, topics that are moved to predict, or the paper's joint training.",
+            help="Themes and tone, themes that are moved to predict, or the paper's joint training.",
             show_default="themes",
             rich_help_panel=ADVANCED,
         ),
@@ -158,7 +158,7 @@ def fit(
     device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
-    """Fit a model to a table: themes and their effects; write model, topics, documents and a report."""
+    """Fit a model to a table: themes and their effects; write model, themes, documents and a report."""
     from textsignal.data.read import read_file
     from textsignal.several import TextResponsesModel
     from textsignal.workflow.analyse import analyse
@@ -175,7 +175,7 @@ def fit(
         "formula": formula,
     }
     trained: dict[str, Any] = {
-        "n_topics": topics,
+        "n_themes": themes,
         "family": families_of(family, response),
         "levels": scale,
         "training": (training or Training.themes).value,
@@ -220,7 +220,7 @@ def fit(
             force=force,
             page=page,
             read={"encoding": encoding, "sheet": sheet, "sep": sep},
-            what=_counted(topics, "theme"),
+            what=_counted(themes, "theme"),
             holdout=holdout,
             seed=seed,
             on_bad_rows=on_bad_rows.value,
@@ -236,9 +236,9 @@ def fit(
     check_not_input(output / file.name, [file] if file.name in RESULTS else [])
     with whole_folder(output, force=force) as place:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        noun = "theme" if alpha is None and training in (None, Training.themes) else "topic"
+        noun = "theme"
         of_several = f" for {len(response)} responses" if several else ""
-        say(f"{what_was_read(file, read)} Fitting {_counted(topics, noun)}{of_several}.")
+        say(f"{what_was_read(file, read)} Fitting {_counted(themes, noun)}{of_several}.")
         if isinstance(model, TextResponsesModel) or not has_classes(read.table, response[0], model):
             whole = None if scale is None or isinstance(scale[0], str) else scale
             run = partial(run, levels=whole, unit=unit, lower_is_better=lower_is_better)
@@ -283,7 +283,7 @@ def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float
         family = trained["family"]
         one = next(iter(family.values())) if isinstance(family, dict) else family
         return TextResponseModel(**options, **(trained | {"family": one}))
-    kept = {name: trained[name] for name in ("n_topics", "levels", "random_state", "n_jobs")}
+    kept = {name: trained[name] for name in ("n_themes", "levels", "random_state", "n_jobs")}
     return TextResponseModel(**options, device=trained["device"], estimator=JBNMF(alpha=alpha, **kept))
 
 

@@ -23,7 +23,7 @@ class OnBadRows(enum.StrEnum):
 
 
 class Training(enum.StrEnum):
-    """Methods of training topics."""
+    """Methods of training themes."""
 
     themes = "themes"
     predictive = "predictive"
@@ -219,23 +219,23 @@ SheetOption = Annotated[
 ]
 
 
-def _number_of(topics: str) -> int | str:
-    """Parse a number of topics, or "auto"."""
-    if str(topics) == "auto":
+def _number_of(themes: str) -> int | str:
+    """Parse a number of themes, or "auto"."""
+    if str(themes) == "auto":
         return "auto"
-    if not str(topics).isdecimal() or int(topics) < 1:
-        raise typer.BadParameter(f"{topics!r} is neither a whole number of at least 1 nor auto")
-    return int(topics)
+    if not str(themes).isdecimal() or int(themes) < 1:
+        raise typer.BadParameter(f"{themes!r} is neither a whole number of at least 1 nor auto")
+    return int(themes)
 
 
-TopicsOption = Annotated[
+ThemesOption = Annotated[
     Any,
     typer.Option(
-        "--topics",
+        "--themes",
         "-k",
         parser=_number_of,
         metavar="[INTEGER|auto]",
-        help="Number of themes or topics, from 1 on; auto takes the most themes that are reproducible.",
+        help="Number of themes or themes, from 1 on; auto takes the most themes that are reproducible.",
     ),
 ]
 LevelsOption = Annotated[

@@ -1,4 +1,4 @@
-"""Terminal output of a fit: skill, topics, location of the results."""
+"""Terminal output of a fit: skill, themes, location of the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textsignal.workflow.several import Analyses
 
 #: Files of a fit.
-RESULTS = ("model/", "topics.csv", "documents.csv", "summary.json", "report.html")
+RESULTS = ("model/", "themes.csv", "documents.csv", "summary.json", "report.html")
 #: Further files with groups; maximum number of groups, and of drivers of each, that are shown.
 GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
 #: Number of words of a theme that are shown for either sign.
@@ -36,30 +36,30 @@ SHOWN_WORDS = 4
 #: Mark of a number that is not significant, and its explanation.
 UNCLEAR = "?"
 NOT_CLEAR = "?: not significant, all tested together (Holm)"
-#: Lifts and worths below this are not coloured.
+#: Costs and gains below this are not coloured.
 NOTHING = 0.005
 #: Maximum number of responses with a column each; number of themes that are shown for each if there are more.
 MOST_COLUMNS, SHOWN_THEMES = 8, 2
 NOTHING_HELD_OUT = "No row is held out, so skill on new texts is unknown.\n"
 #: Title and caption of themes against responses, and against classes.
 OF_RESPONSES = (
-    "What moves which response: lift / worth",
+    "What moves which response: cost / gain",
     "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
     "models, not causes",
 )
 OF_CLASSES = (
-    "What moves which class: lift / worth",
-    "lift: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
+    "What moves which class: cost / gain",
+    "cost: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
     "speaks against it; worth: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
     "fitted models, not causes",
 )
 
 
 def what_if(naming: Naming) -> str:
-    """Explain lift and worth: they are what-ifs, not causes, wherever they are shown."""
+    """Explain cost and gain: they are what-ifs, not causes, wherever they are shown."""
     (better, worse), (bad, good) = naming.rise, naming.stances
     return (
-        f"lift: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
+        f"cost: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
         f"worth: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
     )
 
@@ -77,12 +77,12 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
     return table
 
 
-def topic_table(model: TextResponseModel, n_terms: int) -> Table:
-    """Return themes by lift, or topics by effect, with numbers in green and red."""
-    topics = model.topics(n_terms)
-    if "lift" not in topics:
-        return effect_table(topics, model.naming_)
-    return driver_table(topics, f"What moves {model.naming_.subject}", model.naming_)
+def theme_table(model: TextResponseModel, n_terms: int) -> Table:
+    """Return themes by cost, or themes by effect, with numbers in green and red."""
+    themes = model.themes(n_terms)
+    if "cost" not in themes:
+        return effect_table(themes, model.naming_)
+    return driver_table(themes, f"What moves {model.naming_.subject}", model.naming_)
 
 
 def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
@@ -100,8 +100,8 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
     grouped = "group" in drivers
     if grouped:
         table.add_column("group (texts)", overflow="fold")
-    table.add_column("theme" if "raises" in drivers else "topic", overflow="fold")
-    for name in ("spoken\nof", naming.short_ways[0], "mean\nthere", "lift", "worth"):
+    table.add_column("theme", overflow="fold")
+    for name in ("spoken\nof", naming.short_ways[0], "mean\nthere", "cost", "gain"):
         table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
         table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
@@ -121,11 +121,11 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
 
 def _driver_cells(row: Any, naming: Naming) -> list[str | Text]:
     return [
-        f"{row.reach:.0%}",
-        "–" if row.badly != row.badly else f"{row.badly:.0%}",
+        f"{row.mentions:.0%}",
+        "–" if row.complaints != row.complaints else f"{row.complaints:.0%}",
         "–" if row.mean_response != row.mean_response else naming.mean(row.mean_response),
-        _with_range(row, "lift", naming, "red"),
-        _with_range(row, "worth", naming, "green"),
+        _with_range(row, "cost", naming, "red"),
+        _with_range(row, "gain", naming, "green"),
     ]
 
 
@@ -150,21 +150,21 @@ def titled_table(title: str, caption: str) -> Table:
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
 
 
-def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
-    """Return topics with effects in green and red, strongest positive one first."""
+def effect_table(themes: pd.DataFrame, naming: Naming) -> Table:
+    """Return themes with effects in green and red, strongest positive one first."""
     table = titled_table(
         f"What moves {naming.subject}",
         "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
     )
-    table.add_column("topic", justify="right")
+    table.add_column("theme", justify="right")
     table.add_column("effect", justify="right")
     table.add_column("prevalence", justify="right")
     table.add_column("coherence", justify="right")
     table.add_column("terms", overflow="fold")
-    for row in topics.itertuples():
+    for row in themes.itertuples():
         colour = "green" if naming.better * row.effect > 0 else "red"
         table.add_row(
-            str(row.topic),
+            str(row.theme),
             Text(f"{row.effect:+.2f}", style=colour),
             f"{row.prevalence:.1%}",
             f"{row.coherence:.2f}",
@@ -174,7 +174,7 @@ def effect_table(topics: pd.DataFrame, naming: Naming) -> Table:
 
 
 def search_table(found: Search) -> Table:
-    """Return numbers of topics and their measures; the recommended one stands out."""
+    """Return numbers of themes and their measures; the recommended one stands out."""
     table = titled_table(
         f"How many {found.noun}s",
         "deviance, r2: of held-out texts; coherence: NPMI; stability: cosine of those of two halves of the texts",
@@ -191,7 +191,7 @@ def search_table(found: Search) -> Table:
 
 
 def show_analysis(analysis: Analysis) -> None:
-    """Show a fit: excluded rows, its skill and its topics."""
+    """Show a fit: excluded rows, its skill and its themes."""
     summary = analysis.summary
     basis = analysis.model.reader_.basis
     if basis:
@@ -206,7 +206,7 @@ def show_analysis(analysis: Analysis) -> None:
         say(f"Warning: {summary.warning}.\n")
     show_findings(analysis.overall)
     if analysis.effects is None:
-        out.print(topic_table(analysis.model, 8))
+        out.print(theme_table(analysis.model, 8))
     else:
         naming = analysis.model.naming_
         out.print(driver_table(analysis.overall, f"What moves {naming.subject}", naming, analysis.effects.level))
@@ -292,21 +292,21 @@ def show_analyses(analyses: Analyses) -> None:
 
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
-    """Return lift and worth of each theme for each response; the largest of each in colour."""
+    """Return cost and gain of each theme for each response; the largest of each in colour."""
     classes = all(naming.is_class for naming in namings.values())
     table = titled_table(*(OF_CLASSES if classes else OF_RESPONSES))
-    names = list(compared["lift"].columns)
+    names = list(compared["cost"].columns)
     if len(names) > MOST_COLUMNS:
         return _with_first_themes(table, compared, namings)
     table.add_column("theme", overflow="fold")
     for name in names:
         table.add_column(Text(name), justify="right")
-    for (topic, label), row in compared.iterrows():
+    for (theme, label), row in compared.iterrows():
         cells = []
         for name in names:
             parts = []
-            for measure, colour in (("lift", "bold red"), ("worth", "bold green")):
-                most = compared[measure, name].idxmax()[0] == topic
+            for measure, colour in (("cost", "bold red"), ("gain", "bold green")):
+                most = compared[measure, name].idxmax()[0] == theme
                 parts.append(Text(namings[name].points(row[measure, name]), style=colour if most else ""))
             cells.append(Text(" / ").join(parts))
         table.add_row(Text(label), *cells)
@@ -314,13 +314,13 @@ def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Tab
 
 
 def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
-    """Return one row per response: the themes of largest lift and worth."""
+    """Return one row per response: the themes of largest cost and gain."""
     table.add_column("class" if all(naming.is_class for naming in namings.values()) else "response", overflow="fold")
-    for measure in ("lift", "worth"):
+    for measure in ("cost", "gain"):
         table.add_column(f"most {measure}", overflow="fold")
     for name, naming in namings.items():
         cells = []
-        for measure, colour in (("lift", "red"), ("worth", "green")):
+        for measure, colour in (("cost", "red"), ("gain", "green")):
             first = compared[measure, name].nlargest(SHOWN_THEMES)
             parts = [f"{label} {naming.points(value)}" for (_, label), value in first.items() if value >= NOTHING / 10]
             cells.append(Text("; ".join(parts) or "–", style=colour))
@@ -331,7 +331,7 @@ def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[st
 def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
     """Show the location of the results of a fit of several responses."""
     pages = list(analyses.pages.values())
-    others = ("model/", "topics.csv", "responses.csv", "documents.csv", "summary.json", *([GROUPS] if by else []))
+    others = ("model/", "themes.csv", "responses.csv", "documents.csv", "summary.json", *([GROUPS] if by else []))
     say(f"\nWritten to {output}: {', '.join([*others, *pages])}")
     say(f"Open a report in a browser: {output / pages[0]}")
 

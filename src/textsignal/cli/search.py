@@ -35,16 +35,16 @@ def search(
     text: TextOption,
     response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to, and to go on from if stopped.")],
-    topics: Annotated[
+    themes: Annotated[
         str | None,
         typer.Option(
-            "--topics", "-k", help="Numbers to try, such as 5-12 or 5,8,12.", show_default="5 to 30, in two stages"
+            "--themes", "-k", help="Numbers to try, such as 5-12 or 5,8,12.", show_default="5 to 30, in two stages"
         ),
     ] = None,
     supervision: Annotated[
         str | None, typer.Option("--supervision", help="Values to try, such as 0.1,0.5,2; not with themes.")
     ] = None,
-    training: Annotated[Training, typer.Option("--training", help="How topics are trained.")] = Training.themes,
+    training: Annotated[Training, typer.Option("--training", help="How themes are trained.")] = Training.themes,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are held out in turn.")] = 5,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups that are held out together, such as a hotel.")
@@ -69,7 +69,7 @@ def search(
     from textsignal.data.read import read_file
     from textsignal.workflow.search import search_table as run
 
-    numbers = None if topics is None else numbers_in(topics)
+    numbers = None if themes is None else numbers_in(themes)
     values = None if supervision is None else _each("--supervision", supervision, float)
     if family not in FAMILIES:
         raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
@@ -81,7 +81,7 @@ def search(
             text=text,
             response=response,
             folder=output,
-            n_topics=numbers,
+            n_themes=numbers,
             supervision=values,
             training=training.value,
             folds=folds,
@@ -112,10 +112,10 @@ def numbers_in(listed: str) -> list[int]:
     for part in listed.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if ends is None:
-            raise InputError(f"--topics {listed}: give whole numbers, such as 5-12 or 5,8,12")
+            raise InputError(f"--themes {listed}: give whole numbers, such as 5-12 or 5,8,12")
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     if not found:
-        raise InputError(f"--topics {listed} holds no number; give the smaller one first, such as 5-12")
+        raise InputError(f"--themes {listed} holds no number; give the smaller one first, such as 5-12")
     return found
 
 

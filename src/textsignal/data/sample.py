@@ -125,7 +125,7 @@ def sample_rows(
     >>> sample = sample_rows(getfixture("tmp_path") / "*.parquet", ["review", "rating"], n=200)
     >>> sample.basis
     'a random 200 of 300 rows'
-    >>> model = TextResponseModel(n_topics=4).fit(sample.table["review"], sample.table["rating"])
+    >>> model = TextResponseModel(n_themes=4).fit(sample.table["review"], sample.table["rating"])
     """
     check_number("n", n, least=1, whole=True)
     check_number("seed", seed, least=0, whole=True)

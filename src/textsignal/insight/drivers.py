@@ -1,6 +1,6 @@
-"""Tables of topics: terms, labels, reach, mean response, lift and worth; over all documents, by group or by response.
+"""Tables of themes: terms, labels, reach, mean response, cost and gain; over all documents, by group or by response.
 
-Lift and worth are counterfactuals of the fitted model, not causal claims.
+Cost and gain are counterfactuals of the fitted model, not causal claims.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import ranked_terms
 
-#: Terms of a topic listed in a table of drivers.
+#: Terms of a theme listed in a table of drivers.
 DRIVER_TERMS = 10
 #: Terms in a default label, and the most relevant terms that they are chosen from.
 LABEL_TERMS, LABEL_CHOICE = 3, 10
 
 
 def driver_table(spoken: Spoken) -> pd.DataFrame:
-    """Return one row per topic, in the order of their numbers.
+    """Return one row per theme, in the order of their numbers.
 
-    Columns: topic; reach (share of documents that mention it), share (of all text), mean_response (of documents that
+    Columns: theme; reach (share of documents that mention it), share (of all text), mean_response (of documents that
     mention it), mean_elsewhere (of the others), well and badly (shares of its mentions that move the linear predictor
-    for the better and for the worse), lift and worth (gain in the mean response without the bad mentions, and loss
+    for the better and for the worse), cost and gain (gain in the mean response without the bad mentions, and loss
     without the good ones).
 
     Examples
@@ -44,7 +44,7 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
     >>> from textsignal.families import Binomial
     >>> yes, half = np.ones((2, 1), dtype=bool), np.array([0.5, -0.5])
     >>> one = Spoken(Binomial(4, 1), half, half[:, None], np.ones((2, 1)), yes, np.array([4.0, 2.0]), np.ones(2))
-    >>> driver_table(one).loc[0, ["reach", "mean_response", "well", "lift"]].round(2).tolist()
+    >>> driver_table(one).loc[0, ["mentions", "mean_response", "praise", "cost"]].round(2).tolist()
     [1.0, 3.0, 0.5, 0.24]
     """
     counted = spoken.spoken * spoken.weight[:, None]
@@ -54,15 +54,15 @@ def driver_table(spoken: Spoken) -> pd.DataFrame:
     total = spoken.weight.sum()
     return pd.DataFrame(
         {
-            "topic": np.arange(spoken.tone.shape[1]),
-            "reach": counted.sum(axis=0) / total,
+            "theme": np.arange(spoken.tone.shape[1]),
+            "mentions": counted.sum(axis=0) / total,
             "share": spoken.weight @ spoken.shares / total,
             "mean_response": _ratio(responses @ here, here.sum(axis=0)),
             "mean_elsewhere": _ratio(responses @ elsewhere, elsewhere.sum(axis=0)),
-            "well": _ratio((counted * (spoken.good != 0)).sum(axis=0), counted.sum(axis=0)),
-            "badly": _ratio((counted * (spoken.bad != 0)).sum(axis=0), counted.sum(axis=0)),
-            "lift": spoken.better * _change(spoken, spoken.bad),
-            "worth": -spoken.better * _change(spoken, spoken.good),
+            "praise": _ratio((counted * (spoken.good != 0)).sum(axis=0), counted.sum(axis=0)),
+            "complaints": _ratio((counted * (spoken.bad != 0)).sum(axis=0), counted.sum(axis=0)),
+            "cost": spoken.better * _change(spoken, spoken.bad),
+            "gain": -spoken.better * _change(spoken, spoken.good),
         }
     )
 
@@ -72,25 +72,25 @@ def _ratio(part: Vector, whole: Vector) -> Vector:
 
 
 def _change(spoken: Spoken, parts: Vector) -> Vector:
-    """(topics,) change of the mean response when parts (documents, topics) are subtracted from eta."""
+    """(themes,) change of the mean response when parts (documents, themes) are subtracted from eta."""
     before = spoken.family.mean(spoken.eta)
     changes = [np.average(spoken.family.mean(spoken.eta - part) - before, weights=spoken.weight) for part in parts.T]
     return np.array(changes, dtype=float)
 
 
 def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.DataFrame:
-    """Return `driver_table` by decreasing lift; with `by` for each group, with columns group and documents.
+    """Return `driver_table` by decreasing cost; with `by` for each group, with columns group and documents.
 
     by : (documents,) the group of each; documents without a group are excluded.
     """
     if by is None:
-        return _by_lift(driver_table(spoken))
+        return _by_cost(driver_table(spoken))
     groups = as_groups(by, len(spoken.eta))
     tables = []
     for name, rows in groups.groupby(groups, sort=False).indices.items():
         part = spoken.at(np.asarray(rows, dtype=np.int64))
         if part.weight.sum() > 0:
-            table = _by_lift(driver_table(part))
+            table = _by_cost(driver_table(part))
             table.insert(0, "group", [name] * len(table))
             table.insert(1, "documents", len(part.eta))
             tables.append(table)
@@ -100,8 +100,8 @@ def grouped_drivers(spoken: Spoken, by: ArrayLike | pd.Series | None) -> pd.Data
     return pd.concat(tables, ignore_index=True)
 
 
-def _by_lift(table: pd.DataFrame) -> pd.DataFrame:
-    return table.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
+def _by_cost(table: pd.DataFrame) -> pd.DataFrame:
+    return table.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
 
 def topic_table(
@@ -155,9 +155,9 @@ def topic_table(
 
 
 @singledispatch
-def topics_of(reader: Reader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-    """Return one row per topic; better : 1 if more of the response is better, -1 if less is."""
-    raise TypeError(f"a {type(reader).__name__} has no topics")
+def themes_of(reader: Reader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+    """Return one row per theme; better : 1 if more of the response is better, -1 if less is."""
+    raise TypeError(f"a {type(reader).__name__} has no themes")
 
 
 @singledispatch
@@ -166,29 +166,29 @@ def with_words(reader: Reader, table: pd.DataFrame, labels: Sequence[str | None]
     raise TypeError(f"a {type(reader).__name__} has no drivers")
 
 
-@topics_of.register(ThemeReader)
-def _topics_of_theme(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+@themes_of.register(ThemeReader)
+def _themes_of_theme(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
     table = driver_table(reader.trained.judged(better))
     shown = with_words(reader, table, labels, n_terms)
     shown.insert(len(shown.columns) - 1, "coherence", reader.coherence)
-    return shown.sort_values("lift", ascending=False, kind="stable", ignore_index=True)
+    return shown.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
 
 @with_words.register(ThemeReader)
 def _with_words_of_theme(
     reader: ThemeReader, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int
 ) -> pd.DataFrame:
-    numbers = table["topic"].to_numpy()
+    numbers = table["theme"].to_numpy()
     named = [own or made for own, made in zip(labels, reader.words.labels, strict=True)]
     ranked = ranked_terms(reader.fitted)[:, :n_terms]
-    table.insert(table.columns.get_loc("topic") + 1, "label", [named[k] for k in numbers])
-    badly = table.columns.get_loc("badly")
+    table.insert(table.columns.get_loc("theme") + 1, "label", [named[k] for k in numbers])
+    badly = table.columns.get_loc("complaints")
     table.insert(badly + 1, "raises", [reader.words.raises[k] for k in numbers])
     table.insert(badly + 2, "lowers", [reader.words.lowers[k] for k in numbers])
     return table.assign(terms=[[reader.terms[j] for j in ranked[k]] for k in numbers])
 
 
-@topics_of.register(MatrixReader)
+@themes_of.register(MatrixReader)
 def _topics_of_matrix(
     reader: MatrixReader, labels: Sequence[str | None], n_terms: int, better: int = 1
 ) -> pd.DataFrame:
@@ -219,14 +219,14 @@ def _topics_of_matrix(
 def _with_words_of_matrix(
     reader: MatrixReader, table: pd.DataFrame, labels: Sequence[str | None], n_terms: int
 ) -> pd.DataFrame:
-    shown = topics_of(reader, labels, n_terms).set_index("topic")
-    table.insert(table.columns.get_loc("topic") + 1, "label", shown["label"].loc[table["topic"]].tolist())
-    return table.assign(terms=shown["terms"].loc[table["topic"]].tolist())
+    shown = themes_of(reader, labels, n_terms).set_index("theme")
+    table.insert(table.columns.get_loc("theme") + 1, "label", shown["label"].loc[table["theme"]].tolist())
+    return table.assign(terms=shown["terms"].loc[table["theme"]].tolist())
 
 
-@topics_of.register(ClassReader)
-def _topics_of_class(reader: ClassReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
-    return by_class({name: topics_of(reader.of_class(name), labels, n_terms, better) for name in reader.classes})
+@themes_of.register(ClassReader)
+def _themes_of_class(reader: ClassReader, labels: Sequence[str | None], n_terms: int, better: int = 1) -> pd.DataFrame:
+    return by_class({name: themes_of(reader.of_class(name), labels, n_terms, better) for name in reader.classes})
 
 
 @with_words.register(ClassReader)
@@ -272,9 +272,9 @@ def deviation(responses: Vector, weight: Vector) -> float:
 
 
 def compared(spoken: Mapping[str, Spoken], labels: Sequence[str]) -> pd.DataFrame:
-    """Compare lift and worth of themes across responses, in points and (`_sd`) in standard deviations of each.
+    """Compare cost and gain of themes across responses, in points and (`_sd`) in standard deviations of each.
 
-    Themes are sorted by their largest lift_sd. spoken : the same documents and themes for each response.
+    Themes are sorted by their largest cost_sd. spoken : the same documents and themes for each response.
     """
     tables = {name: driver_table(documents) for name, documents in spoken.items()}
     columns = {(measure, name): table[measure] for measure in MEASURES for name, table in tables.items()}
@@ -283,5 +283,5 @@ def compared(spoken: Mapping[str, Spoken], labels: Sequence[str]) -> pd.DataFram
             sd = deviation(documents.responses, documents.weight)
             columns[f"{measure}_sd", name] = tables[name][measure] / sd
     table = pd.DataFrame(columns).rename_axis(columns=["measure", "response"])
-    table.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["topic", "label"])
-    return table.iloc[np.argsort(-table["lift_sd"].max(axis=1).to_numpy(), kind="stable")]
+    table.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["theme", "label"])
+    return table.iloc[np.argsort(-table["cost_sd"].max(axis=1).to_numpy(), kind="stable")]

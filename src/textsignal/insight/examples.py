@@ -1,4 +1,4 @@
-"""Example texts and sentences: those that show best what a topic is."""
+"""Example texts and sentences: those that show best what a theme is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tupl
 def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[str]) -> pd.DataFrame:
     """Return one row per sentence of all texts.
 
-    Columns: document, sentence, start, end (position in the text), topic and theme (the main one), share (of that),
+    Columns: document, sentence, start, end (position in the text), theme and theme (the main one), share (of that),
     tone and speaking (contributions of its tone and of its themes), contribution (both).
     """
     texts, main = reading.texts, reading.places.argmax(axis=1)
@@ -47,8 +47,8 @@ def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[st
             "sentence": _sentences(reading, np.arange(len(main))),
             "start": texts.spans[:, 0],
             "end": texts.spans[:, 1],
-            "topic": main,
-            "theme": [labels[k] for k in main],
+            "theme": main,
+            "label": [labels[k] for k in main],
             "share": reading.places[np.arange(len(main)), main],
             "tone": tone,
             "speaking": speaking,
@@ -58,14 +58,14 @@ def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[st
 
 
 def find_sentences(
-    reading: ThemeReading, effects: ThemeEffects, topic: int, n: int, raising: bool | None, responses: Vector
+    reading: ThemeReading, effects: ThemeEffects, theme: int, n: int, raising: bool | None, responses: Vector
 ) -> pd.DataFrame:
     """Return example sentences of a theme, at most one per document, without repeats.
 
     raising : True for sentences whose tone raises the response, False for lowers, None for the most typical ones.
     responses : (documents,). Columns: row, sentence, response, share (of the theme), contribution.
     """
-    about = _typical(reading, topic)
+    about = _typical(reading, theme)
     tone, speaking = sentence_contributions(reading, effects)
     score = about
     if raising is not None:
@@ -82,18 +82,18 @@ def find_sentences(
             "row": documents,
             "sentence": _sentences(reading, rows),
             "response": responses[documents],
-            "share": reading.places[rows, topic],
+            "share": reading.places[rows, theme],
             "contribution": (tone + speaking)[rows],
         }
     )
 
 
-def _typical(reading: ThemeReading, topic: int) -> Vector:
+def _typical(reading: ThemeReading, theme: int) -> Vector:
     """(sentences,) score of each as an example of a theme; 0 if unsuitable."""
     n_terms = np.diff(reading.units.indptr)
     words = np.diff(reading.texts.indptr)
-    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.places[:, topic] >= LEAST_SHARE) & (n_terms > 0)
-    return np.where(fits, reading.places[:, topic] * n_terms / (n_terms + FEW_TERMS), 0.0)
+    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.places[:, theme] >= LEAST_SHARE) & (n_terms > 0)
+    return np.where(fits, reading.places[:, theme] * n_terms / (n_terms + FEW_TERMS), 0.0)
 
 
 def _sentences(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
@@ -122,7 +122,7 @@ def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDA
 
 def find_documents(
     *,
-    topic: int,
+    theme: int,
     n: int,
     high: bool | None,
     texts: Sequence[str],
@@ -131,18 +131,18 @@ def find_documents(
     shares: NDArray[np.floating],
     metadata: pd.DataFrame | None,
 ) -> pd.DataFrame:
-    """Return documents in which a topic leads.
+    """Return documents in which a theme leads.
 
     high : True for the highest responses among the most typical documents, False for the lowest, None for the most
         typical ones whatever their response.
     responses : (documents,) NaN if unknown; predictions : (documents,).
-    shares : (documents, topics) of a document's weight; typical documents have a large share of the topic.
+    shares : (documents, themes) of a document's weight; typical documents have a large share of the theme.
 
     Examples
     --------
     >>> shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]])
     >>> found = find_documents(
-    ...     topic=0,
+    ...     theme=0,
     ...     n=2,
     ...     high=True,
     ...     texts=["a", "b", "c", "d"],
@@ -156,8 +156,8 @@ def find_documents(
     0    1    b       5.0    0.6
     1    3    d       4.0    0.7
     """
-    share = shares[:, topic]
-    leads = np.argmax(shares, axis=1) == topic
+    share = shares[:, theme]
+    leads = np.argmax(shares, axis=1) == theme
     if high is not None:
         leads &= ~np.isnan(responses)
     typical = np.flatnonzero(leads)

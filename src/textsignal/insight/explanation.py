@@ -1,4 +1,4 @@
-"""Explanation of one prediction: contributions of topics and words, as text, as HTML and on a terminal."""
+"""Explanation of one prediction: contributions of themes and words, as text, as HTML and on a terminal."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from textsignal.text.tokenise import LocatedText, Token, located_words
 from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
 
-#: Most words listed for a topic, and the smallest share of one relative to the largest.
+#: Most words listed for a theme, and the smallest share of one relative to the largest.
 TOPIC_WORDS, LEAST_PART = 5, 0.25
 #: Linear predictors that are closer than this count as equal.
 SAME = 1e-6
 #: Relative tolerance for large linear predictors, limited by rounding.
 ROUNDED = 1e-12
-#: Topics, words and unknown words that are shown.
+#: Themes, words and unknown words that are shown.
 SHOWN = 8
 #: Characters of a text that are shown.
 TEXT_CAP = 20_000
@@ -64,29 +64,29 @@ class Mark:
 class Explanation:
     """Explanation of the response that the model expects of one text.
 
-        linear predictor = baseline + sum of the topics' contributions + beyond
-        a topic's contribution = sum of what it adds by way of each word
+        linear predictor = baseline + sum of the themes' contributions + beyond
+        a theme's contribution = sum of what it adds by way of each word
 
     Attributes
     ----------
     text : the explained text, without HTML.
-    baseline : linear predictor of a text of this size that mixes topics as the average text does, with its covariates.
-    beyond : what single words add beyond the topics; 0 for a model without `word_residual`.
+    baseline : linear predictor of a text of this size that mixes themes as the average text does, with its covariates.
+    beyond : what single words add beyond the themes; 0 for a model without `word_residual`.
     linear_predictor : linear predictor of this text.
     baseline_prediction, prediction : expected responses at the baseline and at the linear predictor.
     probabilities : Series, probability of every level; empty if responses have no levels.
     unknown : True if the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
-    topics : DataFrame, largest contribution of either sign first. Columns: topic, label, contribution, points, words
-        (those of this text that carry it most); for topics weight and effect (per unit of weight, against the average
+    themes : DataFrame, largest contribution of either sign first. Columns: theme, label, contribution, points, words
+        (those of this text that carry it most); for themes weight and effect (per unit of weight, against the average
         text); for themes share (of the text), tone (of the words about it) and speaking (effect of its share).
     words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
-        contribution, points, topic (the one that uses it most in this text, or its sentence's main theme).
+        contribution, points, theme (the one that uses it most in this text, or its sentence's main theme).
     marks : spans of the text with their contributions; a term of several words is spread evenly over them.
     neutral : description of the text that the baseline stands for.
     slope : points of the response per unit of the linear predictor, along the line from the baseline to this text. A
         column `points` is contribution * slope, so points and the baseline's prediction add up to this prediction.
-    sentences : DataFrame, in their order, for a model of themes; else None. Columns: sentence, start, end, topic,
+    sentences : DataFrame, in their order, for a model of themes; else None. Columns: sentence, start, end, theme,
         theme, share, tone (the sum over its words), speaking (the effect of its themes), contribution (both),
         points.
 
@@ -95,9 +95,9 @@ class Explanation:
     >>> from textsignal import TextResponseModel
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(400, seed=1)
-    >>> model = TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
     >>> explanation = model.explain("Friendly staff, but a dirty bathroom.")
-    >>> total = explanation.baseline + explanation.topics["contribution"].sum()
+    >>> total = explanation.baseline + explanation.themes["contribution"].sum()
     >>> bool(abs(total - explanation.linear_predictor) < 1e-10)
     True
     >>> sorted(explanation.words["word"])[:3]
@@ -113,7 +113,7 @@ class Explanation:
     probabilities: pd.Series
     unknown: bool
     unknown_words: tuple[str, ...]
-    topics: pd.DataFrame
+    themes: pd.DataFrame
     words: pd.DataFrame
     marks: tuple[Mark, ...]
     neutral: str
@@ -136,7 +136,7 @@ def _explanation(
     *,
     baseline: float,
     neutral: str,
-    topics: dict[str, Any],
+    themes: dict[str, Any],
     words: dict[str, Any],
     sentences: pd.DataFrame | None = None,
     **parts: Any,
@@ -153,7 +153,7 @@ def _explanation(
         prediction=float(predictions.mean[0]),
         probabilities=predictions.by_level.iloc[0].rename("probability"),
         unknown=bool(predictions.unknown[0]),
-        topics=_largest_first(topics, slope),
+        themes=_largest_first(themes, slope),
         words=_largest_first(words, slope),
         neutral=neutral,
         slope=slope,
@@ -218,13 +218,13 @@ def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
 
 def _words(names: Sequence[str], by_theme: Vector, places: Vector) -> dict[str, Any]:
     """Columns of the table of words, where a negated word is separate: the theme is that of its first sentence."""
-    columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "topic": places.argmax(axis=1)}
+    columns = {"word": list(names), "contribution": by_theme.sum(axis=1), "theme": places.argmax(axis=1)}
     grouped = pd.DataFrame(columns).groupby("word", sort=False)
     return {
         "word": list(grouped.groups),
         "count": grouped.size().to_numpy(),
         "contribution": grouped["contribution"].sum().to_numpy(),
-        "topic": grouped["topic"].first().to_numpy(),
+        "theme": grouped["theme"].first().to_numpy(),
     }
 
 
@@ -248,7 +248,7 @@ def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 @singledispatch
 def explain(reader: Reader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    """Explain the prediction of one text; labels : of all topics; given : covariates and offset, None for averages."""
+    """Explain the prediction of one text; labels : of all themes; given : covariates and offset, None for averages."""
     raise TypeError(f"a {type(reader).__name__} has no explanations")
 
 
@@ -269,8 +269,8 @@ def _explain_theme(reader: ThemeReader, text: str, labels: Sequence[str], given:
         neutral="a text with nothing good or bad in it",
         unknown_words=_unknown(reading, tokens),
         marks=_joined_marks(tokens, by_theme.sum(axis=1)),
-        topics={
-            "topic": np.arange(reader.fitted.n_themes),
+        themes={
+            "theme": np.arange(reader.fitted.n_themes),
             "label": list(labels),
             "share": reading.shares[0],
             "tone": tone,
@@ -289,7 +289,7 @@ def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], give
     located, row = reader.vectorizer.locate(text), sp.csr_array(reader.vectorizer.transform([text]))
     predictions, centred = reader._predictions(row, given), reader.estimator.centred_effects
     scaled = reader.estimator.inference.rows(row)
-    direct = scaled.data * reader.estimator.word_effects_[scaled.indices]  # what words add beyond the topics
+    direct = scaled.data * reader.estimator.word_effects_[scaled.indices]  # what words add beyond the themes
     weights = predictions.weights[0] * centred.size
     contributions = weights * centred.effects
     used = reader.estimator.components_[:, row.indices].astype(float)
@@ -302,11 +302,11 @@ def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], give
         located.text,
         predictions,
         baseline=reader.estimator.intercept_ + centred.centre * float(weights.sum()) + float(predictions.given[0]),
-        neutral="a text of average topics",
+        neutral="a text of average themes",
         unknown_words=tuple(located.unknown),
         marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
-        topics={
-            "topic": np.arange(len(weights)),
+        themes={
+            "theme": np.arange(len(weights)),
             "label": list(labels),
             "weight": weights,
             "effect": centred.effects,
@@ -317,7 +317,7 @@ def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], give
             "word": names,
             "count": counts[row.indices],
             "contribution": by_word,
-            "topic": np.argmax(predictions.weights[0][:, None] * used, axis=0),
+            "theme": np.argmax(predictions.weights[0][:, None] * used, axis=0),
         },
     )
 
@@ -328,7 +328,7 @@ def _explain_class(reader: ClassReader, text: str, labels: Sequence[str], given:
 
 
 def as_text(explanation: Explanation) -> str:
-    """Return lines that add up: baseline, topics, linear predictor; then the words with the largest contributions."""
+    """Return lines that add up: baseline, themes, linear predictor; then the words with the largest contributions."""
     rows = [f"  {number:+8.3f}  {label}" for label, number, _ in _rows(explanation)]
     words = [f"{_visible(row.word)} {row.contribution:+.3f}" for row in explanation.words[:SHOWN].itertuples()]
     return "\n".join(
@@ -353,7 +353,7 @@ def as_html(explanation: Explanation) -> str:
     return (
         f'<div class="textsignal-explanation"><p><b>{html.escape(_headline(explanation))}</b></p>'
         f'<p style="white-space:pre-wrap;line-height:1.9">{"".join(map(_html_part, _parts(explanation)))}</p>'
-        '<table><thead><tr><th style="text-align:left">topic</th><th style="padding:0 1em">adds</th>'
+        '<table><thead><tr><th style="text-align:left">theme</th><th style="padding:0 1em">adds</th>'
         f'<th style="text-align:left">by way of</th></tr></thead><tbody>{rows}'
         f'<tr><td style="text-align:left"><b>{_total_name(explanation)}</b></td>'
         f'<td style="text-align:right;padding:0 1em"><b>{_total(explanation):+.3f}</b></td>'
@@ -364,7 +364,7 @@ def as_html(explanation: Explanation) -> str:
 
 
 def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[RenderableType]:
-    """Yield what a terminal shows: the text with signed words, the prediction, levels, topics and notes."""
+    """Yield what a terminal shows: the text with signed words, the prediction, levels, themes and notes."""
     text = Text(overflow="fold")
     for part, contribution, strength in _parts(explanation):
         sign = {1: "+", -1: "-"}[1 if contribution > 0 else -1] if strength else ""
@@ -375,7 +375,7 @@ def as_rich(explanation: Explanation, options: ConsoleOptions) -> Iterator[Rende
     yield Text(f"\n{_headline(explanation)}", style="bold")
     if len(explanation.probabilities) <= MOST_BARS:
         yield _level_bars(explanation, "#" if options.ascii_only else "█")
-    table = Table("topic" if explanation.sentences is None else "theme", box=box.SIMPLE_HEAD)
+    table = Table("theme" if explanation.sentences is None else "theme", box=box.SIMPLE_HEAD)
     table.add_column("adds", justify="right")
     table.add_column("by way of", overflow="fold")
     for label, number, words in _rows(explanation):
@@ -410,17 +410,17 @@ def _rows(explanation: Explanation) -> Iterator[tuple[str, float, list[str]]]:
     """Label, number and words of each addend: points of the prediction, or terms of the linear predictor."""
     in_points = explanation.sentences is not None
     yield "baseline", explanation.baseline_prediction if in_points else explanation.baseline, []
-    topics = explanation.topics
-    numbers = topics["points" if in_points else "contribution"]
+    themes = explanation.themes
+    numbers = themes["points" if in_points else "contribution"]
     shown = SHOWN if not in_points else max(1, min(SHOWN, int((numbers.abs() >= FAINT_POINTS).sum())))
-    for row, number in zip(topics[:shown].itertuples(), numbers, strict=False):
+    for row, number in zip(themes[:shown].itertuples(), numbers, strict=False):
         yield _visible(row.label), number, [_visible(word) for word in row.words]
     rest = numbers[shown:]
     if len(rest):
-        noun = "theme" if in_points else "topic"
+        noun = "theme" if in_points else "theme"
         yield f"{len(rest)} more {noun}{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
     if explanation.beyond:
-        yield "single words, beyond the topics", explanation.beyond, []
+        yield "single words, beyond the themes", explanation.beyond, []
 
 
 def _total(explanation: Explanation) -> float:

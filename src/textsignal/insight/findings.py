@@ -15,7 +15,7 @@ from textsignal.text.word_lists import JUDGING
 
 #: Most findings of each kind, and most words that one names.
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4
-#: Change of the mean response below which a topic gives no finding.
+#: Change of the mean response below which a theme gives no finding.
 NOTHING = 0.005
 #: Words with this many first letters in common count as one: "room" and "rooms".
 STEM = 4
@@ -24,46 +24,46 @@ _JUDGING = frozenset[str]().union(*JUDGING.values())
 FORMATS = {
     **dict.fromkeys(("effect", *MEASURES), "{:+.2f}"),
     **dict.fromkeys((f"{name}_{end}" for name in MEASURES for end in ("low", "high")), "{:+.2f}"),
-    **dict.fromkeys(("reach", "share", "well", "badly"), "{:.0%}"),
+    **dict.fromkeys(("mentions", "share", "praise", "complaints"), "{:.0%}"),
     **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
 }
-#: A row of a table of drivers, or an object with its attributes: label, reach, well, badly, lift, worth, mean_response
-#: and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and with ranges lift_low,
-#: lift_high, lift_clear and likewise for worth.
-Topic = Any
+#: A row of a table of drivers, or an object with its attributes: label, reach, well, badly, cost, gain, mean_response
+#: and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and with ranges cost_low,
+#: cost_high, cost_clear and likewise for worth.
+Theme = Any
 
 
-def to_fix(topics: Sequence[Topic], naming: Naming, n: int = TO_FIX) -> list[Topic]:
-    """Return the topics with the largest lift: clear ones first; last those worth more, or with judging words only."""
-    costly = [topic for topic in topics if topic.lift >= NOTHING]
+def to_fix(themes: Sequence[Theme], naming: Naming, n: int = TO_FIX) -> list[Theme]:
+    """Return the themes with the largest cost: clear ones first; last those worth more, or with judging words only."""
+    costly = [theme for theme in themes if theme.cost >= NOTHING]
 
-    def rank(topic: Topic) -> tuple[bool, bool, float]:
-        last = topic.worth > topic.lift or _only_judged(topic, sides(naming)[0])
-        return not is_clear(topic, "lift"), last, -topic.lift
+    def rank(theme: Theme) -> tuple[bool, bool, float]:
+        last = theme.gain > theme.cost or _only_judged(theme, sides(naming)[0])
+        return not is_clear(theme, "cost"), last, -theme.cost
 
     return sorted(costly, key=rank)[:n]
 
 
-def to_keep(topics: Sequence[Topic], fixed: Sequence[Topic], naming: Naming, n: int = TO_KEEP) -> list[Topic]:
-    """Return the topics with the largest worth, except `fixed`: clear ones first; last those with judging words only.
+def to_keep(themes: Sequence[Theme], fixed: Sequence[Theme], naming: Naming, n: int = TO_KEEP) -> list[Theme]:
+    """Return the themes with the largest worth, except `fixed`: clear ones first; last those with judging words only.
 
-    A topic may be both the strongest evidence against a class and for it, so classes have no exception.
+    A theme may be both the strongest evidence against a class and for it, so classes have no exception.
     """
     excluded = [] if naming.is_class else fixed
-    valued = [topic for topic in topics if topic.worth >= NOTHING and topic not in excluded]
+    valued = [theme for theme in themes if theme.gain >= NOTHING and theme not in excluded]
 
-    def rank(topic: Topic) -> tuple[bool, bool, float]:
-        return not is_clear(topic, "worth"), _only_judged(topic, sides(naming)[1]), -topic.worth
+    def rank(theme: Theme) -> tuple[bool, bool, float]:
+        return not is_clear(theme, "gain"), _only_judged(theme, sides(naming)[1]), -theme.gain
 
     return sorted(valued, key=rank)[:n]
 
 
-def titles_of(fixed: Sequence[Topic], kept: Sequence[Topic], naming: Naming) -> tuple[str, str]:
-    """Return the headings of what to fix and what to keep; they state if none of the topics is clear."""
+def titles_of(fixed: Sequence[Theme], kept: Sequence[Theme], naming: Naming) -> tuple[str, str]:
+    """Return the headings of what to fix and what to keep; they state if none of the themes is clear."""
     first, second = (
-        f"{title}: none of these is clear" if topics and not any(is_clear(topic, name) for topic in topics) else title
-        for title, topics, name in zip(naming.titles, (fixed, kept), MEASURES, strict=True)
+        f"{title}: none of these is clear" if themes and not any(is_clear(theme, name) for theme in themes) else title
+        for title, themes, name in zip(naming.titles, (fixed, kept), MEASURES, strict=True)
     )
     return first, second
 
@@ -73,12 +73,12 @@ def sides(naming: Naming) -> tuple[str, str]:
     return ("raises", "lowers") if naming.lower_is_better else ("lowers", "raises")
 
 
-def _only_judged(topic: Topic, side: str) -> bool:
-    return hasattr(topic, side) and not _telling(topic, getattr(topic, side))
+def _only_judged(theme: Theme, side: str) -> bool:
+    return hasattr(theme, side) and not _telling(theme, getattr(theme, side))
 
 
-def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
-    """Words that add to the label of a topic and do not only judge.
+def _telling(theme: Theme, words: Sequence[str]) -> list[str]:
+    """Words that add to the label of a theme and do not only judge.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
     >>> _telling(SimpleNamespace(label="room, bed"), ["rooms", "worst", "not clean", "tiny"])
     ['not clean', 'tiny']
     """
-    named = {word[:STEM] for word in topic.label.replace(",", " ").split()}
+    named = {word[:STEM] for word in theme.label.replace(",", " ").split()}
 
     def tells(words: list[str]) -> bool:
         return not (named & {word[:STEM] for word in words} or _JUDGING & set(words))
@@ -94,39 +94,39 @@ def _telling(topic: Topic, words: Sequence[str]) -> list[str]:
     return [word for word in words if tells(word.removeprefix(NOT).split())]
 
 
-def cost_of(topic: Topic, naming: Naming) -> str:
-    """Return the sentences that follow the name of a topic to fix."""
-    words = getattr(topic, sides(naming)[0], ())
-    change = _what_if(topic, "lift", naming.stances[0], naming.rise[0], naming)
-    return f"{_mentions(topic, topic.badly, naming.ways[0], words, naming)} {change}"
+def cost_of(theme: Theme, naming: Naming) -> str:
+    """Return the sentences that follow the name of a theme to fix."""
+    words = getattr(theme, sides(naming)[0], ())
+    change = _what_if(theme, "cost", naming.stances[0], naming.rise[0], naming)
+    return f"{_mentions(theme, theme.complaints, naming.ways[0], words, naming)} {change}"
 
 
-def worth_of(topic: Topic, naming: Naming) -> str:
-    """Return the sentences that follow the name of a topic to keep."""
-    words = getattr(topic, sides(naming)[1], ())
-    change = _what_if(topic, "worth", naming.stances[1], naming.rise[1], naming)
-    return f"{_mentions(topic, topic.well, naming.ways[1], words, naming)} {change}"
+def gain_of(theme: Theme, naming: Naming) -> str:
+    """Return the sentences that follow the name of a theme to keep."""
+    words = getattr(theme, sides(naming)[1], ())
+    change = _what_if(theme, "gain", naming.stances[1], naming.rise[1], naming)
+    return f"{_mentions(theme, theme.praise, naming.ways[1], words, naming)} {change}"
 
 
-def _what_if(topic: Topic, measure: str, kind: str, way: str, naming: Naming) -> str:
-    change, span = naming.amount(getattr(topic, measure)), range_of(topic, measure)
+def _what_if(theme: Theme, measure: str, kind: str, way: str, naming: Naming) -> str:
+    change, span = naming.amount(getattr(theme, measure)), range_of(theme, measure)
     around, doubt = ("", "") if span is None else (f" ({span.written(naming)})", span.doubt)
     return f"If nothing {kind} were said of it, {naming.short_average} would be {change} {way}{around}.{doubt}"
 
 
-def finding_of(topic: Topic, naming: Naming) -> str:
-    """Return a topic in one or two sentences: its cost or its gain, whichever is larger."""
-    if max(topic.lift, topic.worth) < NOTHING:
-        return f"“{topic.label}”: {topic.reach:.0%} of texts speak of it. It does not move {naming.subject}."
-    return f"“{topic.label}”{cost_of(topic, naming) if topic.lift >= topic.worth else worth_of(topic, naming)}"
+def finding_of(theme: Theme, naming: Naming) -> str:
+    """Return a theme in one or two sentences: its cost or its gain, whichever is larger."""
+    if max(theme.cost, theme.gain) < NOTHING:
+        return f"“{theme.label}”: {theme.mentions:.0%} of texts speak of it. It does not move {naming.subject}."
+    return f"“{theme.label}”{cost_of(theme, naming) if theme.cost >= theme.gain else gain_of(theme, naming)}"
 
 
-def _mentions(topic: Topic, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
-    """Sentences on reach, tone and mean response of a topic."""
-    telling = _telling(topic, words)[:WORDS]
+def _mentions(theme: Theme, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
+    """Sentences on reach, tone and mean response of a theme."""
+    telling = _telling(theme, words)[:WORDS]
     behind = f" ({', '.join(telling)})" if telling else ""
-    mentions = f": {topic.reach:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
-    here, elsewhere = topic.mean_response, topic.mean_elsewhere
+    mentions = f": {theme.mentions:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
+    here, elsewhere = theme.mean_response, theme.mean_elsewhere
     if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
         return mentions
     first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
@@ -138,7 +138,7 @@ def _mentions(topic: Topic, share: float, how: str, words: Sequence[str], naming
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of topics for people: rounded, and with lists as text."""
+    """Return a table of themes for people: rounded, and with lists as text."""
     columns = {
         name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
     }
@@ -152,7 +152,7 @@ class Drivers(pd.DataFrame):
 
     Examples
     --------
-    >>> row = {"topic": 0, "label": "noise", "reach": 0.3, "well": 0.1, "badly": 0.5, "lift": 0.06, "worth": 0.01}
+    >>> row = {"theme": 0, "label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.01}
     >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
     >>> for finding in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
     ...     print(finding.replace(". ", ".\n"))
@@ -177,11 +177,11 @@ class Drivers(pd.DataFrame):
         return pd.DataFrame
 
     def findings(self) -> Found:
-        """Return what to fix first and what to keep; empty for a table by group or class, or without lifts."""
+        """Return what to fix first and what to keep; empty for a table by group or class, or without costs."""
         fixed, kept = self._found()
         return Found(
-            tuple(f"“{topic.label}”{cost_of(topic, self.naming)}" for topic in fixed),
-            tuple(f"“{topic.label}”{worth_of(topic, self.naming)}" for topic in kept),
+            tuple(f"“{theme.label}”{cost_of(theme, self.naming)}" for theme in fixed),
+            tuple(f"“{theme.label}”{gain_of(theme, self.naming)}" for theme in kept),
         )
 
     @property
@@ -189,12 +189,12 @@ class Drivers(pd.DataFrame):
         """Headings of what to fix and what to keep."""
         return titles_of(*self._found(), self.naming)
 
-    def _found(self) -> tuple[list[Topic], list[Topic]]:
-        if {"group", "class"} & {*self.columns} or "lift" not in self.columns:
+    def _found(self) -> tuple[list[Theme], list[Theme]]:
+        if {"group", "class"} & {*self.columns} or "cost" not in self.columns:
             return [], []
-        topics: list[Any] = list(self.itertuples(index=False))
-        fixed = to_fix(topics, self.naming)
-        return fixed, to_keep(topics, fixed, self.naming)
+        themes: list[Any] = list(self.itertuples(index=False))
+        fixed = to_fix(themes, self.naming)
+        return fixed, to_keep(themes, fixed, self.naming)
 
     def _repr_html_(self) -> str:
         """Findings, and the table below them."""

@@ -1,4 +1,4 @@
-"""Topics by group and over time: reach and tone in each group or period, and changes from first to last.
+"""Themes by group and over time: reach and tone in each group or period, and changes from first to last.
 
 Means of small groups are shrunk towards the mean of all documents.
 """
@@ -28,7 +28,7 @@ CLEAR, ROUNDING = 2.0, 1e-9
 MOST, FEWEST, ENOUGH = 24, 3, 30
 #: Share of documents at either end that do not influence the length of periods, as dates may be wrong.
 STRAY = 0.01
-#: Probability that any topic is marked as changed if none is.
+#: Probability that any theme is marked as changed if none is.
 FALSE_ALARM = 0.05
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 #: The Monday before the first of January 1970, in days from it.
@@ -50,7 +50,7 @@ class GroupMeans:
     s2 is pooled, so that a group of two documents that happen to agree does not look certain. The model is fixed: the
     only uncertainty is the sampling of documents. Weights are frequencies.
 
-    count : (groups, topics) n_g; mean : NaN where n_g is 0; shrunk, sd, error : like it; overall : (topics,) m.
+    count : (groups, themes) n_g; mean : NaN where n_g is 0; shrunk, sd, error : like it; overall : (themes,) m.
     """
 
     count: Vector
@@ -62,36 +62,36 @@ class GroupMeans:
 
     @property
     def clear(self) -> NDArray[np.int64]:
-        """(groups, topics) 1 and -1 where a group is clearly above and below all documents, else 0."""
+        """(groups, themes) 1 and -1 where a group is clearly above and below all documents, else 0."""
         away = self.shrunk - self.overall
         return np.where(np.abs(away) > np.maximum(CLEAR * self.sd, ROUNDING), np.sign(away), 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
-    """Reach, tone, lift and worth of topics by group.
+    """Reach, tone, cost and gain of themes by group.
 
-    names : of the groups; documents : (groups,) weight of each; spoken : (groups, topics) weight of mentions.
-    well, badly : (groups, topics) shares of mentions that move the linear predictor for the better and the worse.
+    names : of the groups; documents : (groups,) weight of each; spoken : (groups, themes) weight of mentions.
+    well, badly : (groups, themes) shares of mentions that move the linear predictor for the better and the worse.
     reach : share of documents that speak of it.
     tone : what its tone adds to the predicted response of a document that speaks of it,
         mean(eta) - mean(eta - tone), in points of the response.
-    lift, worth : gain in the mean response without the bad mentions of a topic, and loss without the good ones.
+    cost, gain : gain in the mean response without the bad mentions of a theme, and loss without the good ones.
     """
 
     names: tuple[Any, ...]
     documents: Vector
     spoken: Vector
-    well: Vector
-    badly: Vector
-    reach: GroupMeans
+    praise: Vector
+    complaints: Vector
+    mentions: GroupMeans
     tone: GroupMeans
-    lift: GroupMeans
-    worth: GroupMeans
+    cost: GroupMeans
+    gain: GroupMeans
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """(groups, topics) True if few documents of a group mention a topic."""
+        """(groups, themes) True if few documents of a group mention a theme."""
         return self.spoken < FEW
 
 
@@ -104,7 +104,7 @@ def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
     >>> yes, half = np.ones((4, 1), dtype=bool), np.array([0.5, -0.5, 0.5, 0.5])
     >>> one = Spoken(Binomial(4, 1), half, half[:, None], np.ones((4, 1)), yes, np.full(4, 4.0), np.ones(4))
     >>> found = compare_groups(one, pd.Series(["inn", "inn", "inn", None]))
-    >>> found.names, found.documents.tolist(), found.badly.round(2).tolist()
+    >>> found.names, found.documents.tolist(), found.complaints.round(2).tolist()
     (('inn',), [3.0], [[0.33]])
     """
     codes, names = pd.factorize(groups)
@@ -122,16 +122,18 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> G
     rows = np.flatnonzero(codes >= 0)
     part, codes, n = spoken.at(rows), codes[rows], len(names)
     mean, before = part.family.mean, part.family.mean(part.eta)
-    measures: dict[str, list[GroupMeans]] = {name: [] for name in ("reach", "tone", "lift", "worth", "well", "badly")}
+    measures: dict[str, list[GroupMeans]] = {
+        name: [] for name in ("mentions", "tone", "cost", "gain", "praise", "complaints")
+    }
     for tone, bad, good, speaks in zip(part.tone.T, part.bad.T, part.good.T, part.spoken.T, strict=True):
         here = part.weight * speaks
         for name, values, weight in (
-            ("reach", speaks.astype(float), part.weight),
+            ("mentions", speaks.astype(float), part.weight),
             ("tone", before - mean(part.eta - tone), here),
-            ("lift", part.better * (mean(part.eta - bad) - before), part.weight),
-            ("worth", part.better * (before - mean(part.eta - good)), part.weight),
-            ("well", (good != 0).astype(float), here),
-            ("badly", (bad != 0).astype(float), here),
+            ("cost", part.better * (mean(part.eta - bad) - before), part.weight),
+            ("gain", part.better * (before - mean(part.eta - good)), part.weight),
+            ("praise", (good != 0).astype(float), here),
+            ("complaints", (bad != 0).astype(float), here),
         ):
             measures[name].append(group_means(values, weight, codes, n))
     means = {name: _side_by_side(parts) for name, parts in measures.items()}
@@ -139,12 +141,12 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> G
         names=tuple(names),
         documents=_sums(part.weight, codes, n),
         spoken=means["tone"].count,
-        well=means["well"].mean,
-        badly=means["badly"].mean,
-        reach=means["reach"],
+        praise=means["praise"].mean,
+        complaints=means["complaints"].mean,
+        mentions=means["mentions"],
         tone=means["tone"],
-        lift=means["lift"],
-        worth=means["worth"],
+        cost=means["cost"],
+        gain=means["gain"],
     )
 
 
@@ -245,7 +247,7 @@ class Periods:
 class Change:
     """Change from the first third of the documents to the last.
 
-    before, after : (topics,); error : standard error of after - before; clear : 1 for a significant rise, -1 for a
+    before, after : (themes,); error : standard error of after - before; clear : 1 for a significant rise, -1 for a
     significant fall, else 0.
     """
 
@@ -257,11 +259,11 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """Changes of topics; until, since : last day of the first third, first day of the last."""
+    """Changes of themes; until, since : last day of the first third, first day of the last."""
 
     until: np.datetime64
     since: np.datetime64
-    reach: Change
+    mentions: Change
     tone: Change
 
 
@@ -319,7 +321,7 @@ def compare_periods(spoken: Spoken, periods: Periods) -> GroupComparison:
 def trends_of(spoken: Spoken, times: Times) -> Trends | None:
     """Compare the first third of the documents, by date, with the last; None if all have one date.
 
-    Documents of one day stay together. The threshold for a clear change keeps the probability that any topic without
+    Documents of one day stay together. The threshold for a clear change keeps the probability that any theme without
     a change is marked at FALSE_ALARM.
     """
     known = ~np.isnat(times)
@@ -337,7 +339,7 @@ def trends_of(spoken: Spoken, times: Times) -> Trends | None:
     limit = norm.isf(FALSE_ALARM / 2 / max(both.spoken.shape[1], 1))
     enough = (both.spoken >= FEW).all(axis=0)
     changes = []
-    for means in (both.reach, both.tone):
+    for means in (both.mentions, both.tone):
         before, after = means.mean
         error = np.hypot(*means.error)
         clear = enough & (np.abs(after - before) > limit * error)

@@ -18,7 +18,7 @@ NAMED_BY_UNIT = ("stars", "points")
 #: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
 #: Columns that can have ranges.
-MEASURES = ("lift", "worth")
+MEASURES = ("cost", "gain")
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,12 @@ class Naming:
         Examples
         --------
         >>> Naming().ways, Naming("department", event="Dresses", is_class=True).ways
-        (('badly', 'well'), ('with words against Dresses', 'with words for Dresses'))
+        (('complaints', 'praise'), ('with words against Dresses', 'with words for Dresses'))
         """
         return (
-            ("with words " + self.stances[0], "with words " + self.stances[1]) if self.is_class else ("badly", "well")
+            ("with words " + self.stances[0], "with words " + self.stances[1])
+            if self.is_class
+            else ("complaints", "praise")
         )
 
     @property
@@ -202,9 +204,9 @@ def _counts(family: Family) -> bool:
 
 @dataclass(frozen=True)
 class Range:
-    """Interval of the cost or gain of a topic.
+    """Interval of the cost or gain of a theme.
 
-    clear : True if it is significant, with all topics tested together.
+    clear : True if it is significant, with all themes tested together.
 
     Examples
     --------
@@ -247,30 +249,30 @@ def percent(level: float) -> str:
     return f"{round(100 * level, 3):g}%"
 
 
-def range_of(topic: Any, measure: str) -> Range | None:
-    """Return the range of a topic's lift or worth, None if it has none; topic : a row of a table of drivers."""
-    low, high = (getattr(topic, f"{measure}_{end}", None) for end in ("low", "high"))
+def range_of(theme: Any, measure: str) -> Range | None:
+    """Return the range of a theme's cost or gain, None if it has none; theme : a row of a table of drivers."""
+    low, high = (getattr(theme, f"{measure}_{end}", None) for end in ("low", "high"))
     if low is None or high is None or np.isnan(low) or np.isnan(high):
         return None
-    return Range(float(low), float(high), bool(getattr(topic, f"{measure}_clear", True)))
+    return Range(float(low), float(high), bool(getattr(theme, f"{measure}_clear", True)))
 
 
-def is_clear(topic: Any, measure: str) -> bool:
-    """Return True if a topic's lift or worth is significant, or was not tested."""
-    return bool(getattr(topic, f"{measure}_clear", None) in (None, True))
+def is_clear(theme: Any, measure: str) -> bool:
+    """Return True if a theme's cost or gain is significant, or was not tested."""
+    return bool(getattr(theme, f"{measure}_clear", None) in (None, True))
 
 
 def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
-    """Return which lifts or worths are significant, with all topics tested together; rows : of an `EffectTable`."""
+    """Return which costs or gains are significant, with all themes tested together; rows : of an `EffectTable`."""
     return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
 
 
 def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Insert lift_clear and worth_clear into a table of drivers that has ranges.
+    """Insert cost_clear and gain_clear into a table of drivers that has ranges.
 
-    effects : of an `EffectTable`; Holm's p values cover all topics and groups together.
+    effects : of an `EffectTable`; Holm's p values cover all themes and groups together.
     """
-    keys = [name for name in ("group", "topic") if name in drivers]
+    keys = [name for name in ("group", "theme") if name in drivers]
     order = pd.MultiIndex.from_frame(drivers[keys])
     for name in MEASURES:
         rows = effects[effects["quantity"] == name]

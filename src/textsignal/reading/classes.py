@@ -18,7 +18,7 @@ from textsignal.families import Family
 from textsignal.families.classes import Bernoulli
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
-from textsignal.reading.themes import ThemeReader, predict_all, read_all, with_topics
+from textsignal.reading.themes import ThemeReader, predict_all, read_all, readers_with_themes
 from textsignal.stored_values import rule
 from textsignal.training.class_chances import class_predictors, fit_class_chances
 
@@ -140,10 +140,10 @@ class ClassReader:
         """Raise: mentions of themes differ between classes."""
         raise self.of_one_class("drivers and reports")
 
-    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ClassReader:
+    def with_themes(self, themes: Array, weights: Vector, observed: Observed) -> ClassReader:
         """Return a reader with other themes."""
         each = [replace(observed, responses=values) for values in class_responses(self.family, observed.responses)]
-        return ClassReader.of(self.family, with_topics(self.readers, topics, weights, each))
+        return ClassReader.of(self.family, readers_with_themes(self.readers, themes, weights, each))
 
     def with_jobs(self, n_jobs: int | None) -> ClassReader:
         """Return a reader with another number of threads."""

@@ -1,4 +1,4 @@
-"""Terms that characterise a topic, and distinct labels."""
+"""Terms that characterise a theme, and distinct labels."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import numpy as np
 
 from textsignal.arrays import Array, Vector
 
-#: Weight of a term's share of the topic against its lift over the corpus, as in pyLDAvis.
+#: Weight of a term's share of the theme against its cost over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6
 
 
-def relevance(topics: Array, prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
-    """Return the relevance of each term to each topic: (topics, terms).
+def relevance(themes: Array, prevalence: Vector, trade_off: float = RELEVANCE) -> Vector:
+    """Return the relevance of each term to each theme: (themes, terms).
 
-        relevance = trade_off log p(term | topic) + (1 - trade_off) log [ p(term | topic) / p(term) ]
+        relevance = trade_off log p(term | theme) + (1 - trade_off) log [ p(term | theme) / p(term) ]
 
-    topics : (topics, terms), each summing to 1; prevalence : (topics,) summing to 1.
+    themes : (themes, terms), each summing to 1; prevalence : (themes,) summing to 1.
 
     Examples
     --------
-    >>> topics = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
-    >>> relevance(topics, np.array([0.5, 0.5])).argmax(axis=1)
+    >>> themes = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
+    >>> relevance(themes, np.array([0.5, 0.5])).argmax(axis=1)
     array([1, 2])
     """
-    overall = prevalence @ topics
+    overall = prevalence @ themes
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.log(topics)
-        lift = share - np.log(overall)
-    return np.where(topics > 0, trade_off * share + (1 - trade_off) * lift, -np.inf)
+        share = np.log(themes)
+        cost = share - np.log(overall)
+    return np.where(themes > 0, trade_off * share + (1 - trade_off) * cost, -np.inf)
 
 
 def unique_labels(labels: Sequence[str]) -> list[str]:
-    """Return labels by topic number; duplicates get the number appended.
+    """Return labels by theme number; duplicates get the number appended.
 
     Examples
     --------

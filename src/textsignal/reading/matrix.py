@@ -148,7 +148,7 @@ class MatrixReader:
         given = given or Given(np.zeros((n_documents, len(effects))), np.zeros(n_documents))
         return self.estimator.predictions(X, covariates=given.columns, offset=given.offset)
 
-    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
+    def with_themes(self, topics: Array, weights: Vector, observed: Observed) -> MatrixReader:
         """Return a reader with other topics, refitted to the documents."""
         X = sp.csr_array(self.vectorizer.transform(self.tokenise(observed.tokens)))
         estimator = self.estimator.with_topics(topics, X, observed.responses, observed.sample_weight, observed.given)

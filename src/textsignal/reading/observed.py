@@ -111,8 +111,8 @@ class Reading:
 
     texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR of the model's terms.
     predictions : of the model for them.
-    contributions : (documents, topics) of each topic to the linear predictor.
-    spoken : (documents, topics) True if a document mentions a topic.
+    contributions : (documents, themes) of each theme to the linear predictor.
+    spoken : (documents, themes) True if a document mentions a theme.
     sentences : readings of their sentences by a model of themes; None for other models.
     """
 

@@ -33,7 +33,7 @@ from textsignal.training.theme_model import Prepared, Response, fit_prepared, pr
 
 #: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
 MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
-#: Default number of topics.
+#: Default number of themes.
 N_TOPICS = 10
 #: Ways of training, the default first.
 TRAININGS = ("themes", "predictive", "joint")
@@ -43,7 +43,7 @@ MOST_THEMES, CONTENT_TERMS = 60, 3000
 OWN = "auto"
 #: Options of a model that its estimator, or its vectorizer, has too.
 ESTIMATOR_OPTIONS = (
-    "n_topics",
+    "n_themes",
     "family",
     "supervision",
     "training",
@@ -62,7 +62,7 @@ NOT_OF_THEMES, OF_THEMES = ("supervision", "word_residual", "ngram_range"), ("se
 class Options(Protocol):
     """The options of a TextResponseModel."""
 
-    n_topics: int | str | None
+    n_themes: int | str | None
     family: str | Family
     supervision: float
     training: str | None
@@ -85,7 +85,7 @@ class Options(Protocol):
 class PlainOptions:
     """Options without a model: `Options` with the defaults of a TextResponseModel."""
 
-    n_topics: int | str | None = None
+    n_themes: int | str | None = None
     family: str | Family = AUTO
     supervision: float = 0.5
     training: str | None = None
@@ -171,7 +171,7 @@ def fit_reader(options: Options, observed: Observed, callbacks: Iterable[Any]) -
     if observed.family is not None and (observed.family.has_text or automatic):
         estimator.set_params(family=observed.family, levels=None)
     elif automatic:
-        # Topics depend on the loss, so that comparing families would require fitting all of them.
+        # Themes depend on the loss, so that comparing families would require fitting all of them.
         simplest = candidates(np.where(observed.weight > 0, observed.responses, np.nan), options.levels).families[0]
         estimator.set_params(family=simplest, levels=None)
     return MatrixReader.fit(new_vectorizer(options), estimator, observed)
@@ -223,7 +223,7 @@ def fit_themes(options: Options, responses: Sequence[Response], tokens: Tokens, 
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
     """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
     seed, seed_words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
-    if is_auto_number(options.n_topics):
+    if is_auto_number(options.n_themes):
         taken = choose_number(prepared, seed, compute, seed_words)
     else:
         taken = ThemeNumber(number_of(options))
@@ -249,15 +249,15 @@ def lexicon_options(options: Options) -> dict[str, Any]:
     }
 
 
-def is_auto_number(n_topics: object) -> bool:
+def is_auto_number(n_themes: object) -> bool:
     """True if the number of themes is to be chosen by the fit."""
-    return isinstance(n_topics, str) and n_topics == AUTO
+    return isinstance(n_themes, str) and n_themes == AUTO
 
 
 def number_of(options: Options) -> int:
-    """Return the requested number of themes or topics, if it is not to be chosen by the fit."""
-    assert not isinstance(options.n_topics, str)
-    return N_TOPICS if options.n_topics is None else options.n_topics
+    """Return the requested number of themes or themes, if it is not to be chosen by the fit."""
+    assert not isinstance(options.n_themes, str)
+    return N_TOPICS if options.n_themes is None else options.n_themes
 
 
 def _candidates(options: Options, family: Family | None, responses: Vector) -> Candidates:
@@ -273,13 +273,13 @@ def _is_auto(options: Options) -> bool:
 
 def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list[str]] | None:
     """Return the seed words; raise if there are too few texts for the themes, or an option is wrong."""
-    n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_topics) else number_of(options)
-    check_number("n_topics", n_themes, least=1, whole=True)
+    n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_themes) else number_of(options)
+    check_number("n_themes", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
-        raise InputError(f"n_topics={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
+        raise InputError(f"n_themes={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
     if n_texts is not None and n_themes > n_texts:
         raise InputError(
-            f"{n_texts} texts cannot carry {n_themes} themes; give more texts, or fewer than n_topics={n_themes}"
+            f"{n_texts} texts cannot carry {n_themes} themes; give more texts, or fewer than n_themes={n_themes}"
         )
     if options.max_terms is not None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
@@ -297,7 +297,7 @@ def _seed_words(options: Options, n_themes: int) -> dict[str, list[str]] | None:
     if not isinstance(given, Mapping):
         raise InputError(f"seed_words={given!r} must name themes and their words, such as {{'food': ['breakfast']}}")
     if len(given) > n_themes:
-        raise InputError(f"seed_words names {len(given)} themes, but n_topics={n_themes}")
+        raise InputError(f"seed_words names {len(given)} themes, but n_themes={n_themes}")
     for label, words in given.items():
         if not isinstance(label, str) or not label.strip():
             raise InputError(f"seed_words has the label {label!r}; it must be a text that is not empty")
@@ -361,12 +361,12 @@ def check(options: Options) -> None:
             raise InputError(
                 f'{name}={getattr(options, name)!r} is nothing to training={training!r}; give training="{other}"'
             )
-    if is_auto_number(options.n_topics) and training != "themes":
+    if is_auto_number(options.n_themes) and training != "themes":
         raise InputError(
-            f"n_topics='auto' is for training='themes', not for training={training!r}; textsignal.search finds a number"
+            f"n_themes='auto' is for training='themes', not for training={training!r}; textsignal.search finds a number"
         )
-    if isinstance(options.n_topics, str) and not is_auto_number(options.n_topics):
-        raise InputError(f"n_topics={options.n_topics!r} must be a whole number of at least 1, or 'auto'")
+    if isinstance(options.n_themes, str) and not is_auto_number(options.n_themes):
+        raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
     _check_part(options, "estimator", (TopicEstimator,), "a GLMNMF or JBNMF", ESTIMATOR_OPTIONS)
     advice = "a TextVectorizer, with a tokenizer of your own if need be, or fit GLMNMF to another vectorizer's matrix"
     _check_part(options, "vectorizer", (TextVectorizer,), advice, VECTORIZER_OPTIONS)

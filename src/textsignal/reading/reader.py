@@ -14,7 +14,7 @@ from textsignal.reading.spoken import Spoken
 
 
 class Reader(Protocol):
-    """A fitted model of texts. Labels are user-defined, None for topics labelled by their terms."""
+    """A fitted model of texts. Labels are user-defined, None for themes labelled by their terms."""
 
     @property
     def family(self) -> Family:
@@ -22,7 +22,7 @@ class Reader(Protocol):
 
     @property
     def profiles(self) -> Array:
-        """(topics, terms) as they are shown."""
+        """(themes, terms) as they are shown."""
 
     @property
     def terms(self) -> Sequence[str]:
@@ -30,11 +30,11 @@ class Reader(Protocol):
 
     @property
     def mergeable(self) -> tuple[Array, Vector]:
-        """(topics, terms) topics, and (topics,) their weights when merged."""
+        """(themes, terms) themes, and (themes,) their weights when merged."""
 
     @property
     def coherence(self) -> Vector:
-        """(topics,) mean NPMI of each topic's ten most probable terms in the training texts."""
+        """(themes,) mean NPMI of each theme's ten most probable terms in the training texts."""
 
     @property
     def described(self) -> dict[str, str]:
@@ -59,13 +59,13 @@ class Reader(Protocol):
 
     @property
     def trained(self) -> Spoken | None:
-        """Mentions of topics in the training texts, if kept."""
+        """Mentions of themes in the training texts, if kept."""
 
     def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """Return mentions of topics in texts, by numbers that have not seen their responses."""
+        """Return mentions of themes in texts, by numbers that have not seen their responses."""
 
-    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> Self:
-        """Return a reader with other topics (topics, terms) of these weights, refitted to the documents."""
+    def with_themes(self, themes: Array, weights: Vector, observed: Observed) -> Self:
+        """Return a reader with other themes (themes, terms) of these weights, refitted to the documents."""
 
     def with_jobs(self, n_jobs: int | None) -> Self:
         """Return a reader with another number of threads."""

@@ -13,11 +13,11 @@ from textsignal.families import Family
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
-    """Mentions of topics in documents.
+    """Mentions of themes in documents.
 
     family : of the response; eta : (documents,) linear predictor.
-    tone : (documents, topics) the part of eta that would be 0 if a topic were mentioned neutrally.
-    shares : (documents, topics) of each text; spoken : (documents, topics) True if a document mentions a topic.
+    tone : (documents, themes) the part of eta that would be 0 if a theme were mentioned neutrally.
+    shares : (documents, themes) of each text; spoken : (documents, themes) True if a document mentions a theme.
     responses : (documents,) NaN if missing; weight : (documents,) of each document.
     better : 1 if more of the response is better, -1 if less is.
     """
@@ -33,12 +33,12 @@ class Spoken:
 
     @property
     def bad(self) -> Vector:
-        """(documents, topics) contribution to eta of negative mentions, else 0."""
+        """(documents, themes) contribution to eta of negative mentions, else 0."""
         return np.where(self.better * self.tone < 0, self.tone, 0.0)
 
     @property
     def good(self) -> Vector:
-        """(documents, topics) contribution to eta of positive mentions, else 0."""
+        """(documents, themes) contribution to eta of positive mentions, else 0."""
         return np.where(self.better * self.tone > 0, self.tone, 0.0)
 
     def judged(self, better: int) -> Spoken:

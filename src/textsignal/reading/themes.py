@@ -190,9 +190,9 @@ class ThemeReader:
         eta = effects.linear_predictor(tone, shares) + given
         return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
 
-    def with_topics(self, topics: Array, weights: Vector, observed: Observed) -> ThemeReader:
+    def with_themes(self, themes: Array, weights: Vector, observed: Observed) -> ThemeReader:
         """Return a reader with other themes: sentences are reassigned and the GLM on themes is refitted."""
-        (reader,) = with_topics([self], topics, weights, [observed])
+        (reader,) = readers_with_themes([self], themes, weights, [observed])
         return reader
 
     def knowing(self, reading: Reading, responses: Vector, weight: Vector | None = None) -> ThemeReader:
@@ -230,15 +230,15 @@ def predict_all(
     ]
 
 
-def with_topics(
-    readers: Sequence[ThemeReader], topics: Array, weights: Vector, observed: Sequence[Observed]
+def readers_with_themes(
+    readers: Sequence[ThemeReader], profiles: Array, weights: Vector, observed: Sequence[Observed]
 ) -> list[ThemeReader]:
     """Refit several readers with other themes; observed : the same texts for each, with its response."""
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):
         raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-    size = topics.sum(axis=1, keepdims=True)
-    themes = Themes(topics / size, readers[0].fitted.themes.term_weights, weights / weights.sum())
+    size = profiles.sum(axis=1, keepdims=True)
+    themes = Themes(profiles / size, readers[0].fitted.themes.term_weights, weights / weights.sum())
     models, responses = [reader.fitted for reader in readers], [one.responses for one in observed]
     tokens = readers[0].tokenise(first.tokens)
     with local_compute(readers[0].n_jobs) as compute:
@@ -256,7 +256,7 @@ def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: i
 def theme_tokens(texts: Iterable[str] | Tokens, language: str | None, n_jobs: int | None = -1) -> SentenceTexts:
     """Cut texts into sentences and words, without markup."""
     if isinstance(texts, TokenisedTexts):
-        raise InputError("these texts were tokenised for topics on a matrix; give the texts themselves")
+        raise InputError("these texts were tokenised for themes on a matrix; give the texts themselves")
     if isinstance(texts, SentenceTexts):
         return texts
     return read_sentences(texts, language or "", without_markup, n_jobs=n_jobs)

@@ -36,7 +36,7 @@ LEAST_PART = 0.05
 
 
 def has_no_pairs(sizes: Mapping[str, int]) -> bool:
-    """True if there is a single term, so that the coherence of topics is not a number."""
+    """True if there is a single term, so that the coherence of themes is not a number."""
     return sizes["terms"] == 1
 
 

@@ -8,9 +8,9 @@ others from its own. Two halves of the documents that each learn tone by themsel
 is 1 if the formula is right. Variances are multiplied by it, one number for each kind of quantity.
 
 Halves also measure a bias. Tone that is not known well takes some complaints for neutral mentions and some neutral
-mentions for complaints: lift and worth are too small, by an amount that falls as n^(-2/3) in simulations. So the
+mentions for complaints: cost and gain are too small, by an amount that falls as n^(-2/3) in simulations. So the
 difference between all documents and their halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the
-same for all themes, so that its mean over all lifts and worths is added; if gammas are not significant, nothing is.
+same for all themes, so that its mean over all costs and gains is added; if gammas are not significant, nothing is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loo
 #: Pairs of halves.
 CUTS = 8
 #: Quantities that uncertain tone makes too small, and the power of n by which that bias falls.
-CORRECTED, RATE = ("lift", "worth"), 2 / 3
+CORRECTED, RATE = ("cost", "gain"), 2 / 3
 
 
 @dataclass(frozen=True, eq=False)

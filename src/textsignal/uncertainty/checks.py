@@ -147,7 +147,7 @@ class Checked:
     """Documents to check and the model's reading of them.
 
     reading, spoken : of all documents, `spoken` out of fold if `out_of_fold`.
-    labels : (topics,) names of the topics; naming : of the response.
+    labels : (themes,) names of the themes; naming : of the response.
     held_out : (documents,) True if training has not seen the document.
     out_of_fold : True if tone of training documents has not seen their responses.
     groups : (documents,) missing values allowed; times : (documents,) NaT if missing; None if absent.
@@ -251,7 +251,7 @@ def skill(checked: Checked) -> list[Finding]:
             f"The text tells next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
             f"texts (standard error {error:.3f})."
         )
-        advice = "Check that responses stand beside their own texts; believe no lift."
+        advice = "Check that responses stand beside their own texts; believe no cost."
         finding = Finding("skill", measure, r2, limit, problem, advice)
     return [finding, *_gap(checked)]
 
@@ -276,7 +276,7 @@ def _gap(checked: Checked) -> list[Finding]:
             f"(tolerated up to {limit:.2f} apart): these are not like those."
         )
         return [Finding("skill", measure, first - second, limit, problem, "Look at what differs between the two.")]
-    advice = "Fewer topics, or less supervision, may hold better."
+    advice = "Fewer themes, or less supervision, may hold better."
     return [Finding("skill", measure, first - second, limit, f"{warning}.", advice)]
 
 
@@ -880,41 +880,41 @@ def _rows(rows: Sequence[int]) -> str:
     return f"row{'' if len(rows) == 1 else 's'} {listed}{more}"
 
 
-# Influence: does a lift depend on a single document, or on one group?
+# Influence: does a cost depend on a single document, or on one group?
 
-#: Largest change of a lift by one document that does not matter, in standard errors by all others.
+#: Largest change of a cost by one document that does not matter, in standard errors by all others.
 ONE_MATTERS = 1.0
-#: Largest share of a lift that one group may make up; lifts below this share of the responses' deviation are nothing.
+#: Largest share of a cost that one group may make up; costs below this share of the responses' deviation are nothing.
 GROUP_MATTERS, NOTHING = 0.5, 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Lifts of topics, and how they change without single documents.
+    """Costs of themes, and how they change without single documents.
 
-    lifts : (topics,); parts : (documents, topics) share of each document in them; weight : (documents,).
-    moves : (documents, topics) change of each lift through the coefficients if a document is removed.
+    costs : (themes,); parts : (documents, themes) share of each document in them; weight : (documents,).
+    moves : (documents, themes) change of each cost through the coefficients if a document is removed.
     """
 
-    lifts: Vector
+    costs: Vector
     parts: Vector
     weight: Vector
     moves: Vector
 
     @property
     def of_documents(self) -> Vector:
-        """(documents, topics) change of each lift if a document is removed."""
+        """(documents, themes) change of each cost if a document is removed."""
         rest = np.maximum(self.weight.sum() - self.weight, np.finfo(float).tiny)
-        return (self.weight / rest)[:, None] * (self.lifts - self.parts) + self.moves
+        return (self.weight / rest)[:, None] * (self.costs - self.parts) + self.moves
 
     @property
     def in_errors(self) -> Vector:
-        """(documents, topics) these changes in standard errors of lifts, by the jackknife over all other documents."""
+        """(documents, themes) these changes in standard errors of costs, by the jackknife over all other documents."""
         squares = self.of_documents**2
         return np.sqrt(squares / np.maximum(squares.sum(axis=0) - squares, np.finfo(float).tiny))
 
     def of_groups(self, codes: NDArray[np.int64]) -> Vector:
-        """Return (groups, topics) the change of each lift if a group is removed; codes : (documents,) -1 if absent."""
+        """Return (groups, themes) the change of each cost if a group is removed; codes : (documents,) -1 if absent."""
         rows = np.flatnonzero(codes >= 0)
         shape = (int(codes.max()) + 1, len(codes))
         sums = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=shape)
@@ -923,26 +923,26 @@ class Influence:
 
     @cached_property
     def _away(self) -> Vector:
-        return self.weight[:, None] * (self.lifts - self.parts)
+        return self.weight[:, None] * (self.costs - self.parts)
 
 
-def influence_on_lifts(spoken: Spoken) -> Influence:
-    """Approximate how lifts change without each document, by one Newton step.
+def influence_on_costs(spoken: Spoken) -> Influence:
+    """Approximate how costs change without each document, by one Newton step.
 
-    The lift of topic k is a mean over documents, and the coefficients of the GLM in it were fitted to them. Without
+    The cost of theme k is a mean over documents, and the coefficients of the GLM in it were fitted to them. Without
     some documents g it changes by their part of the mean, and by the change of the coefficients:
 
-        lift_k(-g) - lift_k ~ sum_g w (lift_k - d_k) / (W - W_g)  +  grad_k . H^-1 sum_g slope x
+        cost_k(-g) - cost_k ~ sum_g w (cost_k - d_k) / (W - W_g)  +  grad_k . H^-1 sum_g slope x
 
-    d_k is a document's own part of the lift, x its columns (what each topic adds, shares of its text, 1), slope the
+    d_k is a document's own part of the cost, x its columns (what each theme adds, shares of its text, 1), slope the
     derivative of its loss, H = sum w curvature x x'. Themes and the tone of words stay as they are.
     """
     family, eta, weight, bad = spoken.family, spoken.eta, spoken.weight, spoken.bad
-    total, n_topics = weight.sum(), spoken.tone.shape[1]
+    total, n_themes = weight.sum(), spoken.tone.shape[1]
     before = family.mean(eta)
     without = eta[:, None] - bad
     parts = spoken.better * (family.mean(without.ravel()).reshape(without.shape) - before[:, None])
-    lifts = weight @ parts / total
+    costs = weight @ parts / total
     columns = np.column_stack([spoken.tone, spoken.shares, np.ones(len(eta))])
     y = family.encode(spoken.responses)
     known = ~np.isnan(y)
@@ -950,18 +950,18 @@ def influence_on_lifts(spoken: Spoken) -> Influence:
     slopes[known] = weight[known] * family.gradient(y[known], eta[known])
     curvature[known] = weight[known] * family.curvature(y[known], eta[known])
     hessian = columns.T @ (curvature[:, None] * columns)
-    here, gradients = mean_slope(family, eta), np.empty((columns.shape[1], n_topics))
-    for k in range(n_topics):
+    here, gradients = mean_slope(family, eta), np.empty((columns.shape[1], n_themes))
+    for k in range(n_themes):
         there = mean_slope(family, without[:, k])
         gradients[:, k] = (weight * (there - here)) @ columns
         gradients[k, k] -= weight @ (there * bad[:, k])
     step = np.linalg.pinv(hessian, hermitian=True) @ (spoken.better * gradients / total)
-    return Influence(lifts, parts, weight, (columns * slopes[:, None]) @ step)
+    return Influence(costs, parts, weight, (columns * slopes[:, None]) @ step)
 
 
 def influence(checked: Checked) -> list[Finding]:
-    """Look for documents, and groups, without which a lift would be much different."""
-    influences = influence_on_lifts(checked.spoken)
+    """Look for documents, and groups, without which a cost would be much different."""
+    influences = influence_on_costs(checked.spoken)
     findings = [_of_documents(checked, influences)]
     if checked.groups is not None:
         codes, names = pd.factorize(checked.groups)
@@ -972,7 +972,7 @@ def influence(checked: Checked) -> list[Finding]:
 
 def _of_documents(checked: Checked, influences: Influence) -> Finding:
     moved, shares = influences.of_documents, influences.in_errors
-    measure = "change of a lift without one text, in standard errors of all others"
+    measure = "change of a cost without one text, in standard errors of all others"
     matters = (shares > ONE_MATTERS) & (np.abs(moved) > NOTHING * checked.spread)
     if not matters.any():
         return Finding("influence", measure, float(shares.max()), ONE_MATTERS)
@@ -981,39 +981,39 @@ def _of_documents(checked: Checked, influences: Influence) -> Finding:
     value = float(shares[row, k])
     largest = [int(r) + 1 for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
     problem = (
-        f"Without the text in row {row + 1:,} {_changed(checked, k, influences.lifts[k], moved[row, k])} "
+        f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
         f"(a change of {value:.1f} standard errors of all others)."
     )
-    advice = "Read that text and check its response and weight before you report this lift."
+    advice = "Read that text and check its response and weight before you report this cost."
     return Finding("influence", measure, value, ONE_MATTERS, problem, advice, tuple(largest[:5]))
 
 
 def _of_groups(checked: Checked, influences: Influence, codes: NDArray[np.int64], names: pd.Index) -> Finding:
-    """Null: documents dealt to groups at random, for each topic separately."""
+    """Null: documents dealt to groups at random, for each theme separately."""
     moved, rng = influences.of_groups(codes), checked.rng(200)
     draws = [np.abs(influences.of_groups(rng.permutation(codes))).max(axis=0) for _ in range(DRAWS)]
     least = NOTHING * checked.spread
-    lifts = np.maximum(np.abs(influences.lifts), least)
-    limits = np.maximum(np.max(draws, axis=0) / lifts, GROUP_MATTERS)
-    shares = np.where(np.abs(influences.lifts) > least, np.abs(moved) / lifts, 0.0)
+    costs = np.maximum(np.abs(influences.costs), least)
+    limits = np.maximum(np.max(draws, axis=0) / costs, GROUP_MATTERS)
+    shares = np.where(np.abs(influences.costs) > least, np.abs(moved) / costs, 0.0)
     group, k = divmod(int((shares / limits).argmax()), shares.shape[1])
     value, limit = float(shares[group, k]), float(limits[k])
-    measure = f"change of a lift without one {checked.group_name}, as a share of it"
+    measure = f"change of a cost without one {checked.group_name}, as a share of it"
     if value <= limit:
         return Finding("influence", measure, value, limit)
     problem = (
         f"Without {names[group]} ({int((codes == group).sum()):,} texts) "
-        f"{_changed(checked, k, influences.lifts[k], moved[group, k])} "
+        f"{_changed(checked, k, influences.costs[k], moved[group, k])} "
         f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
     advice = f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...)."
     return Finding("influence", measure, value, limit, problem, advice)
 
 
-def _changed(checked: Checked, topic: int, lift: float, change: float) -> str:
+def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:
     naming = checked.naming
-    after, before = (f"{naming.steps * value:.{naming.digits + 1}f}" for value in (lift + change, lift))
-    return f"the lift of “{checked.labels[topic]}” would be {after} instead of {before} {naming.unit}"
+    after, before = (f"{naming.steps * value:.{naming.digits + 1}f}" for value in (cost + change, cost))
+    return f"the cost of “{checked.labels[theme]}” would be {after} instead of {before} {naming.unit}"
 
 
 def check_all(checked: Checked, reader: Reader, *, families: bool = True) -> Check:

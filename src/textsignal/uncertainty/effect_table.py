@@ -15,14 +15,14 @@ from textsignal.insight.naming import MEASURES, Naming, told_from_nothing
 #: Suffix of a quantity's name for the difference of a group to all others.
 DIFFERENCE = "_difference"
 #: Quantities that are not tested against 0.
-SHARES = ("reach",)
+SHARES = ("mentions",)
 
 
 @dataclass(frozen=True, eq=False)
 class EffectTable:
-    """Estimates about themes, or topics, with standard errors and intervals.
+    """Estimates about themes, or themes, with standard errors and intervals.
 
-    frame : one row per theme and quantity, and group if there are any: topic (its number), theme (its label), quantity,
+    frame : one row per theme and quantity, and group if there are any: theme (its number), theme (its label), quantity,
         estimate, std_error, low, high, p_value (of no effect; NaN for a share), p_holm (of all themes together).
     level : of the intervals, such as .95.
     method : description of the method; naming : of the response.
@@ -31,10 +31,10 @@ class EffectTable:
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-    >>> model = ts.TextResponseModel(n_topics=8).fit(reviews.texts, reviews.ratings)
+    >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
     >>> effects = model.estimate_effects()
-    >>> lifts = effects.to_frame().query("quantity == 'lift'")
-    >>> bool((lifts["low"] < lifts["estimate"]).all())
+    >>> costs = effects.to_frame().query("quantity == 'cost'")
+    >>> bool((costs["low"] < costs["estimate"]).all())
     True
     """
 
@@ -65,8 +65,8 @@ class EffectTable:
             if "group" in rows or not len(rows):
                 continue
             clear = rows[told_from_nothing(rows, self.level)]
-            themes = [f"{row.theme} ({self._range(row)})" for row in clear.itertuples()]
-            verb = "costs" if name == "lift" else "brings"
+            themes = [f"{row.label} ({self._range(row)})" for row in clear.itertuples()]
+            verb = "costs" if name == "cost" else "brings"
             what = "; ".join(themes) or "none can be told from nothing"
             lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
         return "\n".join([*lines, self.method])
@@ -76,11 +76,11 @@ class EffectTable:
         return f"{low:+.{self.naming.digits}f} to {high:+.{self.naming.digits}f} {self.naming.unit}"
 
     def __str__(self) -> str:
-        shown = self.frame.drop(columns="topic").round(4).to_string(index=False)
+        shown = self.frame.drop(columns="theme").round(4).to_string(index=False)
         return f"{shown}\n\n{self.summary()}"
 
     def _repr_html_(self) -> str:
-        shown = self.frame.drop(columns="topic").to_html(index=False, border=0, float_format="{:.3f}".format)
+        shown = self.frame.drop(columns="theme").to_html(index=False, border=0, float_format="{:.3f}".format)
         return f"{shown}<p>{self.summary().replace(chr(10), '<br>')}</p>"
 
 
@@ -102,8 +102,8 @@ def effect_rows(
         low, high, p_values = np.maximum(low, 0.0), np.minimum(high, 1.0), np.full(len(errors), np.nan)
     return pd.DataFrame(
         {
-            "topic": np.arange(len(labels)),
-            "theme": list(labels),
+            "theme": np.arange(len(labels)),
+            "label": list(labels),
             "quantity": quantity,
             "estimate": estimates,
             "std_error": errors,
@@ -115,11 +115,11 @@ def effect_rows(
 
 
 def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
-    """Insert the ends of intervals after lift and worth in a table of drivers: lift_low, lift_high and so on."""
-    keys = [name for name in ("group", "topic") if name in drivers]
+    """Insert the ends of intervals after cost and gain in a table of drivers: cost_low, cost_high and so on."""
+    keys = [name for name in ("group", "theme") if name in drivers]
     for name in MEASURES:
         ends = effects.of(name).set_index(keys)[["low", "high"]]
-        rows = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["topic"])]
+        rows = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["theme"])]
         column = drivers.columns.get_loc(name)
         for step, end in enumerate(("low", "high"), start=1):
             drivers.insert(column + step, f"{name}_{end}", rows[end].to_numpy())

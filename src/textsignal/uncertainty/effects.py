@@ -4,7 +4,7 @@ Method "crossfit" takes standard errors of the GLM on themes (`influence`) by to
 halves of the texts measure (`calibration`). "plugin" takes them as they are. "bootstrap" draws texts, or whole groups,
 with replacement: themes are moved from where they are, sentences placed again and the GLM on themes fitted again; tone
 stays out of fold and as it is, since a text drawn twice would be in two folds, and intervals are widened as for
-"crossfit". Topics on a matrix are learnt again from every sample and judged by the texts that were not drawn.
+"crossfit". Themes on a matrix are learnt again from every sample and judged by the texts that were not drawn.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from textsignal.uncertainty.stability import refitted
 
 #: Fewest texts with a response, in all and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
-#: Quantities of topics that are learnt from the response; tone and speaking are not separate there.
-OF_TOPICS = ("lift", "worth", "reach", "tone")
+#: Quantities of themes that are learnt from the response; tone and speaking are not separate there.
+OF_TOPICS = ("cost", "gain", "mentions", "tone")
 #: Defaults of the level of intervals and of the number of samples.
 LEVEL, REFITS = 0.95, 200
 #: Descriptions of the methods.
 METHODS = {
     "crossfit": (
         "Standard errors are those of the GLM on themes, by tone that has not seen the responses, times what pairs of "
-        "halves of the texts say they fall short; what these miss of lifts and worths is added. Themes are taken as "
+        "halves of the texts say they fall short; what these miss of costs and gains is added. Themes are taken as "
         "they are; stability() says how firm these are."
     ),
     "bootstrap": "Standard errors are those of {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
-        "Conditional on the topics: as if themes and tone had been known beforehand, and not learnt from these "
+        "Conditional on the themes: as if themes and tone had been known beforehand, and not learnt from these "
         "responses. Too narrow: pure noise is called clear far too often."
     ),
 }
@@ -309,9 +309,9 @@ def bootstrap_topics(
     layout: EffectLayout,
     draws: Resampling,
 ) -> pd.DataFrame:
-    """Return intervals for topics that are learnt again from every sample, by documents that were not drawn.
+    """Return intervals for themes that are learnt again from every sample, by documents that were not drawn.
 
-    There a GLM weighs each topic's contribution. Estimates are means over samples.
+    There a GLM weighs each theme's contribution. Estimates are means over samples.
     """
     tokens, y = reader.tokenise(observed.tokens), reader.family.encode(observed.responses)
 
@@ -381,7 +381,7 @@ def estimate_effects(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> EffectTable:
-    """Estimate effects of topics with intervals; see `TextResponseModel.estimate_effects`."""
+    """Estimate effects of themes with intervals; see `TextResponseModel.estimate_effects`."""
     of_matrix = isinstance(reader, MatrixReader)
     method = method or ("bootstrap" if of_matrix else "crossfit")
     check_choice("method", method, ["bootstrap"] if of_matrix else list(METHODS))

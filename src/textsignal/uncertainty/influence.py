@@ -13,7 +13,7 @@ documents of what changes where a part r_i = a_i (d . theta) of the linear predi
 
 with B the inverse Hessian and h_i the leverage of document i (HC2). The variance of Q is the sum of IF_i^2, or of the
 squares of their sums over groups within which documents depend on each other. Where tone is below 0 and where it is
-above stays as it is: lift is negative where gamma is, so that under no effect it is as often below 0 as above.
+above stays as it is: cost is negative where gamma is, so that under no effect it is as often below 0 as above.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Measured:
         return sums
 
 
-def lift(fit: LooseFit, weight: Vector) -> Measured:
+def cost(fit: LooseFit, weight: Vector) -> Measured:
     """By how much the mean response would be better if nothing bad were said of a theme."""
     bad = np.where(fit.talk.better * fit.talk.tone < 0, fit.talk.tone, 0.0)
     return _of_tone(fit, bad, np.tile(weight[:, None], fit.talk.n_themes), -fit.talk.better)
@@ -215,9 +215,9 @@ def gamma(fit: LooseFit, weight: Vector) -> Measured:
 
 #: Numbers about themes, by name.
 QUANTITIES: dict[str, Callable[[LooseFit, Vector], Measured]] = {
-    "lift": lift,
-    "worth": worth,
-    "reach": reach,
+    "cost": cost,
+    "gain": worth,
+    "mentions": reach,
     "tone": tone,
     "speaking": speaking,
     "gamma": gamma,

@@ -1,16 +1,16 @@
-"""Search for a number of topics, and a supervision, by cross-validation on training data alone.
+"""Search for a number of themes, and a supervision, by cross-validation on training data alone.
 
-On a fold topics are learnt from the other folds: deviance (minus twice the logarithm of the probability of a response,
+On a fold themes are learnt from the other folds: deviance (minus twice the logarithm of the probability of a response,
 on average), R2, coherence and exclusivity. In the halves of a cut they are learnt twice and matched: stability is the
-mean cosine. Exclusivity is the mean share that a topic has in its ten leading terms: 1 if no other topic uses them.
-Topics on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
+mean cosine. Exclusivity is the mean share that a theme has in its ten leading terms: 1 if no other theme uses them.
+Themes on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
 half.
 
-More topics are more to read and hide less of what texts are about, while skill hardly depends on their number. What
-does is whether topics learnt from other texts are the same. So the recommendation is the number that
+More themes are more to read and hide less of what texts are about, while skill hardly depends on their number. What
+does is whether themes learnt from other texts are the same. So the recommendation is the number that
 
 1. has a held-out deviance within one standard error of the least;
-2. if topics are a model of the text, as those on a matrix are, is at most the fewest whose held-out text deviance is
+2. if themes are a model of the text, as those on a matrix are, is at most the fewest whose held-out text deviance is
    within one standard error of the least;
 3. of these has a stability within one standard error of the greatest, or within `NEAR` of it;
 4. of these is largest.
@@ -74,11 +74,11 @@ from textsignal.training.theme_reading import PartlyRead, by_document, count_uni
 Values = dict[str, float]
 #: Called with the number of finished tasks, and of all tasks known by then.
 Progress = Callable[[int, int], None]
-#: The supervision that numbers of topics are compared at, and those tried with the chosen number.
+#: The supervision that numbers of themes are compared at, and those tried with the chosen number.
 SUPERVISION, SUPERVISIONS = 0.5, (0.1, 0.25, 1.0, 2.0)
-#: Cuts into halves for topics on a matrix, each of which costs two fits.
+#: Cuts into halves for themes on a matrix, each of which costs two fits.
 TOPIC_CUTS = 3
-#: Measures on a fold, and in the halves of a cut; text_deviance of topics on a matrix only.
+#: Measures on a fold, and in the halves of a cut; text_deviance of themes on a matrix only.
 FOLD_MEASURES, CUT_MEASURES = ("deviance", "r2", "coherence", "exclusivity", "text_deviance"), ("stability",)
 #: Share of a word's probability that is its probability in all documents, and what is added to its count there.
 OVERALL, LEAST_COUNT = 0.02, 0.1
@@ -90,7 +90,7 @@ OF = "search of"
 class Search:
     """Result of a search.
 
-    table : one row per cell: n_topics, supervision if the training has one, and mean and standard error (`_se`) of
+    table : one row per cell: n_themes, supervision if the training has one, and mean and standard error (`_se`) of
         deviance, r2, coherence, exclusivity, for other trainings than themes text_deviance (over folds), and stability
         (over cuts).
     best : settings with the least held-out deviance; recommended : those to use, as options of `TextResponseModel`.
@@ -114,7 +114,7 @@ def search(
     texts: Any,
     responses: ArrayLike,
     *,
-    n_topics: int | Iterable[int] | None = None,
+    n_themes: int | Iterable[int] | None = None,
     supervision: float | Iterable[float] | None = None,
     training: str = "themes",
     folds: int = 5,
@@ -129,16 +129,16 @@ def search(
     resume: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Search:
-    """Measure numbers of topics by cross-validation, and recommend the largest that is stable.
+    """Measure numbers of themes by cross-validation, and recommend the largest that is stable.
 
-    For each number topics are learnt from all folds but one, in turn, and from halves of the documents (see
+    For each number themes are learnt from all folds but one, in turn, and from halves of the documents (see
     `uncertainty.search` for the rule, and docs/search.md for how well it does).
 
     Parameters
     ----------
     texts : documents; for training "predictive" and "joint" also a matrix (documents, terms), as `GLMNMF` takes it.
     responses : one for each; NaN or None if missing.
-    n_topics : numbers to try; None tries some from 5 to 30 (from 3 to 30 for other trainings than themes), then all
+    n_themes : numbers to try; None tries some from 5 to 30 (from 3 to 30 for other trainings than themes), then all
         between the neighbours of the one to take.
     supervision : values to try, each with all numbers; None takes 0.5, and tries others with the number to take. Themes
         have none.
@@ -154,9 +154,9 @@ def search(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> found = search(reviews.texts, reviews.ratings, n_topics=[3, 6], folds=2)
+    >>> found = search(reviews.texts, reviews.ratings, n_themes=[3, 6], folds=2)
     >>> found.table.shape, sorted(found.recommended)
-    ((2, 11), ['n_topics'])
+    ((2, 11), ['n_themes'])
     """
     options = parts.PlainOptions(
         family=family,
@@ -174,19 +174,19 @@ def search(
     if themes and supervision is not None:
         raise InputError(f"supervision={supervision!r} does not apply to training='themes'; omit it")
     cells, of = _cells(options, texts, responses, groups, int(folds))
-    coarse = _numbers(n_topics, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
+    coarse = _numbers(n_themes, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
     fixed: Sequence[float | None] = [None] if themes else _supervisions(supervision)
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
         run = _Run(cells, int(folds), finished, engine, progress or (lambda done, total: None))
         table = run.table(coarse, fixed)
-        if n_topics is None:
-            taken = table.at[recommended(table), "n_topics"]
+        if n_themes is None:
+            taken = table.at[recommended(table), "n_themes"]
             table = run.table(dense_around(taken, coarse), fixed)
         if not themes and supervision is None:
-            taken = table.at[recommended(table), "n_topics"]
+            taken = table.at[recommended(table), "n_themes"]
             table = run.table([taken], SUPERVISIONS)
-    noun, row = "theme" if themes else "topic", recommended(table)
+    noun, row = "theme" if themes else "theme", recommended(table)
     return Search(
         table,
         _settings(table, int(table["deviance"].idxmin())),
@@ -219,7 +219,7 @@ class _Run:
         todo = sorted(
             (task for task in tasks if task not in self.finished),
             reverse=True,
-            key=lambda task: (task.setting.n_topics, task.part, task.number),
+            key=lambda task: (task.setting.n_themes, task.part, task.number),
         )
         self.progress(len(tasks) - len(todo), len(tasks))
         self.cells.prepare(todo, self.engine)
@@ -229,7 +229,7 @@ class _Run:
             self.progress(sum(each in self.finished for each in tasks), len(tasks))
 
         self.engine.map(work, todo)
-        settings = sorted(self.settings, key=lambda setting: (setting.n_topics, setting.supervision or 0.0))
+        settings = sorted(self.settings, key=lambda setting: (setting.n_themes, setting.supervision or 0.0))
         return pd.DataFrame([self._row(setting) for setting in settings])
 
     def _row(self, setting: Setting) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class _Run:
 
 def _settings(table: pd.DataFrame, row: int) -> dict[str, Any]:
     """Settings of a row of the table."""
-    settings: dict[str, Any] = {"n_topics": int(table.at[row, "n_topics"])}
+    settings: dict[str, Any] = {"n_themes": int(table.at[row, "n_themes"])}
     return settings | ({"supervision": float(table.at[row, "supervision"])} if "supervision" in table else {})
 
 
@@ -298,26 +298,26 @@ def _check_response(observed: Observed, n_folds: int) -> None:
 
 
 def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: NDArray[np.int64]) -> list[int]:
-    """Numbers of topics to try, ascending."""
+    """Numbers of themes to try, ascending."""
     if given is None:
         numbers = [number for number in coarse if number * LEAST_EACH <= len(folds)]
         if not numbers:
             raise InputError(
-                f"{len(folds):,} documents are too few to choose a number of topics by; "
-                f"it takes {coarse[0] * LEAST_EACH:,}, or numbers to try: n_topics=[2, 3]"
+                f"{len(folds):,} documents are too few to choose a number of themes by; "
+                f"it takes {coarse[0] * LEAST_EACH:,}, or numbers to try: n_themes=[2, 3]"
             )
         return numbers
     numbers = [given] if isinstance(given, int | np.integer) else list(given)
     least = len(folds) - int(np.bincount(folds).max())
     for number in numbers:
-        check_number("n_topics", number, least=1, whole=True)
+        check_number("n_themes", number, least=1, whole=True)
         if number > min(parts.MOST_THEMES, least // 2):
             raise InputError(
-                f"n_topics={number} is more than {len(folds):,} documents can carry; "
+                f"n_themes={number} is more than {len(folds):,} documents can carry; "
                 f"give 1 to {min(parts.MOST_THEMES, least // 2)}"
             )
     if not numbers:
-        raise InputError("n_topics is empty; give numbers to try")
+        raise InputError("n_themes is empty; give numbers to try")
     return sorted({int(number) for number in numbers})
 
 
@@ -345,7 +345,7 @@ def _plain(value: Any) -> Any:
 class Setting:
     """Settings that a search varies; supervision is None for themes, which have none."""
 
-    n_topics: int
+    n_themes: int
     supervision: float | None = None
 
 
@@ -382,7 +382,7 @@ def _skill(family: Family, responses: Vector, eta: Vector) -> Values:
 
 
 def _of_profiles(profiles: Array, X: sp.csr_array) -> Values:
-    """Means over topics; X : (documents, terms) of training."""
+    """Means over themes; X : (documents, terms) of training."""
     return {
         "coherence": float(evaluate.coherence(X, profiles).mean()),
         "exclusivity": float(evaluate.exclusivity(np.asarray(profiles, dtype=float)).mean()),
@@ -392,16 +392,16 @@ def _of_profiles(profiles: Array, X: sp.csr_array) -> Values:
 def _text_deviance(fit: GLMNMF, X: sp.csr_array, X_test: sp.csr_array, keys: Keys) -> float:
     """Minus twice the mean logarithm of the probability of a word in one half of a document, given the other half.
 
-    The probability is that of its topics, with a little of the words of all training documents X in it.
+    The probability is that of its themes, with a little of the words of all training documents X in it.
     """
     rows = np.arange(X_test.shape[0])
     known, hidden = (unit_halves(X_test, rows, keys, side) for side in (0, 1))
-    topics, overall = _unit(fit.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
+    themes, overall = _unit(fit.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
     weights = _unit(fit.transform(known) * np.sum(fit.components_, axis=1))
     document, term = np.repeat(rows, np.diff(hidden.indptr)), hidden.indices
     chances = np.zeros(len(term))
-    for topic, weight in zip(topics, weights.T, strict=True):
-        chances += weight[document] * topic[term]
+    for theme, weight in zip(themes, weights.T, strict=True):
+        chances += weight[document] * theme[term]
     chances = (1 - OVERALL) * chances + OVERALL * overall[term] / overall.sum()
     return float(-2 * np.average(np.log(chances), weights=hidden.data)) if len(term) else float("nan")
 
@@ -443,11 +443,11 @@ class ThemeCells:
         """Return the measures of a task."""
         if task.part == "cut":
             assert self._halves is not None
-            return {"stability": self._halves.cosine(task.setting.n_topics, task.number)}
+            return {"stability": self._halves.cosine(task.setting.n_themes, task.number)}
         fold = self._prepared[task.number]
         with local_compute(1) as compute:
             ((fitted, training),) = fit_prepared(
-                fold.prepared, n_themes=task.setting.n_topics, seed=self.seed, compute=compute
+                fold.prepared, n_themes=task.setting.n_themes, seed=self.seed, compute=compute
             )
             (reading,) = readings_of(fold.read, fold.units, [fitted.tone], fitted.themes, compute)
         eta = fitted.effects.linear_predictor(reading.tone, reading.shares)
@@ -472,7 +472,7 @@ class ThemeCells:
 
 @dataclass(eq=False)
 class TopicCells:
-    """Tasks of topics on a matrix.
+    """Tasks of themes on a matrix.
 
     X : (documents, terms); observed : texts, whose terms are counted again for each fold; None if X was given.
     responses : (documents,) NaN if missing; keys : (documents,) of the content of documents.
@@ -514,7 +514,7 @@ class TopicCells:
 
     def _fit(self, setting: Setting, X: sp.csr_array, responses: Vector, seed: int) -> GLMNMF:
         return GLMNMF(
-            setting.n_topics,
+            setting.n_themes,
             family=self.family,
             training=parts.training_of(self.options),
             supervision=SUPERVISION if setting.supervision is None else setting.supervision,
@@ -532,10 +532,10 @@ class TopicCells:
         return sp.csr_array(counted), sp.csr_array(vectorizer.transform(tokens.at(test)))
 
 
-def _unit(topics: Array) -> Vector:
-    """(topics, terms) each summing to 1."""
-    size = topics.sum(axis=1, keepdims=True)
-    return np.asarray(topics / np.where(size > 0, size, 1), dtype=float)
+def _unit(themes: Array) -> Vector:
+    """(themes, terms) each summing to 1."""
+    size = themes.sum(axis=1, keepdims=True)
+    return np.asarray(themes / np.where(size > 0, size, 1), dtype=float)
 
 
 class Finished:
@@ -558,7 +558,7 @@ class Finished:
             _begin(path, of)
         for line in lines[1:]:
             if isinstance(line, dict) and "part" in line:
-                setting = Setting(line["n_topics"], line["supervision"])
+                setting = Setting(line["n_themes"], line["supervision"])
                 self._values[SearchTask(setting, line["part"], line["number"])] = line["values"]
 
     def __contains__(self, task: SearchTask) -> bool:
@@ -625,36 +625,36 @@ def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
 
 
 def eligible(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that predict within one standard error of the best, and whose topics the text supports.
+    """Return the cells that predict within one standard error of the best, and whose themes the text supports.
 
-    cells : one for each number of topics.
+    cells : one for each number of themes.
     """
     kept = skilled(cells)
     if "text_deviance" not in cells:
         return kept
-    most = skilled(cells, "text_deviance")["n_topics"].min()
-    few = kept[kept["n_topics"] <= most]
+    most = skilled(cells, "text_deviance")["n_themes"].min()
+    few = kept[kept["n_themes"] <= most]
     return kept if few.empty else few
 
 
 def recommended(cells: pd.DataFrame) -> int:
     """Return the row label of the recommended cell.
 
-    Numbers of topics are compared at the supervision of each with the least deviance; of the chosen number, the least
+    Numbers of themes are compared at the supervision of each with the least deviance; of the chosen number, the least
     supervision is recommended whose deviance is within one standard error of the least.
     """
-    best_of_each = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()]
-    number = cells.at[most_stable(eligible(best_of_each)), "n_topics"]
-    of_number = skilled(cells[cells["n_topics"] == number])
+    best_of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()]
+    number = cells.at[most_stable(eligible(best_of_each)), "n_themes"]
+    of_number = skilled(cells[cells["n_themes"] == number])
     return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
-    """Describe the recommendation, its reason, and the neighbours with fewer and more topics; taken : a row label."""
-    of_each = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()].sort_values("n_topics", ignore_index=True)
+    """Describe the recommendation, its reason, and the neighbours with fewer and more themes; taken : a row label."""
+    of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()].sort_values("n_themes", ignore_index=True)
     row, best = cells.loc[taken], cells.loc[cells["deviance"].idxmin()]
-    number = int(row["n_topics"])
-    place = int(of_each.index[of_each["n_topics"] == number][0])
+    number = int(row["n_themes"])
+    place = int(of_each.index[of_each["n_themes"] == number][0])
     supervised = f", with a supervision of {row['supervision']:g}" if "supervision" in cells else ""
     sentences = [f"Take {number} {noun}s{supervised}"]
     if len(of_each) > 1:
@@ -668,7 +668,7 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
         if other in of_each.index:
             cell = of_each.loc[other]
             measured = f"R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}"
-            sentences.append(f"With {cell['n_topics']:.0f} {loss}: {measured}")
+            sentences.append(f"With {cell['n_themes']:.0f} {loss}: {measured}")
     return ". ".join(sentences) + "."
 
 
@@ -680,4 +680,4 @@ def _beyond(cells: pd.DataFrame, place: int, noun: str) -> str:
 
 
 def _named(cell: pd.Series) -> str:
-    return f"with {cell['n_topics']:.0f}" + (f" and {cell['supervision']:g}" if "supervision" in cell else "")
+    return f"with {cell['n_themes']:.0f}" + (f" and {cell['supervision']:g}" if "supervision" in cell else "")

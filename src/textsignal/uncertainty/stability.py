@@ -1,7 +1,7 @@
-"""Stability of topics: share of refits to other samples of the texts that reproduce each topic.
+"""Stability of themes: share of refits to other samples of the texts that reproduce each theme.
 
-Topics of every refit are matched to the model's own, one to one, so that the sum of the cosines of their profiles is
-largest. A refit reproduces a topic if that cosine is at least `SAME`.
+Themes of every refit are matched to the model's own, one to one, so that the sum of the cosines of their profiles is
+largest. A refit reproduces a theme if that cosine is at least `SAME`.
 
 Samples are halves of the texts. A number with variance s / n varies by s / (n / 2) - s / n = s / n between half of the
 texts and all of them: as much as between bootstrap samples. So halves measure the same at half the cost, and no text is
@@ -38,14 +38,14 @@ from textsignal.training.halves import Rows, SeedWords, ThemeText, halves, match
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
 from textsignal.training.themes import Themes
 
-#: Profiles of this cosine are of one topic. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
+#: Profiles of this cosine are of one theme. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
 #: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
 #: more of their 10 leading words in 95% of pairs above it and 15% of those below; in 66% of those from .65 to .7 and in
 #: 52% of those from .6 to .65. It predicts that in 93.5% of pairs; the best threshold of all, .625, in 93.7%.
 SAME = 0.65
-#: A topic that a smaller share of refits reproduces is unstable.
+#: A theme that a smaller share of refits reproduces is unstable.
 STABLE = 0.5
-#: Fewest texts that halves are taken of; at least two for each topic.
+#: Fewest texts that halves are taken of; at least two for each theme.
 FEWEST = 20
 #: The quick check: refits, the sentences and leading terms of each at most, and clusterings its start is the best of.
 #: Of 96 themes of four sets of reviews, on which these were chosen, it called unstable all 11 that less than half of 20
@@ -55,13 +55,13 @@ QUICK_REFITS, QUICK_SENTENCES, QUICK_TERMS, QUICK_TRIES = 4, 20_000, 1000, 8
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Topics of another sample.
+    """Themes of another sample.
 
-    profiles : (topics, terms) over the model's own terms; lifts : (topics,) NaN if responses are constant.
+    profiles : (themes, terms) over the model's own terms; costs : (themes,) NaN if responses are constant.
     """
 
     profiles: Array
-    lifts: Vector
+    costs: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +86,13 @@ class ThemeRefits:
         return self.text.n_speaking
 
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Refit themes to some documents, and measure their lifts there."""
+        """Refit themes to some documents, and measure their costs there."""
         part = self.text.at(rows)
         themes = part.themes(self.fitted.n_themes, self.fitted.family, seed, compute)
         profiles = themes.topics / themes.term_weights
-        return Refit(profiles / profiles.sum(axis=1, keepdims=True), self._lifts(themes, part, rows, compute))
+        return Refit(profiles / profiles.sum(axis=1, keepdims=True), self._costs(themes, part, rows, compute))
 
-    def _lifts(self, themes: Themes, part: ThemeText, rows: Rows, compute: Compute) -> Vector:
+    def _costs(self, themes: Themes, part: ThemeText, rows: Rows, compute: Compute) -> Vector:
         responses, family = self.responses[rows], self.fitted.family
         known = responses[~np.isnan(responses) & (part.weight > 0)]
         if not known.size or np.ptp(known) == 0:
@@ -116,7 +116,7 @@ class ThemeRefits:
             weight=part.weight,
             better=self.better,
         )
-        return driver_table(spoken)["lift"].to_numpy()
+        return driver_table(spoken)["cost"].to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +133,11 @@ class MatrixRefits:
         return len(self.observed.tokens)
 
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Refit topics to some documents, and measure their lifts there."""
+        """Refit themes to some documents, and measure their costs there."""
         sample = self.observed.at(rows)
         other = refitted(self.reader, sample, seed)
         spoken = other.spoken(other.read(sample.tokens, sample.given), sample.responses, sample.weight)
-        return Refit(other.profiles, driver_table(spoken.judged(self.better))["lift"].to_numpy())
+        return Refit(other.profiles, driver_table(spoken.judged(self.better))["cost"].to_numpy())
 
 
 def refitted(reader: MatrixReader, observed: Observed, seed: int) -> MatrixReader:
@@ -155,32 +155,32 @@ def refitted(reader: MatrixReader, observed: Observed, seed: int) -> MatrixReade
 
 
 def share_reproduced(cosines: Vector) -> Vector:
-    """Return (topics,) the share of refits that reproduce each topic; cosines : (refits, topics) of matches."""
+    """Return (themes,) the share of refits that reproduce each theme; cosines : (refits, themes) of matches."""
     return np.asarray(np.mean(cosines >= SAME, axis=0), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """Cosines and lifts of the matches of every topic: (refits, topics)."""
+    """Cosines and costs of the matches of every theme: (refits, themes)."""
 
     cosines: Vector
-    lifts: Vector
+    costs: Vector
 
     def table(self, labels: Sequence[str]) -> pd.DataFrame:
-        """Return one row per topic, the least stable first; labels : (topics,)."""
-        lifts = pd.DataFrame(np.where(self.cosines >= SAME, self.lifts, np.nan))
+        """Return one row per theme, the least stable first; labels : (themes,)."""
+        costs = pd.DataFrame(np.where(self.cosines >= SAME, self.costs, np.nan))
         table = pd.DataFrame(
             {
-                "topic": np.arange(len(labels)),
+                "theme": np.arange(len(labels)),
                 "label": list(labels),
-                "comes_back": share_reproduced(self.cosines),
+                "reproduced": share_reproduced(self.cosines),
                 "cosine": self.cosines.mean(axis=0),
-                "lift_sd": lifts.std().to_numpy(),
-                "lift_low": lifts.min().to_numpy(),
-                "lift_high": lifts.max().to_numpy(),
+                "cost_sd": costs.std().to_numpy(),
+                "cost_low": costs.min().to_numpy(),
+                "cost_high": costs.max().to_numpy(),
             }
         )
-        return table.sort_values(["comes_back", "cosine", "topic"], kind="stable", ignore_index=True)
+        return table.sort_values(["reproduced", "cosine", "theme"], kind="stable", ignore_index=True)
 
 
 def stability(
@@ -192,7 +192,7 @@ def stability(
     seed_words: SeedWords = None,
     better: int = 1,
 ) -> Stability:
-    """Refit topics to halves of the documents, each with another seed, and match them to the reader's own.
+    """Refit themes to halves of the documents, each with another seed, and match them to the reader's own.
 
     better : 1 if a larger response is better, -1 if a smaller one is.
     """
@@ -202,7 +202,7 @@ def stability(
     least = _least(len(reader.profiles))
     if refits.n_speaking < least:
         raise InputError(
-            f"{refits.n_speaking:,} texts with known terms are too few to find {len(reader.profiles)} topics in halves "
+            f"{refits.n_speaking:,} texts with known terms are too few to find {len(reader.profiles)} themes in halves "
             f"of them; stability needs at least {least:,}"
         )
     samples = halves(text_keys(observed.texts), int(n_refits), int(seed))
@@ -211,22 +211,22 @@ def stability(
         with local_compute(1) as compute:
             other = refits.refit(samples[number], int(seed) + number + 1, compute)
         match = match_topics(reader.profiles, other.profiles)
-        return match.cosines, other.lifts[match.numbers]
+        return match.cosines, other.costs[match.numbers]
 
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        cosines, lifts = zip(*engine.map(refit, range(int(n_refits))), strict=True)
-    return Stability(np.array(cosines), np.array(lifts))
+        cosines, costs = zip(*engine.map(refit, range(int(n_refits))), strict=True)
+    return Stability(np.array(cosines), np.array(costs))
 
 
-def _least(n_topics: int) -> int:
+def _least(n_themes: int) -> int:
     """Fewest texts that halves are taken of."""
-    return max(FEWEST, 2 * n_topics)
+    return max(FEWEST, 2 * n_themes)
 
 
 def _refits(reader: Reader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits | MatrixRefits:
     if isinstance(reader, MatrixReader):
         if np.isnan(observed.responses).all():
-            raise InputError("no document has a response (all are missing), so topics cannot be refitted")
+            raise InputError("no document has a response (all are missing), so themes cannot be refitted")
         return MatrixRefits(reader, observed, better)
     assert isinstance(reader, ThemeReader)
     fitted, reading = reader.fitted, reader.read(observed.tokens).sentences

@@ -68,7 +68,7 @@ class Summary:
     with_markup: int
     copies: int
     terms: int
-    topics: int
+    themes: int
     levels: tuple[float, float] | None
     made_of: dict[str, str]
     train: Skill
@@ -90,7 +90,7 @@ class Analysis:
     by, drivers : the column of groups and the drivers in each; None if not requested.
     groups, times : (documents,) the group and the day of each; None if not requested.
     over : the column of dates.
-    effects : effects of topics with their intervals; None if not requested. within : the column of clusters of
+    effects : effects of themes with their intervals; None if not requested. within : the column of clusters of
         dependent texts.
     """
 
@@ -108,9 +108,9 @@ class Analysis:
     within: str | None = None
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
-        """Write model/, topics.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
+        """Write model/, themes.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
         self.model.save(folder / "model")
-        write_csv(self.topics(), folder / "topics.csv")
+        write_csv(self.themes(), folder / "themes.csv")
         if self.drivers is not None:
             write_csv(with_lists_as_text(self.drivers), folder / "drivers.csv")
         write_csv(self.documents, folder / "documents.csv", float_format="%.8g")
@@ -135,18 +135,18 @@ class Analysis:
             effects=self.effects,
         )
 
-    def topics(self) -> pd.DataFrame:
-        """Return the table of topics, with a finding on each, and with intervals if requested."""
+    def themes(self) -> pd.DataFrame:
+        """Return the table of themes, with a finding on each, and with intervals if requested."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
-        findings = {row.topic: finding_of(row, self.model.naming_) for row in rows}
-        table = with_lists_as_text(self.model.topics())
+        findings = {row.theme: finding_of(row, self.model.naming_) for row in rows}
+        table = with_lists_as_text(self.model.themes())
         if self.effects is not None:
-            numbers = pd.DataFrame(self.overall).set_index("topic").filter(regex="^(lift|worth)").loc[table["topic"]]
-            position = table.columns.get_loc("lift") if "lift" in table else len(table.columns)
+            numbers = pd.DataFrame(self.overall).set_index("theme").filter(regex="^(cost|worth)").loc[table["theme"]]
+            position = table.columns.get_loc("cost") if "cost" in table else len(table.columns)
             for step, name in enumerate(numbers.columns):
                 table = table.drop(columns=name, errors="ignore")
                 table.insert(position + step, name, numbers[name].to_numpy())
-        return table.assign(finding=table["topic"].map(findings))
+        return table.assign(finding=table["theme"].map(findings))
 
 
 def analyse(
@@ -187,7 +187,7 @@ def analyse(
     lower_is_better : True if less of the response is better.
     covariates : columns of covariates; by default those of the model's formula.
     offset, weights : columns of the offset of linear predictors, and of the weight of each row.
-    interval : a level such as .95 for intervals of lift and worth; it takes as long as two or three fits.
+    interval : a level such as .95 for intervals of cost and gain; it takes as long as two or three fits.
     groups : for the intervals: column of clusters of dependent texts.
 
     A row with a level of a category that no training row has is not held out. The model then knows all rows that were
@@ -197,7 +197,7 @@ def analyse(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> analysis = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> analysis = analyse(table, text="review", response="rating", model=TextResponseModel(n_themes=5))
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """
@@ -240,7 +240,7 @@ def analyse(
 def with_ranges(
     analysis: Analysis, used: UsedRows, interval: float | None, clusters: pd.Series | None = None
 ) -> Analysis:
-    """Add intervals of lift and worth to drivers, if a level is given.
+    """Add intervals of cost and gain to drivers, if a level is given.
 
     clusters : (documents,) of dependent texts.
     """
@@ -280,7 +280,7 @@ def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, pars
         with_markup=used.tokens.n_cleaned,
         copies=int(np.sum(used.first_copies != np.arange(len(used.rows)))),
         terms=len(model.terms_),
-        topics=len(model.components_),
+        themes=len(model.components_),
         levels=_ends(model),
         made_of=model.reader_.described,
         train=_skill(responses, unseen, ~held_out, ~held_out),
@@ -390,7 +390,7 @@ def _documents(
             "unknown": predictions.unknown,
         }
     )
-    weights: dict[str, Any] = {f"topic_{k}": column_ for k, column_ in enumerate(predictions.weights.T)}
+    weights: dict[str, Any] = {f"theme_{k}": column_ for k, column_ in enumerate(predictions.weights.T)}
     return pd.concat([frame, pd.DataFrame(weights)], axis=1)
 
 

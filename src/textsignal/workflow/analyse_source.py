@@ -63,7 +63,7 @@ def analyse_source(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> analysis = analyse_source(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> analysis = analyse_source(table, text="review", response="rating", model=TextResponseModel(n_themes=5))
     >>> analysis.summary.train.documents, analysis.summary.held_out.documents
     (240, 60)
     """

@@ -49,7 +49,7 @@ def drivers_table(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
     True
     """
@@ -103,10 +103,10 @@ def effects_table(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
     >>> effects = effects_table(model, reviews.to_frame(), text="review", response="rating", method="plugin")
     >>> effects.quantities[:2]
-    ['lift', 'worth']
+    ['cost', 'gain']
     """
     parsed = parsed_response(model, table, response)
     beside = _beside(model, table, offset, weights)
@@ -144,7 +144,7 @@ def columns_of(model: TextResponseModel, **columns: str | None) -> dict[str, str
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> columns_of(model, text="review", response="rating", by=None)
     {'review': 'text', 'rating': 'response'}
     """
@@ -193,7 +193,7 @@ def predict_table(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
     [False, True]
     """
@@ -257,7 +257,7 @@ def report_table(
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
     >>> from textsignal.workflow.analyse import analyse
-    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_topics=5))
+    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_themes=5))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "report.html")
     ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)

@@ -46,7 +46,7 @@ def check_table(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(150, seed=1).to_frame()
-    >>> model = TextResponseModel(n_topics=3).fit(table["review"], table["rating"])
+    >>> model = TextResponseModel(n_themes=3).fit(table["review"], table["rating"])
     >>> check_table(model, table, text="review", response="rating", by="hotel", over="date").looked_at[:2]
     ('skill', 'calibration')
     """

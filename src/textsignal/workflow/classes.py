@@ -110,7 +110,7 @@ def analyse_classes(
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
     >>> table["kind"] = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in table["rating"]]
-    >>> model = TextResponseModel(n_topics=5, n_jobs=1)
+    >>> model = TextResponseModel(n_themes=5, n_jobs=1)
     >>> analyses = analyse_classes(table, text="review", response="kind", model=model)
     >>> list(analyses.of_each), analyses.held_out.documents
     (['bad', 'fair', 'good'], 60)

@@ -92,7 +92,7 @@ def compare(
     """Compare a model with simpler methods for the same responses.
 
     The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
-    1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM
+    1, penalties by cross-validation within each training part); and two-stage, themes by scikit-learn's NMF with a GLM
     on them. Classes without an order have no ridge and no lasso. All learn from the same documents and predict the
     same others; those without a response are left out.
 
@@ -111,7 +111,7 @@ def compare(
     --------
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(120, seed=1)
-    >>> compared = ts.compare(reviews.texts, reviews.ratings, folds=2, model=ts.TextResponseModel(n_topics=4))
+    >>> compared = ts.compare(reviews.texts, reviews.ratings, folds=2, model=ts.TextResponseModel(n_themes=4))
     >>> sorted(compared.table["method"])
     ['GLM', 'lasso', 'mean', 'ridge', 'textsignal', 'two-stage']
     """

@@ -1,4 +1,4 @@
-"""From a table to a search for a number of topics, in a folder from which it can resume."""
+"""From a table to a search for a number of themes, in a folder from which it can resume."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def search_table(
     text: str,
     response: str,
     folder: Path,
-    n_topics: Sequence[int] | None = None,
+    n_themes: Sequence[int] | None = None,
     supervision: Sequence[float] | None = None,
     training: str = "themes",
     folds: int = 5,
@@ -41,7 +41,7 @@ def search_table(
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> Search:
-    """Search for a number of topics, and write table.csv, a figure and a recommendation into a folder.
+    """Search for a number of themes, and write table.csv, a figure and a recommendation into a folder.
 
     Finished tasks are kept there, so that a stopped search resumes.
 
@@ -51,7 +51,7 @@ def search_table(
     folder : output folder; it is new, empty, or of an earlier search.
     by : column of groups that are held out together.
     on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
-    n_topics, supervision, training, folds, family, levels, language, max_terms : as in `search`.
+    n_themes, supervision, training, folds, family, levels, language, max_terms : as in `search`.
     seed, n_jobs, progress : as in `search` too.
     """
     if folder.exists() and not folder.is_dir():
@@ -65,7 +65,7 @@ def search_table(
     found = search(
         texts.to_numpy(dtype=object)[rows].tolist(),
         parsed.given[rows],
-        n_topics=n_topics,
+        n_themes=n_themes,
         supervision=supervision,
         training=training,
         folds=folds,

@@ -41,13 +41,13 @@ class Analyses:
     of_each: Mapping[str, Analysis]
 
     def write(self, folder: Path, report: ReportSettings | None = None) -> None:
-        """Write model/, topics.csv, responses.csv, documents.csv, summary.json and a page for each response.
+        """Write model/, themes.csv, responses.csv, documents.csv, summary.json and a page for each response.
 
         With groups, drivers.csv too.
         """
         self.save(folder / "model")
-        topics = {name: each.topics() for name, each in self.of_each.items()}
-        write_csv(stacked(topics, self.noun), folder / "topics.csv")
+        themes = {name: each.themes() for name, each in self.of_each.items()}
+        write_csv(stacked(themes, self.noun), folder / "themes.csv")
         table = self.model.compare()
         write_csv(_flat(table, self.noun), folder / "responses.csv")
         if drivers := {name: each.drivers for name, each in self.of_each.items() if each.drivers is not None}:
@@ -107,7 +107,7 @@ def analyse_several(
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
     >>> table["good"] = table["rating"] > 3
-    >>> model = TextResponsesModel(n_topics=5)
+    >>> model = TextResponsesModel(n_themes=5)
     >>> analyses = analyse_several(table, text="review", responses=["rating", "good"], model=model)
     >>> [each.summary.held_out.documents for each in analyses.of_each.values()]
     [60, 60]
@@ -170,7 +170,7 @@ def predict_several(
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
     >>> responses = pd.DataFrame({"stars": reviews.ratings, "good": reviews.ratings > 3})
-    >>> model = TextResponsesModel(n_topics=5).fit(reviews.texts, responses)
+    >>> model = TextResponsesModel(n_themes=5).fit(reviews.texts, responses)
     >>> list(predict_several(model, pd.DataFrame({"review": ["Friendly staff."]}), "review"))[:4]
     ['row', 'unknown', 'prediction_stars', 'level_stars']
     """
@@ -198,5 +198,5 @@ def split_of(documents: pd.DataFrame, response: str) -> pd.DataFrame:
 
 def _flat(compared: pd.DataFrame, noun: str) -> pd.DataFrame:
     """Return one row per theme and response."""
-    names = compared["lift"].columns
+    names = compared["cost"].columns
     return stacked({name: compared.xs(name, level="response", axis=1).reset_index() for name in names}, noun)

@@ -83,7 +83,7 @@ def predict_batches(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> parts = predict_batches(model, reviews.to_frame(), "review", batch_rows=100)
     >>> [part["row"].iloc[-1].item() for part in parts]
     [100, 200, 300]
@@ -136,7 +136,7 @@ def predict_file(
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_topics=5).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
     >>> folder = getfixture("tmp_path")
     >>> reviews.to_frame().to_parquet(folder / "reviews.parquet")
     >>> predict_file(model, folder / "*.parquet", folder / "predictions.csv", "review")

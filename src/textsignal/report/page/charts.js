@@ -1,15 +1,15 @@
 // Charts of the page: drawn by Vega when they come near the screen or when there is time, and changed by their data.
 "use strict";
 
-// charts : name -> Vega specification; names : what topics are called now, by number; onTopic : what a click on one does.
+// charts : name -> Vega specification; names : what themes are called now, by number; onTopic : what a click on one does.
 function chartsOf(charts, names, onTopic) {
   const { parse, View, expressionInterpreter, Tooltip } = window.textsignalVega;
   const views = new Map();
   const NARROW = 480; // pixels
 
-  // Rows with topics under the names that they have now.
-  const named = (rows) => rows.map((row) => (names.has(row.topic) ? { ...row, label: names.get(row.topic) } : row));
-  const aboutTopics = ({ values }) => values?.some((row) => names.has(row.topic) && "label" in row);
+  // Rows with themes under the names that they have now.
+  const named = (rows) => rows.map((row) => (names.has(row.theme) ? { ...row, label: names.get(row.theme) } : row));
+  const aboutTopics = ({ values }) => values?.some((row) => names.has(row.theme) && "label" in row);
   // The rows of a chart that the page may change.
   const rowsOf = (name) => charts[name].data.find((set) => set.name === "rows").values;
 
@@ -45,8 +45,8 @@ function chartsOf(charts, names, onTopic) {
       const drawn = view(spec, { renderer: "svg", container: place, hover: false, tooltip });
       views.set(name, drawn);
       drawn.addEventListener("click", (_, item) => {
-        const topic = item?.datum?.topic ?? item?.datum?.datum?.topic;
-        if (topic !== undefined) onTopic(topic);
+        const theme = item?.datum?.theme ?? item?.datum?.datum?.theme;
+        if (theme !== undefined) onTopic(theme);
       });
       await (rows === undefined ? drawn.runAsync() : changed(name, rows));
       place.querySelector("svg").setAttribute("aria-hidden", "true"); // The place has a name, and numbers beside it.

@@ -19,8 +19,8 @@ from textsignal.report.values.data import (
     Point,
     Prediction,
     ReportData,
+    ThemeCard,
     Timeline,
-    TopicCard,
 )
 from textsignal.report.values.wording import count, number, percent, signed_number, signed_points
 
@@ -30,7 +30,7 @@ Layers: TypeAlias = alt.LayerChart | alt.FacetChart
 #: Colours that the style sheet defines.
 INK, MUTED, LINE, ACCENT, QUIET = "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--quiet)"
 UP, DOWN = "var(--up)", "var(--down)"
-#: Height in pixels of a topic's row, with two lines of a name, and of a line over time.
+#: Height in pixels of a theme's row, with two lines of a name, and of a line over time.
 ROW, TIME = 34, 110
 #: Width in pixels of a number at the end of a bar; largest widths of labels and titles of an axis.
 NUMBER_WIDTH, LABEL_WIDTH, TITLE_WIDTH = 48, 210, 320
@@ -45,7 +45,7 @@ _BY_PLACE = alt.EncodingSortField("place", op="min")
 def chart_specs(report: ReportData) -> dict[str, Spec]:
     """Return name -> Vega-Lite specification with its data."""
     charts: dict[str, alt.Chart | Layers] = {
-        "drivers": drivers_chart(report.topics, report.naming),
+        "drivers": drivers_chart(report.themes, report.naming),
         "responses": bars_chart(report.documents.responses, report.naming.noted, "share of texts", "%"),
         "lengths": lengths_chart(report.documents.lengths),
         "levels": levels_chart(report),
@@ -64,18 +64,18 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
     return {name: spec_of(chart) for name, chart in charts.items()}
 
 
-def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
-    """Draw what topics cost and bring the average, with numbers at the ends of the bars.
+def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
+    """Draw what themes cost and bring the average, with numbers at the ends of the bars.
 
     Costs are to the left, unless less is better. Thin lines are ranges, and bars that are not clear are pale. The page
     sorts the chart by `place`.
     """
     rows = [
-        _about(topic) | {"place": place} | bar for place, topic in enumerate(topics) for bar in _drivers(topic, naming)
+        _about(theme) | {"place": place} | bar for place, theme in enumerate(themes) for bar in _drivers(theme, naming)
     ]
     ends = [row["end"] for row in rows]
     least, most = min(ends), max(ends)
-    ranges = any(range_of(topic, measure) for topic in topics for measure in MEASURES)
+    ranges = any(range_of(theme, measure) for theme in themes for measure in MEASURES)
 
     def x(field: str) -> alt.X:
         return alt.X(
@@ -104,15 +104,15 @@ def drivers_chart(topics: Sequence[TopicCard], naming: Naming) -> Layers:
     return layers.properties(height=alt.Step(ROW)).add_params(*lines())
 
 
-def _drivers(topic: TopicCard, naming: Naming) -> list[dict[str, Any]]:
-    """Bars of the cost and gain of a topic; without ranges, low and high are the value."""
+def _drivers(theme: ThemeCard, naming: Naming) -> list[dict[str, Any]]:
+    """Bars of the cost and gain of a theme; without ranges, low and high are the value."""
     # The number stands at `end`, beyond the bar and all that crosses 0 towards it.
     bars = []
     for measure, side in zip(MEASURES, ("costs", "brings"), strict=True):
         step = naming.better * naming.steps * (-1 if side == "costs" else 1)
-        value, span = step * getattr(topic, measure), range_of(topic, measure)
+        value, span = step * getattr(theme, measure), range_of(theme, measure)
         low, high = (value, value) if span is None else sorted((step * span.low, step * span.high))
-        clear, written = is_clear(topic, measure), signed_number(value, naming.digits)
+        clear, written = is_clear(theme, measure), signed_number(value, naming.digits)
         bars.append(
             {
                 "side": side,
@@ -236,7 +236,7 @@ def levels_chart(report: ReportData) -> alt.Chart:
 
 
 def contributions_chart(naming: Naming, noun: str) -> Layers:
-    """Draw topics' contributions to one prediction; the page fills in the values."""
+    """Draw themes' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
         x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+~g", ticks=4)),
@@ -269,7 +269,7 @@ def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
 
 
 def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
-    """Draw the tone of one topic over time with its error, on the scale of all topics."""
+    """Draw the tone of one theme over time with its error, on the scale of all themes."""
     when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
     low, high = (naming.steps * end for end in (timeline.low, timeline.high))
     digits = "+.1f" if high - low >= 0.3 else "+.2f"
@@ -291,7 +291,7 @@ def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
         ],
     )
     zero = rule(LINE).encode(y=alt.datum(0))
-    rows = [_at(point, naming) | {"topic": line.number} for point in line.points]
+    rows = [_at(point, naming) | {"theme": line.number} for point in line.points]
     return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
 
 
@@ -303,15 +303,15 @@ def _at(point: Point, naming: Naming) -> dict[str, Any]:
         "when": point.when,
         "few": point.few,
         "said": "–" if point.tone is None else signed_points(point.tone, naming),
-        "share": percent(point.reach),
+        "share": percent(point.mentions),
         "texts": count(point.spoken),
     }
 
 
-def _about(topic: TopicCard) -> dict[str, Any]:
-    terms = ", ".join(topic.terms[:8])
-    numbers = {name: percent(getattr(topic, name)) for name in ("reach", "well", "badly")}
-    return {"topic": topic.number, "label": topic.label, "terms": terms} | numbers
+def _about(theme: ThemeCard) -> dict[str, Any]:
+    terms = ", ".join(theme.terms[:8])
+    numbers = {name: percent(getattr(theme, name)) for name in ("mentions", "praise", "complaints")}
+    return {"theme": theme.number, "label": theme.label, "terms": terms} | numbers
 
 
 def _tooltip(naming: Naming, *, ranges: bool) -> list[alt.Tooltip]:

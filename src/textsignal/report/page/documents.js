@@ -2,7 +2,7 @@
 // They are unpacked when the section comes near the screen or is first used.
 "use strict";
 
-// names : what topics are called now, by number; null where the page holds no documents.
+// names : what themes are called now, by number; null where the page holds no documents.
 function browseDocuments(page, names) {
   const section = document.getElementById("documents");
   if (section === null) return null;
@@ -11,7 +11,7 @@ function browseDocuments(page, names) {
   const STANCES = { well: WELL, badly: BADLY };
   const place = (id) => document.getElementById(id);
   const fields = {};
-  for (const name of ["words", "topic", "tone", "level", "group", "order"]) fields[name] = place(`find-${name}`);
+  for (const name of ["words", "theme", "tone", "level", "group", "order"]) fields[name] = place(`find-${name}`);
   const asked = (name) => fields[name]?.value ?? "";
   const [list, status, pages, said] = ["found-texts", "found", "found-pages", "said"].map(place);
   const count = (number) => number.toLocaleString("en");
@@ -46,19 +46,19 @@ function browseDocuments(page, names) {
       levels: new Uint8Array(columns.levels),
       heldOut: new Uint8Array(columns.heldOut),
       left: new Uint32Array(columns.left),
-      stance: (i, topic) => stances[i * names.size + topic],
-      topics: new Uint16Array(columns.topics),
+      stance: (i, theme) => stances[i * names.size + theme],
+      themes: new Uint16Array(columns.themes),
       points: new Float32Array(columns.points),
     };
   }
 
   // Numbers of the documents that fit all that is asked.
   function fitting() {
-    const [topic, level, group, wanted] = [asked("topic"), asked("level"), asked("group"), words()];
+    const [theme, level, group, wanted] = [asked("theme"), asked("level"), asked("group"), words()];
     const stance = STANCES[asked("tone")];
     const fits = (i) => {
-      if (topic !== "") {
-        const how = known.stance(i, Number(topic));
+      if (theme !== "") {
+        const how = known.stance(i, Number(theme));
         if (how === 0 || (stance !== undefined && how !== stance)) return false;
       }
       if (level !== "" && known.levels[i] !== Number(level)) return false;
@@ -68,19 +68,19 @@ function browseDocuments(page, names) {
     return range(known.n).filter(fits);
   }
 
-  // What the sentences about a topic add to a document's prediction.
-  function about(i, topic) {
+  // What the sentences about a theme add to a document's prediction.
+  function about(i, theme) {
     let sum = 0;
     for (let u = known.firsts[i]; u < known.firsts[i] + known.texts[i].length - 1; u += 1) {
-      if (known.topics[u] === topic) sum += known.points[u];
+      if (known.themes[u] === theme) sum += known.points[u];
     }
     return sum;
   }
-  const bySentences = () => asked("topic") !== "" && known.topics.length > 0;
+  const bySentences = () => asked("theme") !== "" && known.themes.length > 0;
   function inOrder(chosen) {
     const direction = Number(asked("order"));
     if (direction === 0) return chosen;
-    const value = bySentences() ? (i) => about(i, Number(asked("topic"))) : (i) => parseFloat(known.predictions[i].replace("−", "-"));
+    const value = bySentences() ? (i) => about(i, Number(asked("theme"))) : (i) => parseFloat(known.predictions[i].replace("−", "-"));
     const values = new Map(chosen.map((i) => [i, value(i)]));
     return chosen.sort((a, b) => direction * (values.get(a) - values.get(b)) || a - b);
   }
@@ -95,29 +95,29 @@ function browseDocuments(page, names) {
     return escaped.length === 0 ? null : new RegExp(`(${escaped.sort((a, b) => b.length - a.length).join("|")})`, "giu");
   }
 
-  // A sentence, shaded by its tone; where a topic is asked for, only those about it are, and named.
+  // A sentence, shaded by its tone; where a theme is asked for, only those about it are, and named.
   function sentence(text, u, pattern) {
-    const [topic, points] = [known.topics[u], known.points[u]];
-    const isAsked = asked("topic") === String(topic);
-    const isPlain = inSteps(page, points) === inSteps(page, 0) || (asked("topic") !== "" && !isAsked);
+    const [theme, points] = [known.themes[u], known.points[u]];
+    const isAsked = asked("theme") === String(theme);
+    const isPlain = inSteps(page, points) === inSteps(page, 0) || (asked("theme") !== "" && !isAsked);
     const look = isPlain ? "plain" : shade(page, points, known.scale);
     const marked = make("mark", "", { class: `said ${look}`, "data-sentence": u, tabindex: -1 });
     marked.append(...withHits(text, pattern));
     if (!isAsked) return [marked];
     const label = make("small", "", { class: `label ${look}` });
-    label.append(make("bdi", names.get(topic), { "data-name": topic }), ` ${inSteps(page, points)}`);
+    label.append(make("bdi", names.get(theme), { "data-name": theme }), ` ${inSteps(page, points)}`);
     return [label, " ", marked];
   }
 
-  // Topics of a document by how it speaks of them.
+  // Themes of a document by how it speaks of them.
   function spoken(i) {
     const parts = [];
     for (const [title, stance, direction] of [[page.ways[0], BADLY, "down"], [page.ways[1], WELL, "up"]]) {
-      const topics = page.topics.filter((topic) => known.stance(i, topic.number) === stance);
-      if (topics.length === 0) continue;
+      const themes = page.themes.filter((theme) => known.stance(i, theme.number) === stance);
+      if (themes.length === 0) continue;
       parts.push(make("b", `${title}: `, { class: direction }));
-      topics.forEach((topic, k) => {
-        parts.push(k > 0 ? "; " : "", make("bdi", names.get(topic.number), { "data-name": topic.number }));
+      themes.forEach((theme, k) => {
+        parts.push(k > 0 ? "; " : "", make("bdi", names.get(theme.number), { "data-name": theme.number }));
       });
       parts.push(". ");
     }
@@ -176,7 +176,7 @@ function browseDocuments(page, names) {
   }
 
   function search() {
-    fields.tone.disabled = asked("topic") === "";
+    fields.tone.disabled = asked("theme") === "";
     if (fields.tone.disabled) fields.tone.value = "";
     found = inOrder(fitting());
     at = 0;
@@ -192,7 +192,7 @@ function browseDocuments(page, names) {
     const marked = event.target.closest?.(".said");
     if (!marked) return;
     const u = Number(marked.dataset.sentence);
-    said.replaceChildren(make("bdi", names.get(known.topics[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
+    said.replaceChildren(make("bdi", names.get(known.themes[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
     said.hidden = false;
     const [line] = marked.getClientRects();
     const widest = document.documentElement.clientWidth - said.offsetWidth - 8;
@@ -228,11 +228,11 @@ function browseDocuments(page, names) {
     });
   }
 
-  // Documents that speak of a topic, well or badly, of a group given by its name; all else is cleared.
-  async function showDocuments({ topic = "", tone = "", group = null } = {}) {
+  // Documents that speak of a theme, well or badly, of a group given by its name; all else is cleared.
+  async function showDocuments({ theme = "", tone = "", group = null } = {}) {
     await ready();
     clear();
-    fields.topic.value = String(topic);
+    fields.theme.value = String(theme);
     fields.tone.value = tone;
     if (group !== null && fields.group !== null) {
       const number = known.groupNames.indexOf(String(group)) + 1;
@@ -244,7 +244,7 @@ function browseDocuments(page, names) {
     status.focus({ preventScroll: true });
   }
   for (const button of document.querySelectorAll("button[data-read]")) {
-    button.addEventListener("click", () => showDocuments({ topic: button.dataset.about, tone: button.dataset.read }));
+    button.addEventListener("click", () => showDocuments({ theme: button.dataset.about, tone: button.dataset.read }));
   }
 
   const observer = new IntersectionObserver(

@@ -21,17 +21,17 @@
   for (const button of panel.querySelectorAll("[data-cell]")) {
     button.addEventListener("click", () => {
       const { group } = current.closest("tr").querySelector("th").dataset;
-      window.textsignal.showDocuments({ topic: current.dataset.topic, tone: button.dataset.cell, group });
+      window.textsignal.showDocuments({ theme: current.dataset.theme, tone: button.dataset.cell, group });
     });
   }
-  const [group, link, facts] = ["cell-group", "cell-topic", "cell-facts"].map((id) => document.getElementById(id));
+  const [group, link, facts] = ["cell-group", "cell-theme", "cell-facts"].map((id) => document.getElementById(id));
   function show(cell) {
-    const topic = cell.dataset.topic;
+    const theme = cell.dataset.theme;
     const name = link.querySelector("bdi");
     group.textContent = cell.closest("tr").querySelector("th").textContent;
     name.textContent = cell.querySelector("[data-name]").textContent;
-    name.dataset.name = link.dataset.topic = topic;
-    link.href = `#topic-${topic}`;
+    name.dataset.name = link.dataset.theme = theme;
+    link.href = `#theme-${theme}`;
     facts.textContent = cell.title;
     panel.hidden = false;
   }

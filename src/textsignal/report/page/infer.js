@@ -1,16 +1,16 @@
-// Weights of a text given topics, as textsignal.compute.kernels.reference finds them.
+// Weights of a text given themes, as textsignal.compute.kernels.reference finds them.
 "use strict";
 
-// topics : terms x topics, in rows; K : number of topics.
-function inference(given, topics, K) {
+// themes : terms x themes, in rows; K : number of themes.
+function inference(given, themes, K) {
   const mass = new Array(K).fill(0);
-  topics.forEach((value, place) => (mass[place % K] += value));
+  themes.forEach((value, place) => (mass[place % K] += value));
 
   // d_j = (wH)_j + epsilon at the row's terms.
   function reconstruct({ columns }, w) {
     return columns.map((j) => {
       let d = 0;
-      for (let k = 0; k < K; k += 1) d += w[k] * topics[j * K + k];
+      for (let k = 0; k < K; k += 1) d += w[k] * themes[j * K + k];
       return d + given.epsilon;
     });
   }
@@ -20,7 +20,7 @@ function inference(given, topics, K) {
     const sums = new Array(K).fill(0);
     text.columns.forEach((j, p) => {
       const ratio = text.values[p] / d[p];
-      for (let k = 0; k < K; k += 1) sums[k] += ratio * topics[j * K + k];
+      for (let k = 0; k < K; k += 1) sums[k] += ratio * themes[j * K + k];
     });
     return { d, sums };
   }
@@ -44,7 +44,7 @@ function inference(given, topics, K) {
     text.columns.forEach((j, p) => {
       const bend = text.values[p] / d[p] / d[p];
       for (let k = 0; k < K; k += 1) {
-        for (let l = 0; l < K; l += 1) A[k][l] += bend * topics[j * K + k] * topics[j * K + l];
+        for (let l = 0; l < K; l += 1) A[k][l] += bend * themes[j * K + k] * themes[j * K + l];
       }
     });
     const gradient = range(K).map((k) => (mass[k] > 0 ? mass[k] - sums[k] - given.smoothing / w[k] : 0));
@@ -83,7 +83,7 @@ function inference(given, topics, K) {
   }
 
   function weights(text) {
-    const known = text.columns.some((j) => range(K).some((k) => topics[j * K + k] > 0));
+    const known = text.columns.some((j) => range(K).some((k) => themes[j * K + k] > 0));
     if (!known) return { w: given.fallback.slice(), unknown: true };
     const total = text.values.reduce((sum, x) => sum + x, 0) + given.smoothing * K;
     const alive = mass.filter((m) => m > 0).length;

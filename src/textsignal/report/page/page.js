@@ -1,5 +1,5 @@
-// What the page does: charts that answer the mouse, rankings, names of topics.
-// It computes nothing about the data: that is done in Python, or in themes.js and topics.js for a text that is typed.
+// What the page does: charts that answer the mouse, rankings, names of themes.
+// It computes nothing about the data: that is done in Python, or in topics.js and themes.js for a text that is typed.
 "use strict";
 
 (() => {
@@ -8,26 +8,26 @@
   const original = [...document.body.children].map((part) => (isScript(part) ? part : part.outerHTML));
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const page = json("page-data");
-  const names = new Map(page.topics.map((topic) => [topic.number, topic.label]));
-  const numbers = new Map(page.topics.map((topic) => [topic.label, topic.number]));
+  const names = new Map(page.themes.map((theme) => [theme.number, theme.label]));
+  const numbers = new Map(page.themes.map((theme) => [theme.label, theme.number]));
   const charts = chartsOf(page.charts, names, openCard);
   const store = `textsignal:${page.id}`;
   let tried = null;
 
   // Chart, table and cards by one measure, the largest first.
-  let measure = "lift";
-  const ranked = () => [...page.topics].sort((a, b) => (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity));
+  let measure = "cost";
+  const ranked = () => [...page.themes].sort((a, b) => (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity));
   function inOrder() {
-    const places = new Map(ranked().map((topic, place) => [topic.number, place]));
-    return charts.rowsOf("drivers").map((row) => ({ ...row, place: places.get(row.topic) }));
+    const places = new Map(ranked().map((theme, place) => [theme.number, place]));
+    return charts.rowsOf("drivers").map((row) => ({ ...row, place: places.get(row.theme) }));
   }
   function rank(by = measure) {
     measure = by;
     const order = ranked();
     charts.draw("drivers", inOrder());
-    for (const [list, prefix] of [["cards", "topic"], ["topic-rows", "row"]]) {
+    for (const [list, prefix] of [["cards", "theme"], ["theme-rows", "row"]]) {
       const parent = document.getElementById(list);
-      parent.append(...order.map((topic) => document.getElementById(`${prefix}-${topic.number}`)));
+      parent.append(...order.map((theme) => document.getElementById(`${prefix}-${theme.number}`)));
     }
     for (const button of document.querySelectorAll("button.sort")) {
       const title = button.closest("th");
@@ -51,11 +51,11 @@
     download("drivers.png", "image/png", await charts.picture("drivers", inOrder(), 800));
   });
   document.getElementById("download").addEventListener("click", () => {
-    const columns = Object.keys(page.topics[0]);
+    const columns = Object.keys(page.themes[0]);
     // An apostrophe before a text that a spreadsheet would run, as tables.write puts it; numbers are kept.
     const safe = (text) => (/^'*[=+\-@\t\r]./su.test(text) && !/^'*[+-]?[0-9.,]+(?:e[+-]?[0-9]+)?%?$/iu.test(text) ? `'${text}` : text);
     const cell = (value) => (typeof value === "string" ? `"${safe(value).replaceAll('"', '""')}"` : (value ?? ""));
-    const lines = page.topics.map((topic) => columns.map((name) => cell(name === "label" ? names.get(topic.number) : topic[name])));
+    const lines = page.themes.map((theme) => columns.map((name) => cell(name === "label" ? names.get(theme.number) : theme[name])));
     download("drivers.csv", "text/csv", `${[columns, ...lines].map((line) => line.join(",")).join("\n")}\n`);
   });
 
@@ -76,16 +76,16 @@
 
   // Cards.
   function openCard(number) {
-    const card = document.getElementById(`topic-${number}`);
+    const card = document.getElementById(`theme-${number}`);
     card.querySelector("details").open = true;
-    history.replaceState(null, "", `#topic-${number}`);
+    history.replaceState(null, "", `#theme-${number}`);
     card.scrollIntoView({ block: "start" });
     card.querySelector("summary").focus({ preventScroll: true });
   }
-  for (const link of document.querySelectorAll("a[data-topic]")) {
+  for (const link of document.querySelectorAll("a[data-theme]")) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      openCard(Number(link.dataset.topic));
+      openCard(Number(link.dataset.theme));
     });
   }
   document.getElementById("open-all").addEventListener("click", (event) => {
@@ -102,9 +102,9 @@
   });
   addEventListener("afterprint", () => opened.forEach((part) => (part.open = false)));
 
-  // Names that the reader gives to topics: kept by the browser where it can, and in a saved copy of the page.
+  // Names that the reader gives to themes: kept by the browser where it can, and in a saved copy of the page.
   function rename(number, name, redraw = true) {
-    const wanted = name.trim() || page.topics.find((topic) => topic.number === number).label;
+    const wanted = name.trim() || page.themes.find((theme) => theme.number === number).label;
     const taken = [...names].some(([other, label]) => other !== number && label === wanted);
     names.set(number, taken ? `${wanted} (${number})` : wanted);
     for (const place of document.querySelectorAll(`[data-name="${number}"]`)) place.textContent = names.get(number);
@@ -148,7 +148,7 @@
   for (const [number, name] of Object.entries({ ...json("names-data"), ...kept() })) {
     if (names.has(Number(number))) rename(Number(number), String(name), false);
   }
-  const asked = /^#topic-(\d+)$/.exec(location.hash);
+  const asked = /^#theme-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
   window.textsignal = { views: charts.views, drawn: charts.drawn, ...browseDocuments(page, names) };
   const ready = charts.draw("drivers").then(() => document.body.setAttribute("data-ready", ""));

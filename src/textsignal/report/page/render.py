@@ -41,18 +41,18 @@ COLOURS = {
     1: "Blue words raise the prediction, orange dotted ones lower it",
     -1: "Orange dotted words raise the prediction, blue ones lower it",
 }
-#: Columns of the table of topics: field to sort by, title and explanation.
+#: Columns of the table of themes: field to sort by, title and explanation.
 COLUMNS = (
-    ("reach", "spoken of", "share of texts that speak of it"),
-    ("badly", "badly", "share of these in which it lowers the prediction"),
-    ("well", "well", "share of these in which it raises the prediction"),
+    ("mentions", "spoken of", "share of texts that speak of it"),
+    ("complaints", "complaints", "share of these in which it lowers the prediction"),
+    ("praise", "praise", "share of these in which it raises the prediction"),
     ("mean_response", "average", "average response where it is spoken of"),
-    ("lift", "costs", "by how much the average would rise if all that is bad were said neutrally"),
-    ("worth", "brings", "by how much the average would fall if all that is good were said neutrally"),
+    ("cost", "costs", "by how much the average would rise if all that is bad were said neutrally"),
+    ("gain", "brings", "by how much the average would fall if all that is good were said neutrally"),
 )
 #: Most bars on a card with a label each.
 LABELLED = 11
-#: Most groups, and topics, in the printed table of groups.
+#: Most groups, and themes, in the printed table of groups.
 ON_PAPER = 12
 #: Words in a row that identify a document if no texts may be displayed; fewest words of a document, and of a sentence.
 RUN, SHORTEST, SENTENCE = 8, 4, 6
@@ -89,7 +89,7 @@ def render(report: ReportData) -> str:
     >>> from textsignal.datasets import synthetic_reviews
     >>> from textsignal.report.values.prepare import prepare
     >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
     >>> page = render(prepare(model, model.read(reviews.texts), reviews.ratings))
     >>> page.startswith("<!doctype html>")
     True
@@ -108,7 +108,7 @@ def render(report: ReportData) -> str:
         documents_data=Markup(
             _json({} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns})
         ),
-        spoken={topic.number: _pairs(topic.spoken_responses, topic.elsewhere_responses) for topic in report.topics},
+        spoken={theme.number: _pairs(theme.spoken_responses, theme.elsewhere_responses) for theme in report.themes},
         few=FEW,
         on_paper=ON_PAPER,
         groups_title=_groups_title(report),
@@ -179,18 +179,18 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def _columns(naming: Naming) -> list[tuple[str, str, str]]:
-    """Columns of the table of topics, with titles that suit the response."""
-    titles = dict(zip(("badly", "well"), naming.short_ways, strict=True))
+    """Columns of the table of themes, with titles that suit the response."""
+    titles = dict(zip(("complaints", "praise"), naming.short_ways, strict=True))
     if naming.is_class:
-        titles |= {"lift": "lowers", "worth": "raises"}
+        titles |= {"cost": "lowers", "gain": "raises"}
     return [(measure, titles.get(measure, title), words) for measure, title, words in COLUMNS]
 
 
 def _page_data(report: ReportData) -> dict[str, Any]:
-    names = ["number", "label", "reach", "share", "well", "badly", "mean_response", "lift", "worth"]
+    names = ["number", "label", "mentions", "share", "praise", "complaints", "mean_response", "cost", "gain"]
     if report.ranges is not None:
         names += [f"{measure}_{part}" for measure in MEASURES for part in ("low", "high", "clear")]
-    topics = [{name: getattr(topic, name) for name in names} for topic in report.topics]
+    themes = [{name: getattr(theme, name) for name in names} for theme in report.themes]
     data = {
         "response": report.naming.name,
         "unit": report.naming.unit,
@@ -205,7 +205,7 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "levels": report.levels,
         "bins": {"labels": report.bins.labels, "edges": report.bins.edges.tolist(), "whole": report.bins.whole},
         "scale": report.bins.high - report.bins.low,
-        "topics": topics,
+        "themes": themes,
         "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
         "examples": report.examples,
     }

@@ -19,9 +19,9 @@ async function themesModel(given) {
   const [plain, negated, phrases] = [packed.plain, packed.negated, packed.phrases].map((part) => new Float32Array(part));
   const [firsts, seconds] = [new Uint32Array(packed.firsts), new Uint32Array(packed.seconds)];
   const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
-  const [topics, termWeights] = [new Float32Array(packed.topics), new Float32Array(packed.termWeights)];
+  const [themes, termWeights] = [new Float32Array(packed.themes), new Float32Array(packed.termWeights)];
   const K = given.gamma.length;
-  const { weights } = inference(given, topics, K);
+  const { weights } = inference(given, themes, K);
   const family = responseFamilies[given.family.name](given.family);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   const dot = (a, b) => sum(a.map((value, k) => value * b[k]));
@@ -128,12 +128,12 @@ async function themesModel(given) {
       terms: terms(sentences, wordTones, of),
       unknownWords: unknownWords(sentences, known),
       sentences: sentences.map((sentence, u) => {
-        const topic = of[u].indexOf(Math.max(...of[u]));
+        const theme = of[u].indexOf(Math.max(...of[u]));
         const byTone = dot(of[u], given.gamma) * tones[u];
         const speaking = (dot(of[u], given.beta) * sentence.words.length) / Math.max(nWords, 1);
         const contribution = byTone + speaking;
         const added = wordTones[u].map((value) => value * dot(of[u], given.gamma));
-        return { ...sentence, topic, share: of[u][topic], tone: byTone, speaking, contribution, added };
+        return { ...sentence, theme, share: of[u][theme], tone: byTone, speaking, contribution, added };
       }),
     };
   }

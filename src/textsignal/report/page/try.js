@@ -1,7 +1,7 @@
 // "Try a text": what the model says of a text that is typed.
 "use strict";
 
-// names : what topics are called now, by number; draw : draws a chart of the page with other rows.
+// names : what themes are called now, by number; draw : draws a chart of the page with other rows.
 function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
@@ -40,35 +40,35 @@ function tryTexts(model, page, names, draw) {
       const quoted = make("td", "", { dir: "auto" });
       const said = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
       quoted.append(make("span", said, { class: `sentence ${shade(page, points, scale)}` }));
-      row.append(quoted, make("td", names.get(sentence.topic)), number(points));
+      row.append(quoted, make("td", names.get(sentence.theme)), number(points));
       return row;
     });
     document.getElementById("try-sentences").replaceChildren(...rows);
   }
 
   function showTopics(found) {
-    const order = page.topics
-      .map((topic) => ({
-        topic: topic.number,
-        label: names.get(topic.number),
-        value: found.contributions[topic.number] * found.slope,
-        share: found.shares[topic.number],
+    const order = page.themes
+      .map((theme) => ({
+        theme: theme.number,
+        label: names.get(theme.number),
+        value: found.contributions[theme.number] * found.slope,
+        share: found.shares[theme.number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const spoken = order.filter((topic, i) => i === 0 || topic.share >= 0.005 || written(topic.value));
-    const bars = spoken.slice(0, 12).map((topic, place) => ({
-      ...topic,
-      value: page.steps * topic.value,
+    const spoken = order.filter((theme, i) => i === 0 || theme.share >= 0.005 || written(theme.value));
+    const bars = spoken.slice(0, 12).map((theme, place) => ({
+      ...theme,
+      value: page.steps * theme.value,
       place,
-      words: `${inSteps(page, topic.value)} ${page.unit}`,
-      part: percent(topic.share),
+      words: `${inSteps(page, theme.value)} ${page.unit}`,
+      part: percent(theme.share),
     }));
     draw("contributions", bars);
-    const rows = order.map((topic) => {
+    const rows = order.map((theme) => {
       const row = document.createElement("tr");
-      const name = make("th", `${topic.label} `, { scope: "row" });
-      name.append(make("small", behind(found.terms, (term) => term.byTopic[topic.topic] * found.slope)));
-      row.append(name, make("td", percent(topic.share), { class: "number" }), number(topic.value));
+      const name = make("th", `${theme.label} `, { scope: "row" });
+      name.append(make("small", behind(found.terms, (term) => term.byTopic[theme.theme] * found.slope)));
+      row.append(name, make("td", percent(theme.share), { class: "number" }), number(theme.value));
       return row;
     });
     document.getElementById("try-rows").replaceChildren(...rows);

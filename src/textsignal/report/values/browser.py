@@ -45,7 +45,7 @@ FAMILIES = (
 MOST, LONGEST = 5_000, 3_000
 #: Separators of documents and of sentences; `visible` leaves neither in a text.
 NEXT_DOCUMENT, SENTENCE_END = "\x01", "\x02"
-#: Tone of a document about a topic.
+#: Tone of a document about a theme.
 NOT_AT_ALL, NEUTRALLY, WELL, BADLY = range(4)
 _LETTER = r"\p{L}\p{N}_"
 #: Python's white space, inside a class.
@@ -183,7 +183,7 @@ def themes_model(model: FittedThemes, added: float = 0.0) -> dict[str, Any]:
         "prevalence": model.themes.prevalence.tolist(),
         "packed": _features(model)
         | {
-            "topics": packed(model.themes.topics.T.astype("<f4")),
+            "themes": packed(model.themes.topics.T.astype("<f4")),
             "termWeights": packed(model.themes.term_weights.astype("<f4")),
         },
     }
@@ -275,7 +275,7 @@ def documents_to_browse(reader: Reader, documents: ReportTexts, settings: Report
         "levels": packed((documents.bins.places(documents.responses[rows]) + 1).astype(np.uint8)),
         "heldOut": packed(documents.held_out[rows].astype(np.uint8)),
         "stances": packed(stances(documents.spoken.at(rows))),
-        "topics": packed(np.concatenate([parsed.topics[chosen] for chosen in kept]).astype("<u2")),
+        "themes": packed(np.concatenate([parsed.themes[chosen] for chosen in kept]).astype("<u2")),
         "points": packed(np.concatenate([parsed.points[chosen] for chosen in kept]).astype("<f4")),
         "left": packed(left),
     }
@@ -299,22 +299,22 @@ def documents_to_browse(reader: Reader, documents: ReportTexts, settings: Report
 
 
 def stances(spoken: Spoken) -> NDArray[np.uint8]:
-    """Return (documents, topics) NOT_AT_ALL, NEUTRALLY, WELL or BADLY."""
+    """Return (documents, themes) NOT_AT_ALL, NEUTRALLY, WELL or BADLY."""
     how = np.where(spoken.good != 0, WELL, np.where(spoken.bad != 0, BADLY, NEUTRALLY))
     return np.where(spoken.spoken, how, NOT_AT_ALL).astype(np.uint8)
 
 
 @dataclass(frozen=True)
 class _Sentences:
-    """Sentences of all documents; empty for topics on a matrix.
+    """Sentences of all documents; empty for themes on a matrix.
 
     ends : (documents + 1,) first sentence of each document; spans : (sentences, 2) start and end in the text.
-    topics : (sentences,) main topic; points : (sentences,) contribution of tone, in points of the response.
+    themes : (sentences,) main theme; points : (sentences,) contribution of tone, in points of the response.
     """
 
     ends: NDArray[np.int64]
     spans: NDArray[np.int64]
-    topics: NDArray[np.int64]
+    themes: NDArray[np.int64]
     points: Floats
 
     def of(self, row: int, stop: int) -> slice:

@@ -1,4 +1,4 @@
-"""Cards of topics: numbers, stability, ranges, and quotes with the telling words marked."""
+"""Cards of themes: numbers, stability, ranges, and quotes with the telling words marked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.insight.drivers import driver_table, topics_of, with_words
+from textsignal.insight.drivers import driver_table, themes_of, with_words
 from textsignal.insight.examples import find_sentences
 from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
 from textsignal.reading.labels import unique_labels
@@ -30,8 +30,8 @@ from textsignal.report.values.data import (
     ReportedModel,
     ReportSettings,
     Segment,
+    ThemeCard,
     Timeline,
-    TopicCard,
 )
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line, visible
@@ -45,12 +45,12 @@ from textsignal.uncertainty.stability import quick_stability
 CARD_TERMS = 15
 #: Quotes of each kind: typical documents, documents with a high or low response, sentences; and their longest length.
 TYPICAL, EXTREME, SENTENCES, TEXT_CAP = 3, 2, 3, 600
-#: A document's share in a topic counts for known / (known + SHORT), so that two-word texts are not typical.
+#: A document's share in a theme counts for known / (known + SHORT), so that two-word texts are not typical.
 SHORT = 10
-#: Mark a term if half of it comes from the topic in this document, and this share of it in all documents.
+#: Mark a term if half of it comes from the theme in this document, and this share of it in all documents.
 MARKED, STRONGLY_MARKED = 0.2, 0.4
-#: Marks of the levels of `topic_marks`.
-MARKS = ("", "topic", "strong")
+#: Marks of the levels of `theme_marks`.
+MARKS = ("", "theme", "strong")
 #: Mark a word that adds at least this share of what the strongest word of its sentence adds.
 MARKED_TONE = 0.35
 #: Note on why a number is not the centre of its range.
@@ -60,25 +60,25 @@ SHRUNK = {
         "towards what all themes have in common so that chance moves them less; ranges are of each theme by itself, "
         "corrected for what tone misses."
     ),
-    "topic": (
+    "theme": (
         "A number need not be in the middle of its range: numbers are those of this model, ranges those of models that "
         "were learnt anew from samples of the texts and judged by texts that they had not seen."
     ),
 }
 
 
-def topic_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSettings) -> list[TopicCard]:
-    """Return one card per topic, the largest lift first."""
+def theme_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSettings) -> list[ThemeCard]:
+    """Return one card per theme, the largest cost first."""
     reader = model.reader_
     table = with_words(reader, driver_table(documents.spoken), model.labels_, CARD_TERMS)
-    described = topics_of(reader, model.labels_, 1).set_index("topic")
-    stability = topic_stability(model, documents.reading)
+    described = themes_of(reader, model.labels_, 1).set_index("theme")
+    stability = theme_stability(model, documents.reading)
     names = unique_labels(table["label"].map(one_line).tolist())
     cards = [
-        _card(row, names[row["topic"]], described.loc[row["topic"]], documents, stability[row["topic"]])
+        _card(row, names[row["theme"]], described.loc[row["theme"]], documents, stability[row["theme"]])
         for row in table.to_dict("records")
     ]
-    cards.sort(key=lambda card: -card.lift)
+    cards.sort(key=lambda card: -card.cost)
     if not settings.with_texts:
         return cards
     quotes = _quotes(reader, documents, settings.naming)
@@ -86,11 +86,11 @@ def topic_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSe
 
 
 def with_comparisons(
-    cards: Sequence[TopicCard], groups: GroupTable | None, timeline: Timeline | None
-) -> list[TopicCard]:
+    cards: Sequence[ThemeCard], groups: GroupTable | None, timeline: Timeline | None
+) -> list[ThemeCard]:
     """Add the worst and best groups, and the trend, to cards in the order of both tables."""
     if groups is not None:
-        cards = [replace(card, worst=of.worst, best=of.best) for card, of in zip(cards, groups.topics, strict=True)]
+        cards = [replace(card, worst=of.worst, best=of.best) for card, of in zip(cards, groups.themes, strict=True)]
     if timeline is not None:
         cards = [
             replace(card, trend=f"{line.trend}; {line.reached}") if line.trend else card
@@ -101,25 +101,25 @@ def with_comparisons(
 
 def _card(
     row: dict[str, Any], label: str, described: Any, documents: ReportTexts, stability: float | None
-) -> TopicCard:
-    """Card without evidence, from a row of the table of drivers and one of the table of topics."""
-    spoken = documents.spoken.spoken[:, row["topic"]]
+) -> ThemeCard:
+    """Card without evidence, from a row of the table of drivers and one of the table of themes."""
+    spoken = documents.spoken.spoken[:, row["theme"]]
     here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
-    return TopicCard(
-        number=int(row["topic"]),
+    return ThemeCard(
+        number=int(row["theme"]),
         label=label,
         terms=tuple(map(one_line, row["terms"])),
-        reach=float(row["reach"]),
+        mentions=float(row["mentions"]),
         share=float(row["share"]),
         spoken=int(spoken.sum()),
         mean_response=_mean(here),
         mean_elsewhere=_mean(elsewhere),
-        well=float(np.nan_to_num(row["well"])),
-        badly=float(np.nan_to_num(row["badly"])),
+        praise=float(np.nan_to_num(row["praise"])),
+        complaints=float(np.nan_to_num(row["complaints"])),
         raises=tuple(map(one_line, row.get("raises", ()))),
         lowers=tuple(map(one_line, row.get("lowers", ()))),
-        lift=float(row["lift"]),
-        worth=float(row["worth"]),
+        cost=float(row["cost"]),
+        gain=float(row["gain"]),
         coherence=float(described["coherence"]),
         effect=float(described["effect"]) if "effect" in described else None,
         prevalence=float(described["prevalence"]) if "prevalence" in described else None,
@@ -136,23 +136,23 @@ def _mean(responses: Floats) -> float | None:
 
 
 def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Callable[[int], tuple[QuoteGroup, ...]]:
-    """Topic -> quotes: documents for topics on a matrix, sentences for themes."""
+    """Theme -> quotes: documents for themes on a matrix, sentences for themes."""
     if isinstance(reader, MatrixReader):
-        return lambda topic: document_quotes(reader, documents, topic, naming.response)
+        return lambda theme: document_quotes(reader, documents, theme, naming.response)
     assert isinstance(reader, ThemeReader)
     assert documents.reading.sentences is not None
     added = word_contributions(reader.fitted, documents.reading.sentences)
-    return lambda topic: sentence_quotes(reader, documents, topic, added, naming)
+    return lambda theme: sentence_quotes(reader, documents, theme, added, naming)
 
 
 def document_quotes(
-    reader: MatrixReader, documents: ReportTexts, topic: int, response_name: str
+    reader: MatrixReader, documents: ReportTexts, theme: int, response_name: str
 ) -> tuple[QuoteGroup, ...]:
-    """Quote documents led by a topic, those with most of it first; high and low are the scale's outer quarters."""
+    """Quote documents led by a theme, those with most of it first; high and low are the scale's outer quarters."""
     bins, responses = documents.bins, documents.responses
     quarter = (bins.high - bins.low) / 4
-    score = documents.shares[:, topic] * documents.n_known / (documents.n_known + SHORT)
-    led = np.flatnonzero(documents.leader == topic)
+    score = documents.shares[:, theme] * documents.n_known / (documents.n_known + SHORT)
+    led = np.flatnonzero(documents.leader == theme)
     order = led[np.argsort(-score[led], kind="stable")]
     kinds = [
         ("Typical documents", 0, order, TYPICAL),
@@ -163,7 +163,7 @@ def document_quotes(
     groups = []
     for title, sign, rows, n in kinds:
         chosen = _different(documents.reading.texts, rows, n, used)
-        groups.append(QuoteGroup(title, sign, tuple(_document_quote(reader, documents, row, topic) for row in chosen)))
+        groups.append(QuoteGroup(title, sign, tuple(_document_quote(reader, documents, row, theme) for row in chosen)))
     return tuple(groups)
 
 
@@ -179,14 +179,14 @@ def _different(texts: Sequence[str], rows: NDArray[np.int64], n: int, used: set[
     return chosen
 
 
-def _document_quote(reader: MatrixReader, documents: ReportTexts, row: int, topic: int) -> Quote:
+def _document_quote(reader: MatrixReader, documents: ReportTexts, row: int, theme: int) -> Quote:
     text, weights = documents.reading.texts[row], documents.reading.predictions.weights[row]
-    levels = topic_marks(reader, text, weights.astype(float), topic)
+    levels = theme_marks(reader, text, weights.astype(float), theme)
     return Quote(
         row=row + 1,
         response=_response(documents, row),
         prediction=float(documents.mean[row]),
-        share=float(documents.shares[row, topic]),
+        share=float(documents.shares[row, theme]),
         held_out=bool(documents.held_out[row]),
         excerpt=_excerpt(text, documents.shown(row), levels, [MARKS[level] for level in levels]),
     )
@@ -203,18 +203,18 @@ def _excerpt(text: str, shown: Sequence[str], importance: NDArray[np.int8], mark
     return Excerpt(segments(shown, marks, start, end), start > 0, end < len(text))
 
 
-def topic_marks(reader: MatrixReader, text: str, weights: Floats, topic: int) -> NDArray[np.int8]:
-    """Return (characters,) 2 where a term is strong evidence of the topic, 1 where it is weaker evidence, else 0.
+def theme_marks(reader: MatrixReader, text: str, weights: Floats, theme: int) -> NDArray[np.int8]:
+    """Return (characters,) 2 where a term is strong evidence of the theme, 1 where it is weaker evidence, else 0.
 
-    The share of term j that comes from topic k is w_k H_kj / (wH)_j: in a document by its own `weights` (topics,), in
+    The share of term j that comes from theme k is w_k H_kj / (wH)_j: in a document by its own `weights` (themes,), in
     all documents by their mean weights.
     """
     marks = np.zeros(len(text), dtype=np.int8)
     located = reader.vectorizer.locate(text, cleaned=True)
     for term in located.terms:
         profile = reader.estimator.components_[:, term.column]
-        here = _share(weights * profile, topic)
-        overall = _share(reader.estimator.mean_weights_ * profile, topic)
+        here = _share(weights * profile, theme)
+        overall = _share(reader.estimator.mean_weights_ * profile, theme)
         level = int(here >= 0.5) * (int(overall >= MARKED) + int(overall >= STRONGLY_MARKED))
         for position in term.positions:
             token = located.tokens[position]
@@ -222,8 +222,8 @@ def topic_marks(reader: MatrixReader, text: str, weights: Floats, topic: int) ->
     return marks
 
 
-def _share(parts: Floats, topic: int) -> float:
-    return float(parts[topic] / max(parts.sum(), np.finfo(float).tiny))
+def _share(parts: Floats, theme: int) -> float:
+    return float(parts[theme] / max(parts.sum(), np.finfo(float).tiny))
 
 
 def excerpt(text: str, marks: NDArray[np.int8], cap: int = TEXT_CAP) -> tuple[int, int]:
@@ -338,28 +338,28 @@ def _around(text: str, shown: Sequence[str], start: int, end: int) -> Excerpt:
     return _excerpt(text, shown, inside, ["here" if here else "" for here in inside])
 
 
-def topic_stability(model: ReportedModel, reading: Reading) -> list[float | None]:
-    """Return (topics,) the share of quick refits that reproduce each; None for topics on a matrix and for new texts."""
-    reader, n_topics = model.reader_, len(model.reader_.profiles)
+def theme_stability(model: ReportedModel, reading: Reading) -> list[float | None]:
+    """Return (themes,) the share of quick refits that reproduce each; None for themes on a matrix and for new texts."""
+    reader, n_themes = model.reader_, len(model.reader_.profiles)
     if not isinstance(reader, ThemeReader) or reading.sentences is None:
-        return [None] * n_topics
+        return [None] * n_themes
     shares = quick_stability(reader, reading.sentences, model.seed_words)
-    return [None] * n_topics if shares is None else shares.tolist()
+    return [None] * n_themes if shares is None else shares.tolist()
 
 
-def cards_with_ranges(cards: Sequence[TopicCard], effects: EffectTable | None) -> list[TopicCard]:
-    """Add the ranges of lift and worth to cards; `effects` is None for a report without ranges."""
+def cards_with_ranges(cards: Sequence[ThemeCard], effects: EffectTable | None) -> list[ThemeCard]:
+    """Add the ranges of cost and gain to cards; `effects` is None for a report without ranges."""
     if effects is None:
         return list(cards)
-    table = pd.DataFrame({"topic": [card.number for card in cards], **dict.fromkeys(MEASURES, np.nan)})
+    table = pd.DataFrame({"theme": [card.number for card in cards], **dict.fromkeys(MEASURES, np.nan)})
     table = with_clear(with_intervals(table, effects), effects.frame, effects.level)
-    ranges = table.drop(columns=["topic", *MEASURES]).astype(object)
+    ranges = table.drop(columns=["theme", *MEASURES]).astype(object)
     rows = ranges.where(ranges.notna(), None).to_dict("records")
     return [replace(card, **row) for card, row in zip(cards, rows, strict=True)]
 
 
 def ranges_of(
-    cards: Sequence[TopicCard], effects: EffectTable | None, settings: ReportSettings, noun: str
+    cards: Sequence[ThemeCard], effects: EffectTable | None, settings: ReportSettings, noun: str
 ) -> Ranges | None:
     """Explain the ranges; None without ranges."""
     if effects is None:
@@ -382,10 +382,10 @@ def ranges_of(
     return Ranges(effects.level, tuple(sentences), SHRUNK[noun] if differs else "", f"{share}. {effects.method}")
 
 
-def _differs(cards: Sequence[TopicCard], effects: EffectTable, naming: Naming) -> bool:
+def _differs(cards: Sequence[ThemeCard], effects: EffectTable, naming: Naming) -> bool:
     """True if a number, as displayed, differs from the estimate that its range is around."""
     for name in MEASURES:
-        estimates = effects.of(name).set_index("topic")["estimate"]
+        estimates = effects.of(name).set_index("theme")["estimate"]
         for card in cards:
             centre = estimates.loc[card.number]
             if not np.isnan(centre) and naming.points(centre) != naming.points(getattr(card, name)):

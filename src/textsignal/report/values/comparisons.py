@@ -1,4 +1,4 @@
-"""Topics compared between groups, over time, and between responses to the same texts."""
+"""Themes compared between groups, over time, and between responses to the same texts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from textsignal.report.values.data import (
     ResponseColumn,
     ResponseRow,
     Sentence,
+    ThemeCard,
+    ThemeGroups,
     Timeline,
-    TopicCard,
-    TopicGroups,
 )
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import cut, number, one_line, percent, points, signed_points
@@ -52,14 +52,14 @@ WORST, BEST = 4, 2
 FULL_TONE, FULL_LIFT = 0.05, 0.0125
 #: Half the width of the band around a line over time, in standard errors.
 BAND = 2
-#: Most findings over time; relative change in length of texts that is reported; most topics that come up more often.
+#: Most findings over time; relative change in length of texts that is reported; most themes that come up more often.
 FINDINGS, LENGTH, MORE_OFTEN = 4, 0.1, 2
 #: Plurals of what the columns of the table of other responses are.
 NOUNS = {"response": "responses", "class": "classes"}
 Format = Callable[[float], str]
 
 
-def group_table(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> GroupTable | None:
+def group_table(documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings) -> GroupTable | None:
     """Compare the groups of a report's documents; None without groups."""
     if documents.groups is None:
         return None
@@ -69,19 +69,19 @@ def group_table(documents: ReportTexts, topics: Sequence[TopicCard], settings: R
     shown = range(min(SHOWN, len(names)))
     spread = float(documents.spoken.family.mean(documents.spoken.eta).std()) or 1.0
     full_tone = max(_most(compared.tone, shown), FULL_TONE * spread)
-    full_lift = max(_most(compared.lift, shown), FULL_LIFT * spread)
-    conclusion, *others = _findings(compared, names, topics, settings) or [_nothing(compared)]
+    full_cost = max(_most(compared.cost, shown), FULL_LIFT * spread)
+    conclusion, *others = _findings(compared, names, themes, settings) or [_nothing(compared)]
     return GroupTable(
         name=settings.group_name,
         conclusion=conclusion,
         findings=tuple(others),
-        overall=_overall(compared, topics),
+        overall=_overall(compared, themes),
         rows=tuple(
             GroupRow(
                 names[g],
                 full_names[g],
                 round(compared.documents[g]),
-                tuple(_cell(compared, g, topic.number, full_tone, full_lift, settings.naming) for topic in topics),
+                tuple(_cell(compared, g, theme.number, full_tone, full_cost, settings.naming) for theme in themes),
             )
             for g in shown
         ),
@@ -89,8 +89,8 @@ def group_table(documents: ReportTexts, topics: Sequence[TopicCard], settings: R
         other_documents=round(compared.documents[len(shown) :].sum()),
         without=int(documents.groups.isna().sum()),
         full_tone=full_tone,
-        full_lift=full_lift,
-        topics=tuple(_topic_groups(compared, names, topic, settings.naming) for topic in topics),
+        full_cost=full_cost,
+        themes=tuple(_theme_groups(compared, names, theme, settings.naming) for theme in themes),
     )
 
 
@@ -98,13 +98,13 @@ def _most(means: GroupMeans, shown: range) -> float:
     return float(np.abs(means.shrunk[shown] - means.overall).max())
 
 
-def _cell(compared: GroupComparison, g: int, k: int, full_tone: float, full_lift: float, naming: Naming) -> GroupCell:
-    reach = float(compared.reach.shrunk[g, k])
+def _cell(compared: GroupComparison, g: int, k: int, full_tone: float, full_cost: float, naming: Naming) -> GroupCell:
+    reach = float(compared.mentions.shrunk[g, k])
     return GroupCell(
-        topic=k,
+        theme=k,
         tone=_measure(compared.tone, g, k, naming.better * full_tone),
-        reach=CellMeasure(reach, reach, int(compared.reach.clear[g, k])),
-        lift=_measure(compared.lift, g, k, -full_lift),
+        mentions=CellMeasure(reach, reach, int(compared.mentions.clear[g, k])),
+        cost=_measure(compared.cost, g, k, -full_cost),
         few=bool(compared.few[g, k]),
         facts=_facts(compared, g, k, naming),
     )
@@ -116,15 +116,15 @@ def _measure(means: GroupMeans, g: int, k: int, full: float) -> CellMeasure:
     return CellMeasure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
 
 
-def _overall(compared: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow:
+def _overall(compared: GroupComparison, themes: Sequence[ThemeCard]) -> GroupRow:
     def measure(means: GroupMeans, k: int) -> CellMeasure:
         return CellMeasure(float(means.overall[k]), 0.0, 0)
 
     cells = [
         GroupCell(
-            k, measure(compared.tone, k), measure(compared.reach, k), measure(compared.lift, k), few=False, facts=""
+            k, measure(compared.tone, k), measure(compared.mentions, k), measure(compared.cost, k), few=False, facts=""
         )
-        for k in (topic.number for topic in topics)
+        for k in (theme.number for theme in themes)
     ]
     return GroupRow("all", "", round(compared.documents.sum()), tuple(cells))
 
@@ -132,13 +132,13 @@ def _overall(compared: GroupComparison, topics: Sequence[TopicCard]) -> GroupRow
 def _facts(compared: GroupComparison, g: int, k: int, naming: Naming) -> str:
     plain, signed = partial(points, naming=naming), partial(signed_points, naming=naming)
     n, spoken = round(compared.documents[g]), round(compared.spoken[g, k])
-    mentions = f"{spoken:,} of {n:,} texts speak of it, {compared.badly[g, k]:.0%} of them {naming.ways[0]}"
+    mentions = f"{spoken:,} of {n:,} texts speak of it, {compared.complaints[g, k]:.0%} of them {naming.ways[0]}"
     return " ".join(
         (
             f"{mentions if spoken else f'None of {n:,} texts speaks of it'}.",
             f"How: {_shrunk(compared.tone, g, k, signed, plain, naming.unit)}.",
-            f"How often: {_shrunk(compared.reach, g, k, percent, percent, '')}.",
-            f"Costs: {_shrunk(compared.lift, g, k, plain, plain, f'{naming.unit} of the average')}.",
+            f"How often: {_shrunk(compared.mentions, g, k, percent, percent, '')}.",
+            f"Costs: {_shrunk(compared.cost, g, k, plain, plain, f'{naming.unit} of the average')}.",
         )
     )
 
@@ -158,33 +158,33 @@ def _notable(compared: GroupComparison, means: GroupMeans, k: int) -> list[int]:
     return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
 
-def _topic_groups(compared: GroupComparison, names: Sequence[str], topic: TopicCard, naming: Naming) -> TopicGroups:
+def _theme_groups(compared: GroupComparison, names: Sequence[str], theme: ThemeCard, naming: Naming) -> ThemeGroups:
     def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
-        groups = _notable(compared, means, topic.number)[:ON_CARD]
-        return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, topic.number])})" for g in groups)
+        groups = _notable(compared, means, theme.number)[:ON_CARD]
+        return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, theme.number])})" for g in groups)
 
-    return TopicGroups(topic.number, listed(compared.lift, "costs"), listed(compared.worth, "brings"))
+    return ThemeGroups(theme.number, listed(compared.cost, "costs"), listed(compared.gain, "brings"))
 
 
 def _findings(
-    compared: GroupComparison, names: Sequence[str], topics: Sequence[TopicCard], settings: ReportSettings
+    compared: GroupComparison, names: Sequence[str], themes: Sequence[ThemeCard], settings: ReportSettings
 ) -> list[Sentence]:
     """Sentences on what costs a group most compared with the others, and what brings one most."""
     sentences = []
     for means, verb, how, shares, most in (
-        (compared.lift, "costs", settings.naming.ways[0], compared.badly, WORST),
-        (compared.worth, "brings", settings.naming.ways[1], compared.well, BEST),
+        (compared.cost, "costs", settings.naming.ways[0], compared.complaints, WORST),
+        (compared.gain, "brings", settings.naming.ways[1], compared.praise, BEST),
     ):
-        ends = [(topic, g) for topic in topics for g in _notable(compared, means, topic.number)[:1]]
+        ends = [(theme, g) for theme in themes for g in _notable(compared, means, theme.number)[:1]]
         ends.sort(key=lambda end: means.overall[end[0].number] - means.shrunk[end[1], end[0].number])
-        for topic, g in ends[:most]:
-            k = topic.number
+        for theme, g in ends[:most]:
+            k = theme.number
             facts = (
                 f" {verb} {names[g]} {settings.naming.amount(means.shrunk[g, k])} of the average, against "
-                f"{settings.naming.points(means.overall[k])} over all: {compared.reach.mean[g, k]:.0%} of its "
+                f"{settings.naming.points(means.overall[k])} over all: {compared.mentions.mean[g, k]:.0%} of its "
                 f"{round(compared.documents[g]):,} texts speak of it, {shares[g, k]:.0%} of them {how}"
             )
-            sentences.append(Sentence((Named(k, topic.label), facts)))
+            sentences.append(Sentence((Named(k, theme.label), facts)))
     return sentences
 
 
@@ -194,20 +194,20 @@ def _nothing(compared: GroupComparison) -> Sentence:
     return Sentence(("No group stands out clearly",))
 
 
-def timeline(documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings) -> Timeline | None:
-    """Follow topics over the dates of a report's documents; None without dates."""
+def timeline(documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings) -> Timeline | None:
+    """Follow themes over the dates of a report's documents; None without dates."""
     if documents.times is None:
         return None
     periods = periods_of(documents.times)
     compared, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
-    lines = tuple(_line(compared, trends, topic, settings.naming) for topic in topics)
+    lines = tuple(_line(compared, trends, theme, settings.naming) for theme in themes)
     bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
     known = [value for value in bounds if value is not None] or [0.0]
     return Timeline(
         name=settings.time_name,
         noun=periods.noun,
         conclusion=_change_conclusion(lines, trends, settings.naming),
-        findings=_changes(topics, trends, settings),
+        findings=_changes(themes, trends, settings),
         caution=_caution(documents, trends),
         thirds=_thirds(trends),
         lines=lines,
@@ -223,8 +223,8 @@ def _thirds(trends: Trends | None) -> str:
     return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
 
 
-def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, naming: Naming) -> Line:
-    k = topic.number
+def _line(compared: GroupComparison, trends: Trends | None, theme: ThemeCard, naming: Naming) -> Line:
+    k = theme.number
     line = []
     for g, name in enumerate(compared.names):
         spoken, tone, error = round(compared.spoken[g, k]), compared.tone.mean[g, k], compared.tone.error[g, k]
@@ -233,7 +233,7 @@ def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, na
                 when=str(name),
                 documents=round(compared.documents[g]),
                 spoken=spoken,
-                reach=float(np.nan_to_num(compared.reach.mean[g, k])),
+                mentions=float(np.nan_to_num(compared.mentions.mean[g, k])),
                 tone=float(tone) if spoken else None,
                 low=float(tone - BAND * error) if spoken else None,
                 high=float(tone + BAND * error) if spoken else None,
@@ -241,15 +241,15 @@ def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, na
             )
         )
     if trends is None:
-        return Line(k, topic.label, "", "", 0.0, 0, tuple(line))
-    how, often = trends.tone, trends.reach
+        return Line(k, theme.label, "", "", 0.0, 0, tuple(line))
+    how, often = trends.tone, trends.mentions
     clear = naming.better * int(how.clear[k])
     before, after = signed_points(how.before[k], naming), signed_points(how.after[k], naming)
     trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[clear]
     reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
     return Line(
         number=k,
-        label=topic.label,
+        label=theme.label,
         trend=f"{trend}: {before}, then {after} {naming.unit}",
         reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
         change=float(how.after[k] - how.before[k]),
@@ -261,10 +261,10 @@ def _line(compared: GroupComparison, trends: Trends | None, topic: TopicCard, na
 def _change_conclusion(lines: Sequence[Line], trends: Trends | None, naming: Naming) -> Sentence:
     if trends is None:
         return Sentence(("All dates are the same, so nothing can be said of change",))
-    often = sorted(lines, key=lambda line: trends.reach.before[line.number] - trends.reach.after[line.number])
+    often = sorted(lines, key=lambda line: trends.mentions.before[line.number] - trends.mentions.after[line.number])
     clauses = [
         *_changed_tone([line for line in lines if line.clear < 0], "worse", naming),
-        *[_more_often(line, trends) for line in often if trends.reach.clear[line.number] > 0][:MORE_OFTEN],
+        *[_more_often(line, trends) for line in often if trends.mentions.clear[line.number] > 0][:MORE_OFTEN],
         *_changed_tone([line for line in lines if line.clear > 0], "better", naming),
     ]
     if not clauses:
@@ -273,7 +273,7 @@ def _change_conclusion(lines: Sequence[Line], trends: Trends | None, naming: Nam
 
 
 def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[str | Named]]:
-    """At most one clause, on all topics with better or worse tone than before, the largest changes first."""
+    """At most one clause, on all themes with better or worse tone than before, the largest changes first."""
     if not lines:
         return []
     parts: list[str | Named] = []
@@ -284,32 +284,32 @@ def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[
 
 
 def _more_often(line: Line, trends: Trends) -> list[str | Named]:
-    before, after = (change[line.number] for change in (trends.reach.before, trends.reach.after))
+    before, after = (change[line.number] for change in (trends.mentions.before, trends.mentions.after))
     return [
         Named(line.number, line.label),
         f" comes up more often than before ({before:.0%} of texts, then {after:.0%})",
     ]
 
 
-def _changes(topics: Sequence[TopicCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
+def _changes(themes: Sequence[ThemeCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
     """Sentences on clear changes of tone, those that concern most texts first."""
     if trends is None:
         return ()
     change = trends.tone
-    moved = [topic for topic in topics if change.clear[topic.number]]
-    moved.sort(key=lambda topic: -topic.reach * abs(change.after[topic.number] - change.before[topic.number]))
-    return tuple(_changed(topic, trends, settings.naming) for topic in moved[:FINDINGS])
+    moved = [theme for theme in themes if change.clear[theme.number]]
+    moved.sort(key=lambda theme: -theme.mentions * abs(change.after[theme.number] - change.before[theme.number]))
+    return tuple(_changed(theme, trends, settings.naming) for theme in moved[:FINDINGS])
 
 
-def _changed(topic: TopicCard, trends: Trends, naming: Naming) -> Sentence:
-    k, change = topic.number, trends.tone
+def _changed(theme: ThemeCard, trends: Trends, naming: Naming) -> Sentence:
+    k, change = theme.number, trends.tone
     facts = (
         f" is spoken of {'better' if naming.better * change.clear[k] > 0 else 'worse'} than before: on balance "
         f"{signed_points(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
         f"{signed_points(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
         f"{naming.steps * change.error[k]:.{naming.digits + 1}f})."
     )
-    return Sentence((Named(k, topic.label), facts))
+    return Sentence((Named(k, theme.label), facts))
 
 
 def _caution(documents: ReportTexts, trends: Trends | None) -> str:
@@ -345,27 +345,27 @@ def page_names(responses: Sequence[str]) -> dict[str, str]:
     return {name: f"report-{file}.html" for name, file in zip(responses, file_names(responses), strict=True)}
 
 
-def other_responses(responses: OtherResponses | None, topics: Sequence[TopicCard]) -> Others | None:
-    """Compare what topics cost and bring the responses; None if there is only one."""
+def other_responses(responses: OtherResponses | None, themes: Sequence[ThemeCard]) -> Others | None:
+    """Compare what themes cost and bring the responses; None if there is only one."""
     if responses is None:
         return None
     names, table = list(responses.pages), responses.table.reset_index("label", drop=True)
-    full = {measure: float(np.nanmax(table[f"{measure}_sd"].to_numpy(), initial=0.0)) for measure in ("lift", "worth")}
+    full = {measure: float(np.nanmax(table[f"{measure}_sd"].to_numpy(), initial=0.0)) for measure in ("cost", "gain")}
 
-    def amount(measure: str, topic: int, name: str) -> Amount:
+    def amount(measure: str, theme: int, name: str) -> Amount:
         values, sizes = table[measure][name], table[f"{measure}_sd"][name]
-        shade = np.nan_to_num(sizes[topic]) / full[measure] if full[measure] > 0 else 0.0
-        shown = responses.namings[name].points(float(values[topic]))
-        return Amount(shown, float(np.clip(shade, 0, 1)), bool(values[topic] == values.max() > 0))
+        shade = np.nan_to_num(sizes[theme]) / full[measure] if full[measure] > 0 else 0.0
+        shown = responses.namings[name].points(float(values[theme]))
+        return Amount(shown, float(np.clip(shade, 0, 1)), bool(values[theme] == values.max() > 0))
 
-    def cell(topic: int, name: str) -> ResponseCell:
-        lift, worth, naming = amount("lift", topic, name), amount("worth", topic, name), responses.namings[name]
-        sizes = [number(float(table[measure][name][topic])) for measure in ("lift_sd", "worth_sd")]
+    def cell(theme: int, name: str) -> ResponseCell:
+        cost, gain, naming = amount("cost", theme, name), amount("gain", theme, name), responses.namings[name]
+        sizes = [number(float(table[measure][name][theme])) for measure in ("cost_sd", "gain_sd")]
         facts = (
-            f"{one_line(name)}: costs {lift.shown} {naming.unit} ({sizes[0]} standard deviations), "
-            f"brings {worth.shown} {naming.unit} ({sizes[1]} standard deviations)"
+            f"{one_line(name)}: costs {cost.shown} {naming.unit} ({sizes[0]} standard deviations), "
+            f"brings {gain.shown} {naming.unit} ({sizes[1]} standard deviations)"
         )
-        return ResponseCell(lift, worth, facts)
+        return ResponseCell(cost, gain, facts)
 
     return Others(
         columns=tuple(
@@ -373,11 +373,11 @@ def other_responses(responses: OtherResponses | None, topics: Sequence[TopicCard
             for name in names
         ),
         rows=tuple(
-            ResponseRow(topic.number, topic.label, tuple(cell(topic.number, name) for name in names))
-            for topic in topics
+            ResponseRow(theme.number, theme.label, tuple(cell(theme.number, name) for name in names))
+            for theme in themes
         ),
-        full_lift=full["lift"],
-        full_worth=full["worth"],
+        full_cost=full["cost"],
+        full_gain=full["gain"],
         noun=responses.noun,
         nouns=NOUNS[responses.noun],
     )

@@ -92,7 +92,7 @@ class Bar:
 class Segment:
     """A piece of a text and its mark.
 
-    mark : "" for plain; "topic" for evidence of a topic, "strong" for strong evidence; "up" and "down" for words that
+    mark : "" for plain; "theme" for evidence of a theme, "strong" for strong evidence; "up" and "down" for words that
         improve and worsen the prediction; "here" for the sentence that is quoted.
     """
 
@@ -114,7 +114,7 @@ class Quote:
     """A quoted document, or a sentence of one.
 
     row : of the document, from 1; response, prediction : of the document; response is None if missing.
-    share : of the document that is about the topic; None for a sentence.
+    share : of the document that is about the theme; None for a sentence.
     around : the document around a sentence; None if the sentence is all of it, and for a document.
     """
 
@@ -137,38 +137,38 @@ class QuoteGroup:
 
 
 @dataclass(frozen=True)
-class TopicCard:
-    """Numbers and quotes of one topic, or theme.
+class ThemeCard:
+    """Numbers and quotes of one theme, or theme.
 
     number : its column of `transform`; terms : most relevant first.
     reach : share of documents that mention it; share : of all text; spoken : number of documents that mention it.
     mean_response, mean_elsewhere : mean response of documents that mention it, and of the others; None if unknown.
     well, badly : shares of the documents that mention it in which it raises and lowers the prediction.
     raises, lowers : words that do so most; empty if the model has no tone.
-    lift, worth : rise of the mean response without complaints about it, and fall without praise, by the fitted model.
-    effect, prevalence : coefficient and share of weight of a topic on a matrix; None for themes.
+    cost, gain : rise of the mean response without complaints about it, and fall without praise, by the fitted model.
+    effect, prevalence : coefficient and share of weight of a theme on a matrix; None for themes.
     spoken_responses, elsewhere_responses : distribution of responses, in shares.
     stability : share of refits to halves of the training texts that reproduce it; None if unknown.
     evidence : quotes; None if no text may be displayed.
     trend, worst, best : change over time, and the groups that it costs and brings most; empty if unknown.
-    lift_low, lift_high, lift_clear : range of the lift, and True if it is significant with all topics judged
+    cost_low, cost_high, cost_clear : range of the cost, and True if it is significant with all themes judged
         together; likewise for worth. None without ranges.
     """
 
     number: int
     label: str
     terms: tuple[str, ...]
-    reach: float
+    mentions: float
     share: float
     spoken: int
     mean_response: float | None
     mean_elsewhere: float | None
-    well: float
-    badly: float
+    praise: float
+    complaints: float
     raises: tuple[str, ...]
     lowers: tuple[str, ...]
-    lift: float
-    worth: float
+    cost: float
+    gain: float
     coherence: float
     effect: float | None
     prevalence: float | None
@@ -179,16 +179,16 @@ class TopicCard:
     trend: str = ""
     worst: tuple[str, ...] = ()
     best: tuple[str, ...] = ()
-    lift_low: float | None = None
-    lift_high: float | None = None
-    lift_clear: bool | None = None
-    worth_low: float | None = None
-    worth_high: float | None = None
-    worth_clear: bool | None = None
+    cost_low: float | None = None
+    cost_high: float | None = None
+    cost_clear: bool | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    gain_clear: bool | None = None
 
     @property
-    def topic(self) -> int:
-        """Number of the topic, under the name that `insight.findings` reads."""
+    def theme(self) -> int:
+        """Number of the theme, under the name that `insight.findings` reads."""
         return self.number
 
     @property
@@ -197,7 +197,7 @@ class TopicCard:
         return self.stability is not None and self.stability < STABLE
 
     @property
-    def comes_back(self) -> str:
+    def reproduced(self) -> str:
         """Number of refits that reproduce it, in words: too few for a percentage."""
         return "" if self.stability is None else f"{round(self.stability * QUICK_REFITS)} of {QUICK_REFITS}"
 
@@ -268,11 +268,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class CloudWord:
-    """A term of the word cloud: number of documents that contain it, its main topic, and its size from 1 to 6."""
+    """A term of the word cloud: number of documents that contain it, its main theme, and its size from 1 to 6."""
 
     term: str
     documents: int
-    topic: int
+    theme: int
     size: int
 
 
@@ -301,7 +301,7 @@ class DocumentsSummary:
 
 @dataclass(frozen=True)
 class Named:
-    """A topic in a sentence: its number, and its label, which a reader of the page may rename."""
+    """A theme in a sentence: its number, and its label, which a reader of the page may rename."""
 
     number: int
     label: str
@@ -312,7 +312,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence in parts, some of which name a topic.
+    """A sentence in parts, some of which name a theme.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class Sentence:
 class Findings:
     """Main results of a report in sentences.
 
-    lead : the data; titles : of what to fix and what to keep; to_fix, to_keep : one topic per sentence.
+    lead : the data; titles : of what to fix and what to keep; to_fix, to_keep : one theme per sentence.
     conclusion : of the chart of drivers.
     trust : skill and sample size; warnings : reasons for doubt.
     """
@@ -349,13 +349,13 @@ class ReportData:
     """Content of a report, in the order of the page.
 
     naming : names of the response, its better direction, and the format of its numbers.
-    noun : "topic" or "theme".
+    noun : "theme" or "theme".
     levels : of the response, empty if it has none; bins : of the response.
     source, made, version : origin of the documents, day of the report, and version of this package.
     findings : main results in sentences.
-    topics : the largest lift first.
-    groups, timeline : topics by group and over time; None without groups, without dates.
-    others : topics by response; None if texts have only one.
+    themes : the largest cost first.
+    groups, timeline : themes by group and over time; None without groups, without dates.
+    others : themes by response; None if texts have only one.
     given : a sentence on the covariates that effects are conditional on; "" without covariates.
     examples : texts to try.
     browse : documents to look through; None if no texts are displayed.
@@ -375,7 +375,7 @@ class ReportData:
     with_texts: bool
     text_cap: int
     findings: Findings
-    topics: tuple[TopicCard, ...]
+    themes: tuple[ThemeCard, ...]
     groups: GroupTable | None
     timeline: Timeline | None
     others: Others | None
@@ -394,7 +394,7 @@ class ReportData:
 
 @dataclass(frozen=True)
 class CellMeasure:
-    """One number of a group and a topic, shrunk towards that of all documents.
+    """One number of a group and a theme, shrunk towards that of all documents.
 
     shade : colour, from -1 (bad) to 1 (good); for shares from 0 to 1.
     clear : 1 and -1 if clearly above and below that of all documents, else 0.
@@ -407,23 +407,23 @@ class CellMeasure:
 
 @dataclass(frozen=True)
 class GroupCell:
-    """A topic in a group.
+    """A theme in a group.
 
-    tone : contribution to the prediction of a text that mentions it; reach : share of texts that mention it; lift : its
+    tone : contribution to the prediction of a text that mentions it; reach : share of texts that mention it; cost : its
     cost to the group's average. few : True if few texts mention it; facts : the numbers behind these in words.
     """
 
-    topic: int
+    theme: int
     tone: CellMeasure
-    reach: CellMeasure
-    lift: CellMeasure
+    mentions: CellMeasure
+    cost: CellMeasure
     few: bool
     facts: str
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group, its number of documents, and a cell for each topic in the order of the report.
+    """A group, its number of documents, and a cell for each theme in the order of the report.
 
     name : as displayed, cut if long; full_name : name by which its documents are found.
     """
@@ -435,23 +435,23 @@ class GroupRow:
 
 
 @dataclass(frozen=True)
-class TopicGroups:
-    """Groups that a topic clearly costs and brings most, in words."""
+class ThemeGroups:
+    """Groups that a theme clearly costs and brings most, in words."""
 
-    topic: int
+    theme: int
     worst: tuple[str, ...]
     best: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Groups against topics.
+    """Groups against themes.
 
     name : name of the grouping; conclusion : the largest difference; findings : the next ones.
     overall : all documents that have a group; rows : the largest groups first.
     n_groups : of all documents; other_documents : of groups beyond `rows`; without : documents without group.
-    full_tone, full_lift : difference from all documents in full colour.
-    topics : one for each topic, in the order of the report.
+    full_tone, full_cost : difference from all documents in full colour.
+    themes : one for each theme, in the order of the report.
     """
 
     name: str
@@ -463,18 +463,18 @@ class GroupTable:
     other_documents: int
     without: int
     full_tone: float
-    full_lift: float
-    topics: tuple[TopicGroups, ...]
+    full_cost: float
+    themes: tuple[ThemeGroups, ...]
 
 
 @dataclass(frozen=True)
 class Point:
-    """A topic in a period; tone, low, high : mean and two standard errors around it, None without mentions."""
+    """A theme in a period; tone, low, high : mean and two standard errors around it, None without mentions."""
 
     when: str
     documents: int
     spoken: int
-    reach: float
+    mentions: float
     tone: float | None
     low: float | None
     high: float | None
@@ -483,7 +483,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A topic over time.
+    """A theme over time.
 
     trend, reached : first and last tone, and first and last share of mentions, in words; "" if all dates are equal.
     change : in points of the response; clear : 1 for clearly better, -1 for clearly worse, else 0.
@@ -500,12 +500,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Topics over time.
+    """Themes over time.
 
     name : name of the dates; noun : of periods, such as "years".
     conclusion : all changes; findings : the clearest ones; caution : a change in the length of texts, "" if none.
     thirds : end of the first third of the documents and start of the last; "" if all dates are equal.
-    lines : in the order of the report's topics, all between low and high; without : documents without date.
+    lines : in the order of the report's themes, all between low and high; without : documents without date.
     """
 
     name: str
@@ -579,9 +579,9 @@ class ResponseColumn:
 
 @dataclass(frozen=True)
 class Amount:
-    """Cost or gain of a topic for a response, in its unit.
+    """Cost or gain of a theme for a response, in its unit.
 
-    shade : from 0 to 1, by standard deviations; most : True if no topic has more for this response.
+    shade : from 0 to 1, by standard deviations; most : True if no theme has more for this response.
     """
 
     shown: str
@@ -591,16 +591,16 @@ class Amount:
 
 @dataclass(frozen=True)
 class ResponseCell:
-    """Cost and gain of a topic for a response; facts : in words."""
+    """Cost and gain of a theme for a response; facts : in words."""
 
-    lift: Amount
-    worth: Amount
+    cost: Amount
+    gain: Amount
     facts: str
 
 
 @dataclass(frozen=True)
 class ResponseRow:
-    """A topic, and a cell for each response."""
+    """A theme, and a cell for each response."""
 
     number: int
     label: str
@@ -609,16 +609,16 @@ class ResponseRow:
 
 @dataclass(frozen=True)
 class Others:
-    """Topics against responses, in the order of the report's topics.
+    """Themes against responses, in the order of the report's themes.
 
-    full_lift, full_worth : standard deviations in full colour.
+    full_cost, full_gain : standard deviations in full colour.
     noun : "response" or "class"; nouns : its plural.
     """
 
     columns: tuple[ResponseColumn, ...]
     rows: tuple[ResponseRow, ...]
-    full_lift: float
-    full_worth: float
+    full_cost: float
+    full_gain: float
     noun: str
     nouns: str
 

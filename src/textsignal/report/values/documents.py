@@ -39,8 +39,8 @@ class ReportTexts:
     responses : (documents,), NaN if missing.
     held_out : (documents,) True if not used in training.
     mean : (documents,) expected response.
-    shares : (documents, topics) share of each topic in the text.
-    spoken : statements about topics, by effects estimated without the document's response.
+    shares : (documents, themes) share of each theme in the text.
+    spoken : statements about themes, by effects estimated without the document's response.
     baselines : name -> (documents,) predictions; NaN for documents that are not compared.
     groups, times : (documents,) group (missing values allowed) and day of each; None if absent.
     mask : mask e-mail addresses and phone numbers in texts.
@@ -79,7 +79,7 @@ class ReportTexts:
 
     @property
     def leader(self) -> NDArray[np.int64]:
-        """(documents,) topic of most of the text; -1 without a known term."""
+        """(documents,) theme of most of the text; -1 without a known term."""
         return np.where(self.unknown, -1, self.shares.argmax(axis=1))
 
 
@@ -180,7 +180,7 @@ def summary_of(model: ReportedModel, documents: ReportTexts, dropped: str) -> Do
 
 
 def _cloud(model: ReportedModel, documents: ReportTexts) -> tuple[CloudWord, ...]:
-    """Terms in most documents, in alphabetical order, each with its main topic."""
+    """Terms in most documents, in alphabetical order, each with its main theme."""
     terms, profiles = model.reader_.terms, model.reader_.profiles
     n_documents = np.bincount(documents.reading.X.indices, minlength=len(terms))
     most = np.argsort(-n_documents, kind="stable")[:CLOUD_TERMS]
@@ -191,8 +191,8 @@ def _cloud(model: ReportedModel, documents: ReportTexts) -> tuple[CloudWord, ...
     share = documents.shares.mean(axis=0) / np.maximum(profiles.sum(axis=1), np.finfo(float).tiny)
     parts = share[:, None] * profiles[:, most]
     words = [
-        CloudWord(one_line(str(terms[j])), int(count), int(topic), int(size))
-        for j, count, topic, size in zip(most, counts, parts.argmax(axis=0), sizes(counts), strict=True)
+        CloudWord(one_line(str(terms[j])), int(count), int(theme), int(size))
+        for j, count, theme, size in zip(most, counts, parts.argmax(axis=0), sizes(counts), strict=True)
     ]
     return tuple(sorted(words, key=lambda word: word.term))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from textsignal.evaluation import metrics as evaluate
-from textsignal.insight.findings import NOTHING, cost_of, titles_of, to_fix, to_keep, worth_of
+from textsignal.insight.findings import NOTHING, cost_of, gain_of, titles_of, to_fix, to_keep
 from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import (
@@ -18,7 +18,7 @@ from textsignal.report.values.data import (
     ReportSettings,
     Scores,
     Sentence,
-    TopicCard,
+    ThemeCard,
 )
 from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line
@@ -28,7 +28,7 @@ from textsignal.uncertainty.checks import Checked, Finding, can_check, check_all
 FEW_TEXTS, MANY_COPIES = 300, 0.05
 #: Warn if coverage of intervals is off by more than this.
 POOR_COVERAGE = 0.1
-#: Most unstable topics that a warning names; share of unstable topics from which it advises fewer.
+#: Most unstable themes that a warning names; share of unstable themes from which it advises fewer.
 NAMED, MANY = 3, 1 / 3
 #: Checks that warnings already cover: copies, and skill that is absent or does not generalise.
 WARNED = ("duplicates", "skill")
@@ -37,7 +37,7 @@ SKILL = ((0.5, "a large part"), (0.25, "a fair part"), (0.1, "a small part"), (-
 
 
 def findings(
-    topics: Sequence[TopicCard],
+    themes: Sequence[ThemeCard],
     documents: DocumentsSummary,
     prediction: Prediction | None,
     settings: ReportSettings,
@@ -46,24 +46,24 @@ def findings(
 ) -> Findings:
     """Put the report in a few sentences; basis : a sentence on the documents that the model was fitted to."""
     naming = settings.naming
-    fixed = to_fix(topics, naming)
-    kept = to_keep(topics, fixed, naming)
+    fixed = to_fix(themes, naming)
+    kept = to_keep(themes, fixed, naming)
     texts = "1 text was" if documents.documents == 1 else f"{documents.documents:,} texts were"
-    nouns = f"1 {noun}" if len(topics) == 1 else f"{len(topics)} {noun}s"
+    nouns = f"1 {noun}" if len(themes) == 1 else f"{len(themes)} {noun}s"
     read = f"{texts} read for what they speak of ({nouns}), how they speak of it, and what that is worth."
     return Findings(
         lead=Sentence((f"{read} {basis}".rstrip(),)),
         titles=titles_of(fixed, kept, naming),
         to_fix=tuple(
-            Sentence((_named(topic), cost_of(topic, naming) + _where("Worst", topic.worst, settings)))
-            for topic in fixed
+            Sentence((_named(theme), cost_of(theme, naming) + _where("Worst", theme.worst, settings)))
+            for theme in fixed
         ),
         to_keep=tuple(
-            Sentence((_named(topic), worth_of(topic, naming) + _where("Best", topic.best, settings))) for topic in kept
+            Sentence((_named(theme), gain_of(theme, naming) + _where("Best", theme.best, settings))) for theme in kept
         ),
-        conclusion=_conclusion(topics, naming, noun),
+        conclusion=_conclusion(themes, naming, noun),
         trust=_trust(documents, prediction, naming),
-        warnings=tuple(_warnings(topics, documents, prediction)),
+        warnings=tuple(_warnings(themes, documents, prediction)),
     )
 
 
@@ -71,25 +71,25 @@ def _where(which: str, groups: Sequence[str], settings: ReportSettings) -> str:
     return f" {which} {settings.group_name}: {groups[0]}." if groups else ""
 
 
-def _named(topic: TopicCard) -> Named:
-    return Named(topic.number, topic.label)
+def _named(theme: ThemeCard) -> Named:
+    return Named(theme.number, theme.label)
 
 
-def _conclusion(topics: Sequence[TopicCard], naming: Naming, noun: str) -> Sentence:
+def _conclusion(themes: Sequence[ThemeCard], naming: Naming, noun: str) -> Sentence:
     """Sentence on the chart of drivers, limited to clear effects."""
     parts: list[str | Named] = []
     for measure, verb in zip(MEASURES, ("costs", "brings"), strict=True):
-        clear = [topic for topic in topics if getattr(topic, measure) >= NOTHING and is_clear(topic, measure)]
+        clear = [theme for theme in themes if getattr(theme, measure) >= NOTHING and is_clear(theme, measure)]
         if not clear:
             continue
-        most = max(clear, key=lambda topic: getattr(topic, measure))
-        largest = max(getattr(topic, measure) for topic in topics)
+        most = max(clear, key=lambda theme: getattr(theme, measure))
+        largest = max(getattr(theme, measure) for theme in themes)
         of_clear = "" if getattr(most, measure) == largest else " of what is clear"
         span = range_of(most, measure)
         around = "" if span is None else f" ({span.written(naming)})"
         parts += ["; "] if parts else []
         parts += [_named(most), f" {verb} most{of_clear}: {naming.amount(getattr(most, measure))}{around}"]
-    clearly = "" if all(is_clear(topic, name) for topic in topics for name in MEASURES) else "clearly "
+    clearly = "" if all(is_clear(theme, name) for theme in themes for name in MEASURES) else "clearly "
     return Sentence(tuple(parts) or (f"No {noun} {clearly}moves {naming.subject}.",))
 
 
@@ -119,9 +119,9 @@ def _measured(prediction: Prediction, name: str) -> Scores | None:
     return row.held_out if prediction.held_out else row.training
 
 
-def _warnings(topics: Sequence[TopicCard], documents: DocumentsSummary, prediction: Prediction | None) -> list[str]:
+def _warnings(themes: Sequence[ThemeCard], documents: DocumentsSummary, prediction: Prediction | None) -> list[str]:
     """Reasons not to trust the findings."""
-    warnings = [warning] if (warning := unstable(topics)) else []
+    warnings = [warning] if (warning := unstable(themes)) else []
     ours = None if prediction is None else prediction.rows[0]
     if ours is not None and ours.training is not None and ours.held_out is not None:
         overfit = evaluate.overfit_warning(ours.training.r2, ours.held_out.r2, ours.held_out.documents)
@@ -151,8 +151,8 @@ def _percent(r2: float) -> str:
     return f"{max(r2, 0):.0%}" if r2 == r2 else "an unknown share"
 
 
-def unstable(cards: Sequence[TopicCard]) -> str | None:
-    """Return a warning that names unstable topics, in the order of the cards; None if all are stable."""
+def unstable(cards: Sequence[ThemeCard]) -> str | None:
+    """Return a warning that names unstable themes, in the order of the cards; None if all are stable."""
     labels = [f"“{card.label}”" for card in cards if card.unstable]
     if not labels:
         return None
@@ -164,10 +164,10 @@ def unstable(cards: Sequence[TopicCard]) -> str | None:
 
 
 def to_look_at(
-    model: ReportedModel, documents: ReportTexts, topics: Sequence[TopicCard], settings: ReportSettings
+    model: ReportedModel, documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings
 ) -> tuple[Finding, ...]:
     """Return what looks wrong beyond the warnings; empty if too few documents have a response to check."""
-    labels = {topic.number: topic.label for topic in topics}
+    labels = {theme.number: theme.label for theme in themes}
     checked = Checked(
         reading=documents.reading,
         spoken=documents.spoken,

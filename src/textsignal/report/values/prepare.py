@@ -17,7 +17,7 @@ from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming
 from textsignal.reading.observed import Reading
 from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse
-from textsignal.report.values.cards import TEXT_CAP, cards_with_ranges, ranges_of, topic_cards, with_comparisons
+from textsignal.report.values.cards import TEXT_CAP, cards_with_ranges, ranges_of, theme_cards, with_comparisons
 from textsignal.report.values.comparisons import group_table, other_responses, timeline
 from textsignal.report.values.data import Floats, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.documents import describe_documents, examples_of, summary_of
@@ -61,9 +61,9 @@ def prepare(
     >>> from textsignal import TextResponseModel
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_topics=4).fit(reviews.texts, reviews.ratings)
+    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
     >>> report = prepare(model, model.read(reviews.texts), reviews.ratings)
-    >>> len(report.topics), report.levels
+    >>> len(report.themes), report.levels
     (4, (1.0, 2.0, 3.0, 4.0, 5.0))
     """
     settings = _plain(settings or ReportSettings(), model.naming_)
@@ -78,13 +78,13 @@ def prepare(
         None if times is None else as_times(times, len(answers)),
     )
     documents = replace(documents, mask=settings.mask)
-    cards = cards_with_ranges(topic_cards(model, documents, settings), effects)
+    cards = cards_with_ranges(theme_cards(model, documents, settings), effects)
     by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
-    topics = with_comparisons(cards, by_group, over_time)
+    themes = with_comparisons(cards, by_group, over_time)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
-    noun = "topic" if reading.sentences is None else "theme"
-    ranges = ranges_of(topics, effects, settings, noun)
+    noun = "theme" if reading.sentences is None else "theme"
+    ranges = ranges_of(themes, effects, settings, noun)
     return ReportData(
         title=settings.title or f"What moves {settings.naming.subject}",
         source=settings.source,
@@ -97,19 +97,19 @@ def prepare(
         with_texts=settings.with_texts,
         text_cap=TEXT_CAP,
         findings=findings(
-            topics, summary, prediction, settings, noun, one_line(f"{settings.basis} {model.reader_.basis}")
+            themes, summary, prediction, settings, noun, one_line(f"{settings.basis} {model.reader_.basis}")
         ),
-        topics=tuple(topics),
+        themes=tuple(themes),
         groups=by_group,
         timeline=over_time,
-        others=other_responses(settings.responses, topics),
+        others=other_responses(settings.responses, themes),
         prediction=prediction,
         browser=browser_model(model.reader_, 0.0 if model.design_ is None else model.design_.offset or 0.0),
         given=one_line(model.naming_.condition),
         examples=examples_of(documents) if settings.with_texts else (),
         browse=documents_to_browse(model.reader_, documents, settings),
         documents=summary,
-        checks=to_look_at(model, documents, topics, settings),
+        checks=to_look_at(model, documents, themes, settings),
         ranges=ranges,
         settings=(*_model_settings(model, noun), *(() if ranges is None else (("Ranges", ranges.method),))),
         versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),

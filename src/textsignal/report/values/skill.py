@@ -19,7 +19,7 @@ MOST_MEASURED, BINS = 20_000, 10
 INTERVAL = 0.8
 NOTES = {
     "this model": "from what the text speaks of, and how",
-    "its topics alone": "the same, without the single words",
+    "its themes alone": "the same, without the single words",
     "ridge": "every term its own coefficient, penalised; penalty by cross-validation",
     "linear": "every term its own coefficient, not penalised",
     "mean": "the mean response of training, whatever the text says",
@@ -43,8 +43,8 @@ def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
     ways = {"this model": unseen}
     notes = NOTES if documents.reading.sentences is None else NOTES | {"this model": OUT_OF_FOLD}
     if predictions.beyond.any():
-        ways["its topics alone"] = predictions.by_topics.eta
-        notes = NOTES | {"this model": "topics, and what single words add beyond them"}
+        ways["its themes alone"] = predictions.by_topics.eta
+        notes = NOTES | {"this model": "themes, and what single words add beyond them"}
     means = {name: family.mean(eta) for name, eta in ways.items()} | documents.baselines
     ways |= {name: family.link(predicted) for name, predicted in documents.baselines.items()}
     return Prediction(
