@@ -1,8 +1,8 @@
-"""TextResponseModel: raw texts and responses in; themes, what they are worth, and predictions out."""
+"""TextResponseModel: texts and responses in; themes, their costs and gains, and predictions out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,38 +23,51 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
-from textsignal.estimators import Predicting, Predictions, TopicEstimator
+from textsignal.estimators import Predicting, Predictions
 from textsignal.families import Family, check_trainable
 from textsignal.families.auto import AUTO
-from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, themes_of, with_words
-from textsignal.insight.examples import find_documents, find_sentences, sentence_table
+from textsignal.insight.drivers import (
+    DRIVER_TERMS,
+    compared,
+    grouped_drivers,
+    names_of,
+    response_columns,
+    stacked,
+    theme_table,
+    with_words,
+)
+from textsignal.insight.examples import find_sentences, find_texts, sentence_table
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
 from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
 from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
-from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
-from textsignal.reading.labels import unique_labels
-from textsignal.reading.matrix import NOT_STORED, MatrixReader
-from textsignal.reading.observed import Observed, Reading, Tokens, observe
-from textsignal.reading.reader import Reader
-from textsignal.reading.themes import ThemeReader
+from textsignal.reading.observed import Observed, as_weight, observe
+from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, by_class, of_one
+from textsignal.reading.themes import Reading, ThemeReader, predict_all, read_all, refitted
+from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
-from textsignal.text.vectorise import TextVectorizer
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.more_documents import learn_more
-from textsignal.training.theme_reading import ThemeReading
 from textsignal.uncertainty.checks import Check, Checked, check_all
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress, estimate_effects
 from textsignal.uncertainty.stability import stability
 
+#: Message if a loaded model needs its training texts.
+NOT_STORED = (
+    "this model was loaded, and a stored model does not hold the texts it was trained on; "
+    "give them: texts=..., responses=..."
+)
+Texts = Iterable[str] | SentenceTexts
+
 
 class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
-    """Themes, or themes, that explain texts and their responses.
+    """Themes of texts, and what they have to do with a response.
 
-    Themes describe the subjects of a text, tone how positive the text is about them, and a GLM combines both:
+    Themes describe the subjects of a text, tone how positive the text is about them, and a GLM combines both::
 
         linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
 
@@ -62,44 +75,42 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_themes : number of themes or themes; None takes 10, or what `estimator` has. "auto" takes the most themes, from 5
-        to 30, that are reproduced from either half of the texts; `reader_.described` gives the reason. See `search`.
+    n_themes : number of themes; None takes 10. "auto" takes the most themes, from 5 to 30, that are reproduced from
+        either half of the texts; `reader_.described` gives the reason. See `search`.
     family : the response's: "auto", a name of `families.FAMILIES` such as "ordinal", or a family such as
         `Binomial(4, 1)`. "auto" looks at the response (two values, steps of a scale, counts, any numbers) and takes
-        the family that predicts held-back responses best; other trainings than themes take the simplest one. With
-        "bernoulli", "ordinal" and "categorical" it is a classifier that predicts labels, else a regressor; "auto" takes
-        text, truth values and 0 or 1 for classes, predicts labels too, and is a classifier once it is fitted to them.
-        An ordered pandas Categorical, or Arrow dictionary, is a scale of all its categories in their order, whether
-        they occur or not ("ordinal"; "bernoulli" of two), so that every part of the data has the same levels.
-    training : "themes", or as in `GLMNMF` "predictive" (themes that are moved to predict) or "joint" (the paper's).
-        None is "themes", or "predictive" where a vectorizer is given.
+        the family that predicts held-back responses best. With "bernoulli", "ordinal" and "categorical" it is a
+        classifier that predicts labels, else a regressor; "auto" takes text, truth values and 0 or 1 for classes,
+        predicts labels too, and is a classifier once it is fitted to them. An ordered pandas Categorical, or Arrow
+        dictionary, is a scale of all its categories in their order, whether they occur or not ("ordinal"; "bernoulli"
+        of two), so that every part of the data has the same levels. For several responses also a mapping by name.
     language : of the texts, by name or code: its stop words and negations are used; None to use none.
     seed_words : label -> words that a theme starts from.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen. Ordered text,
-        such as ["low", "mid", "high"], has no other way to tell its order, unless it is an ordered Categorical.
-    max_terms : how many terms are kept at most; None takes 3,000 content terms for themes, else 2,000.
-    stop_words : words that are not terms: "auto" for the language's, or as in `TextVectorizer`.
-    supervision, word_residual, ngram_range : of the other trainings: how much the response counts against the text
-        while learning; whether single words may add to the prediction beyond the themes (see `words`); least and
-        greatest number of neighbouring words in a term.
-    vectorizer : a TextVectorizer, in place of `language`, `max_terms`, `stop_words` and `ngram_range`. Without it terms
-        are counted for predictive training and have TF-IDF weights for joint training.
-    estimator : an estimator such as `JBNMF(n_themes=14, alpha=0.05)`, in place of `n_themes`, `family`, `training`,
-        `levels`, `supervision`, `word_residual`, `random_state`, `n_jobs`. An option that contradicts it is an error.
-    formula : what is made of covariates, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
-    missing : "error", or "drop" to fit without documents of which a covariate is missing.
+        such as ["low", "mid", "high"], has no other way to tell its order, unless it is an ordered Categorical. For
+        several responses also a mapping by name.
+    max_terms : largest number of content terms; None takes 3,000.
+    stop_words : words that are not content terms: "auto" for the language's, or as in `TextVectorizer`.
+    formula : how covariates are coded, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
+    missing : "error", or "drop" to fit without texts of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
     device : "cpu", or "cuda" to learn themes and tone on a graphics card (`textsignal[gpu]`), in single precision.
 
     Attributes
     ----------
-    reader_ : all that was learnt; vectorizer_, estimator_ : the fitted parts of other trainings than themes.
-    components_ : (themes, terms) themes, `terms_` their terms.
+    reader_ : all that was learnt.
+    components_ : (themes, terms) shares of terms in each theme; `terms_` their names.
     coherence_ : (themes,) mean NPMI of each theme's ten most probable terms in the training texts.
     labels_ : (themes,) the user's own labels of themes, None where a theme has only its terms.
     family_ : the response's family, with all that was learnt of it; naming_ : what the response is called.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
-    n_documents_ : number of training texts; covariate_effects_ : effects of covariates and their standard errors.
+    n_texts_ : number of training texts; covariate_effects_ : effects of covariates and their standard errors.
+
+    Notes
+    -----
+    Several responses share their themes: give `fit` a DataFrame with a column for each. So do classes without an order,
+    each against all others. Tables then have the response, or the class, in their first column, and `of` returns the
+    model of one.
 
     Examples
     --------
@@ -109,31 +120,33 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     >>> good, bad = model.predict(["The staff were friendly and helpful.", "The bathroom was dirty."])
     >>> bool(good > bad)
     True
+    >>> responses = pd.DataFrame({"stars": reviews.ratings, "happy": reviews.ratings > 3})
+    >>> both = TextResponseModel(n_themes=8).fit(reviews.texts, responses)
+    >>> list(both.predict(["The staff were friendly."])), both.of("happy").family_.name
+    (['stars', 'happy'], 'bernoulli')
     """
 
     # Encoding of covariates and offset; None if the model has neither.
     design_: Design | None = None
+    # Names of the response, or of each response.
+    namings_: tuple[Naming, ...]
+    # Training texts, with the response of each reader. A stored model does not hold them.
+    _training: tuple[Observed, ...] | None = None
     # Not routed as metadata by scikit-learn.
+    __metadata_request__fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
     __metadata_request__partial_fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
-    # Training documents. A stored model does not hold them.
-    _training: Observed | None = None
+    __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
 
     def __init__(
         self,
         n_themes: int | str | None = None,
         *,
-        family: str | Family = AUTO,
-        training: str | None = None,
+        family: str | Family | Mapping[str, str | Family] = AUTO,
         language: str | None = "english",
         seed_words: Mapping[str, Sequence[str]] | None = None,
-        levels: ArrayLike | None = None,
+        levels: ArrayLike | Mapping[str, ArrayLike] | None = None,
         max_terms: int | None = None,
         stop_words: str | Iterable[str] | None = parts.OWN,
-        supervision: float = 0.5,
-        word_residual: bool = False,
-        ngram_range: tuple[int, int] = (1, 1),
-        vectorizer: TextVectorizer | None = None,
-        estimator: TopicEstimator | None = None,
         formula: str | None = None,
         missing: str = "error",
         random_state: Any = 0,
@@ -142,31 +155,23 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     ) -> None:
         self.n_themes = n_themes
         self.family = family
-        self.training = training
         self.language = language
         self.seed_words = seed_words
         self.levels = levels
         self.max_terms = max_terms
         self.stop_words = stop_words
-        self.supervision = supervision
-        self.word_residual = word_residual
-        self.ngram_range = ngram_range
-        self.vectorizer = vectorizer
-        self.estimator = estimator
         self.formula = formula
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
 
-    # Not routed as metadata by scikit-learn.
-    __metadata_request__fit = {"texts": UNUSED, "responses": UNUSED}  # noqa: RUF012
-    __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
+    # ------------------------------------------------------------------------------------------------ fitting
 
     def fit(
         self,
-        texts: Iterable[str] | Tokens | pd.DataFrame,
-        responses: ArrayLike,
+        texts: Texts | pd.DataFrame,
+        responses: Any,
         sample_weight: ArrayLike | None = None,
         *,
         covariates: pd.DataFrame | None = None,
@@ -177,158 +182,207 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         folder: str | Path | None = None,
         engine: Engine | None = None,
     ) -> Self:
-        """Learn terms, themes or themes, and what they are worth.
+        """Learn themes, tone and the effects of themes.
 
         With covariates, all effects are given these; their own, which are not penalised, are in the same GLM.
 
         Parameters
         ----------
-        texts : documents; an empty one is allowed and teaches nothing about themes. Or a DataFrame with documents in
-            its first column and covariates in the others, as scikit-learn's cross-validation passes both.
-        responses : one number or label per document; NaN or None if missing, in which case only the text is used.
-        sample_weight : weight of each document in training.
-        covariates : one row per document: numbers, yes or no, categories. With `formula`, the columns that it names.
+        texts : an empty one is allowed and teaches nothing about themes. Or a DataFrame with texts in its first column
+            and covariates in the others, as scikit-learn's cross-validation passes both.
+        responses : one number or label per text; NaN or None if missing, in which case only the text is used. Or a
+            DataFrame with a column for each of several responses.
+        sample_weight : weight of each text in training.
+        covariates : one row per text: numbers, yes or no, categories. With `formula`, the columns that it names.
         offset : term added to each linear predictor, such as the logarithm of an exposure.
-        groups : clusters of dependent documents, such as hotels; standard errors of covariates are robust to them.
+        groups : clusters of dependent texts, such as hotels; standard errors of covariates are robust to them.
         text : column of the texts, if `texts` is a source that need not fit into memory: a file, a pattern such as
             "reviews/*.parquet", an Arrow dataset, or an iterable of tables. `responses` and `sample_weight` are then
-            columns too. Tone is learnt from all documents, themes and their effects from a random sample.
+            columns too. Tone is learnt from all texts, themes and their effects from a random sample.
         memory, folder, engine : for a source only: memory limit of the fit; folder for its intermediate results, from
             which a stopped fit resumes, or None; engine that reads it, such as `engines.dask.DaskEngine(client)`, or
             None for this process.
         """
-        parts.check(self)
+        options = self.options
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
-            with streaming.read_to_fit(self, texts, columns, memory=memory, folder=folder, engine=engine) as read:
+            with streaming.read_to_fit(options, texts, columns, memory=memory, folder=folder, engine=engine) as read:
                 return self.take_source(read.fit(), columns.response)
         if engine is not None:
             raise InputError("an engine is for a source; give text=, the column of its texts")
         texts, covariates = texts_and_covariates(texts, covariates)
-        tokens = parts.tokenise(self, texts)
-        observed, design = observe_given(
-            parts.observe_response(self, tokens, responses, sample_weight),
-            covariates=covariates,
-            offset=offset,
-            groups=groups,
-            formula=self.formula,
-            missing=self.missing,
-        )
-        reader = parts.fit_reader(self, observed, getattr(self, "_callbacks", ()))
-        return self._take(reader, observed, design, name_of(responses, "response"))
+        tokens = parts.tokenise(options, texts)
+        given: dict[str, Any] = {
+            "covariates": covariates,
+            "offset": offset,
+            "groups": groups,
+            "formula": self.formula,
+            "missing": self.missing,
+        }
+        if isinstance(responses, pd.DataFrame) and len(responses.columns) != 1:
+            columns_of = response_columns(responses)
+            scales, observed = parts.scales_of(options, list(columns_of)), {}
+            for (name, column), scale in zip(columns_of.items(), scales, strict=True):
+                with parts.named(name):
+                    observed[name], design = observe_given(scale.observe(tokens, column, sample_weight), **given)
+            reader, training = parts.fit_several(options, scales, observed)
+            return self._take(reader, training, design, list(columns_of))
+        scale = parts.scale_of(options)
+        one, design = observe_given(scale.observe(tokens, responses, sample_weight), **given)
+        return self._take(*parts.fit_one(options, scale, one), design, [name_of(responses, "response")])
 
     def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
         """Take over the results of a fit to a source; response : name of its column."""
-        self._take(fitted.reader, fitted.sample.but(fitted.held_out), None, response)
-        self.n_documents_ = fitted.n_documents - int(fitted.held_out.sum())
+        self._take(fitted.reader, [fitted.sample.but(fitted.held_out)], None, [response])
+        self.n_texts_ = fitted.n_documents - int(fitted.held_out.sum())
         return self
 
-    def _take(self, reader: Reader, observed: Observed, design: Design | None, name: str) -> Self:
-        """Take over the results of a fit; name : of the response."""
-        self.reader_, self.design_, self._training = reader, design, observed
-        self.labels_ = [*(self.seed_words or ()), *[None] * len(reader.profiles)][: len(reader.profiles)]
-        self.n_documents_ = len(observed.tokens)
-        self.naming_ = Naming.of(reader.family, name, given="" if design is None else design.condition)
+    def _take(self, reader: Reader, training: Sequence[Observed], design: Design | None, names: Sequence[str]) -> Self:
+        """Take over the results of a fit; training : the texts of each reader; names : of the responses."""
+        self.reader_, self.design_, self._training = reader, design, tuple(training)
+        n_themes = self._first.fitted.n_themes
+        self.labels_ = [*(self.seed_words or ()), *[None] * n_themes][:n_themes]
+        self.n_texts_ = len(training[0])
+        given = "" if design is None else design.condition
+        families = [self.family_] if len(names) == 1 else [each.family for each in self._readers]
+        self.namings_ = tuple(
+            Naming.of(family, name, given=given) for family, name in zip(families, names, strict=True)
+        )
         return self
 
     def fit_transform(
         self,
-        texts: Iterable[str] | Tokens | pd.DataFrame,
-        responses: ArrayLike,
+        texts: Texts | pd.DataFrame,
+        responses: Any,
         sample_weight: ArrayLike | None = None,
         *,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Array:
-        """Fit the model and return the transformed texts, (documents, themes); texts are tokenised once."""
+        """Fit the model and return the transformed texts, (texts, themes); texts are tokenised once."""
         texts, covariates = texts_and_covariates(texts, covariates)
-        tokens = parts.tokenise(self, texts)
+        tokens = parts.tokenise(self.options, texts)
         self.fit(tokens, responses, sample_weight, covariates=covariates, offset=offset)
-        return self.reader_.predictions(tokens).weights  # `transform` would return a table without the texts' index
+        return self._first.predictions(tokens).weights  # `transform` would return a table without the texts' index
 
-    def tokenise(self, texts: Iterable[str]) -> Tokens:
-        """Return tokenised texts, which `fit` and `read` accept, so that texts used twice are tokenised once."""
-        return self.reader_.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self, texts)
+    def partial_fit(self, texts: Texts, responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Update the model with more texts, in about a second: for reviews that arrive daily.
 
-    def read(
-        self, texts: Iterable[str] | Tokens, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
-    ) -> Reading:
-        """Return words, term counts, themes and predictions of texts, computed in one pass.
+        Themes, their labels and the vocabulary are kept. Tone is updated by steps on the new texts, weighted by their
+        share of all, and the effects of themes are refitted to texts old and new. After many updates, or if the
+        subjects of the texts change, `fit` to all. An unfitted model is fitted.
 
-        covariates, offset : as in `fit`, if the model was fitted with them.
-        """
-        check_is_fitted(self)
-        texts, covariates = texts_and_covariates(texts, covariates)
-        tokens = self.reader_.tokenise(texts)
-        return self.reader_.read(tokens, self._given(len(tokens), covariates, offset))
-
-    def training_observed(self) -> Observed:
-        """Return the training documents; a loaded model does not hold them."""
-        check_is_fitted(self)
-        return self._observed(None, None)
-
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set scikit-learn callbacks for training, such as `sklearn.callback.ProgressBar()`."""
-        self._callbacks = callbacks
-        return self
-
-    def themes(self, n_terms: int = 10) -> pd.DataFrame:
-        """Return a table with one row per theme.
-
-        Columns for themes, the largest cost first: theme (its number, the column of `transform`), label, and the rest
-        as in `drivers`, with coherence.
-
-        Columns for other trainings, strongest positive effect first: theme, label, effect, prevalence (share of all
-        text), coherence, terms. The effect is on the linear predictor, per unit of weight with every theme summing to
-        1, and relative to the average text: at the mean weights of training all effects add up to 0.
-
-        With covariates, all numbers are conditional on them, and the table's `attrs["given"]` states so in a sentence.
-        For a model fitted to a source, `attrs["basis"]` describes the documents it was learnt from.
-        """
-        check_is_fitted(self)
-        check_number("n_terms", n_terms, least=1, whole=True)
-        table = themes_of(self.reader_, self.labels_, n_terms, self.naming_.better)
-        table.attrs |= {"given": self.naming_.condition} if self.naming_.given else {}
-        table.attrs |= {"basis": self.reader_.basis} if self.reader_.basis else {}
-        return table
-
-    def explain(
-        self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
-    ) -> Explanation:
-        """Return the contributions of themes, sentences and words to the prediction for one text.
-
-        covariates, offset : of this text, in one row; by default those of the average text.
+        Parameters
+        ----------
+        texts, responses, sample_weight : of the new texts, as in `fit`.
 
         Examples
         --------
-        >>> from textsignal.datasets import synthetic_reviews
-        >>> reviews = synthetic_reviews(400, seed=1)
-        >>> model = TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> explanation = model.explain("The staff were friendly.")
-        >>> explanation.prediction > explanation.baseline_prediction
-        True
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(500, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[:400], reviews.ratings[:400])
+        >>> model.partial_fit(reviews.texts[400:], reviews.ratings[400:]).n_texts_
+        500
         """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(texts, responses, sample_weight)
+        reader = self.reader_
+        if not isinstance(reader, ThemeReader):
+            raise InputError("partial_fit is for one response that is not a class; fit to all texts")
+        if self.design_ is not None:
+            raise InputError("partial_fit knows no covariates, but the model was fitted with some; fit to all texts")
+        tokens = reader.tokenise(texts)
+        if not len(tokens):
+            return self
+        new = observe(tokens, responses, sample_weight, reader.family)
+        with local_compute(self.n_jobs) as compute:
+            fitted = learn_more(reader.fitted, tokens, new.responses, new.weight, self.n_texts_, compute)
+        self.reader_ = replace(reader, fitted=fitted)
+        self.n_texts_ += len(tokens)
+        if self._training is not None:
+            known = self._training[0]
+            together = reader.tokenise([*known.texts, *new.texts])
+            answers, weight = [known.responses, new.responses], [known.weight, new.weight]
+            self._training = (Observed(together, np.concatenate(answers), np.concatenate(weight), family=known.family),)
+        return self
+
+    def tokenise(self, texts: Texts) -> SentenceTexts:
+        """Return tokenised texts, which all methods accept, so that texts used twice are tokenised once."""
+        return self._first.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self.options, texts)
+
+    # ------------------------------------------------------------------------------------- what was learnt
+
+    def know(self, readings: Sequence[Reading]) -> None:
+        """Take over texts, in place of those of training, as those that `drivers` are of by default."""
+        readers = [one.knowing(reading) for one, reading in zip(self._readers, readings, strict=True)]
+        self._set_readers(readers)
+
+    def for_workers(self, n_jobs: int) -> Self:
+        """Return the model with another number of threads and without its training texts."""
+        model = copy(self)
+        model._training = None
+        model._set_readers([replace(one, n_jobs=n_jobs) for one in self._readers])
+        return model
+
+    def _set_readers(self, readers: Sequence[ThemeReader]) -> None:
+        reader = self.reader_
+        self.reader_ = readers[0] if isinstance(reader, ThemeReader) else replace(reader, readers=tuple(readers))
+
+    @property
+    def options(self) -> parts.Options:
+        """The options as one value."""
+        return parts.Options(**self.get_params(deep=False))
+
+    @property
+    def components_(self) -> Array:
+        """(themes, terms) shares of terms in each theme."""
+        return self._first.profiles
+
+    @property
+    def terms_(self) -> NDArray[Any]:
+        """(terms,) names of the content terms."""
+        return np.array(self._first.fitted.terms, dtype=object)
+
+    @property
+    def coherence_(self) -> NDArray[np.float64]:
+        """(themes,) mean NPMI of each theme's ten most probable terms in the training texts."""
+        return self._first.words.coherence
+
+    @property
+    def family_(self) -> Family:
+        """The response's family, with its scale and own parameters; raises if there are several responses."""
         check_is_fitted(self)
-        average = self.design_ is not None and covariates is None and offset is None
-        given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
-        return explain(self.reader_, text, self._theme_names(), given)
+        reader = self.reader_
+        return reader.family if isinstance(reader, ClassReader) else self._one("the family", AttributeError).family
 
-    def predictions(
-        self, documents: Iterable[str], *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
-    ) -> Predictions:
-        """Return weights, expected responses and levels of texts, computed in one pass."""
-        check_is_fitted(self)
-        texts, covariates = texts_and_covariates(documents, covariates)
-        tokens = self.reader_.tokenise(texts)
-        return self.reader_.predictions(tokens, self._given(len(tokens), covariates, offset))
+    @property
+    def naming_(self) -> Naming:
+        """What the response is called; raises if there are several responses."""
+        if len(self.namings_) > 1:
+            self._one("names")
+        return self.namings_[0]
 
-    def transform(self, texts: Iterable[str] | Tokens) -> Array:
-        """Return the share of each theme in each text, (documents, themes); for other trainings, theme weights.
+    @naming_.setter
+    def naming_(self, naming: Naming) -> None:
+        self.namings_ = (naming,)
 
-        A text without known terms gets those of the average text. Covariates have no influence.
+    @property
+    def levels_(self) -> NDArray[Any]:
+        """The response's levels, lowest first; raises AttributeError if it has none."""
+        return self.family_.levels
+
+    @property
+    def covariate_effects_(self) -> pd.DataFrame:
+        """One row per column of covariates: name, effect (on the linear predictor) and std_error.
+
+        Numbers have one column; a category has one for each level but the most frequent one, which the others are
+        compared with. Standard errors allow for overdispersion, and with `groups` for dependence within groups; NaN if
+        a column is constant.
         """
-        check_is_fitted(self)
-        return self.reader_.predictions(texts_and_covariates(texts, None)[0]).weights
+        effects = self._one("effects of covariates").fitted.effects
+        errors = np.zeros(0) if effects.covariate_errors is None else effects.covariate_errors
+        names = [] if self.design_ is None else list(self.design_.names)
+        return pd.DataFrame({"name": names, "effect": effects.covariate_effects, "std_error": errors})
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number appended.
@@ -341,107 +395,186 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.rename({0: "staff", 1: "dirt"}).get_feature_names_out()
         array(['staff', 'dirt'], dtype=object)
         """
-        check_is_fitted(self)
-        return np.array(unique_labels(self._theme_names()), dtype=object)
+        return np.array(unique_labels(self.theme_names), dtype=object)
 
     @property
-    def components_(self) -> Array:
-        """(themes, terms) themes."""
-        check_is_fitted(self)
-        return self.reader_.profiles
+    def theme_names(self) -> list[str]:
+        """(themes,) the user's label of each theme, or else the one made of its terms."""
+        return names_of(self._first, self.labels_)
 
-    @property
-    def terms_(self) -> NDArray[Any]:
-        """(terms,) names of the terms."""
-        check_is_fitted(self)
-        return np.array(self.reader_.terms, dtype=object)
+    def of(self, name: object) -> Self:
+        """Return the model of one of several responses, or of one class against all others.
 
-    @property
-    def coherence_(self) -> NDArray[np.float64]:
-        """(themes,) mean NPMI of each theme's ten most probable terms in the training texts."""
-        check_is_fitted(self)
-        return self.reader_.coherence
-
-    @property
-    def family_(self) -> Family:
-        """The response's family, with its scale and own parameters."""
-        check_is_fitted(self)
-        return self.reader_.family
-
-    @property
-    def levels_(self) -> NDArray[Any]:
-        """The response's levels, lowest first; raises AttributeError if it has none."""
-        check_is_fitted(self)
-        return self.reader_.family.levels
-
-    @property
-    def covariate_effects_(self) -> pd.DataFrame:
-        """One row per column of covariates: name, effect (on the linear predictor) and std_error.
-
-        Numbers have one column; a category has one for each level but the most frequent one, which the others are
-        compared with. Standard errors allow for overdispersion, and with `groups`
-        for dependence within groups; NaN if a column is constant.
-        """
-        check_is_fitted(self)
-        effects, errors = self.reader_.covariates
-        names = [] if self.design_ is None else list(self.design_.names)
-        return pd.DataFrame({"name": names, "effect": effects, "std_error": errors})
-
-    @property
-    def vectorizer_(self) -> TextVectorizer:
-        """The fitted vectorizer; not available for themes."""
-        return self._matrix_reader("vectorizer_").vectorizer
-
-    @property
-    def estimator_(self) -> TopicEstimator:
-        """The fitted estimator; not available for themes."""
-        return self._matrix_reader("estimator_").estimator
-
-    def partial_fit(self, texts: Iterable[str], responses: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Update the model with more documents, in about a second: for reviews that arrive daily.
-
-        Themes, their labels and the vocabulary are kept. Tone is updated by steps on the new documents, weighted by
-        their share of all, and the effects of themes are refitted to documents old and new. After many updates, or if
-        the subjects of the texts change, `fit` to all. An unfitted model is fitted.
-
-        Parameters
-        ----------
-        texts, responses, sample_weight : of the new documents, as in `fit`.
+        The response of a class is 1 for the class and 0 for others, so that means are shares.
 
         Examples
         --------
         >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(500, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[:400], reviews.ratings[:400])
-        >>> model.partial_fit(reviews.texts[400:], reviews.ratings[400:]).n_documents_
-        500
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> kinds = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in reviews.ratings]
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, kinds)
+        >>> bad = model.of("bad").explain("The bathroom was dirty.")
+        >>> bad.prediction > bad.baseline_prediction
+        True
         """
-        if not hasattr(self, "reader_"):
-            return self.fit(texts, responses, sample_weight)
-        reader = self.reader_
-        if not isinstance(reader, ThemeReader):
-            raise InputError("partial_fit is for themes and one response that is not a class; fit to all documents")
-        if self.design_ is not None:
-            raise InputError(
-                "partial_fit knows no covariates, but the model was fitted with some; fit to all documents"
-            )
+        check_is_fitted(self)
+        reader, names = self.reader_, self.names
+        if isinstance(reader, ThemeReader):
+            raise InputError("this model has one response; only several responses, or classes, have a model of each")
+        if name not in names:
+            plural = "classes" if reader.noun == "class" else "responses"
+            raise InputError(f"there is no {reader.noun} {name!r}; {plural} are {', '.join(map(repr, names))}")
+        number, model = names.index(name), copy(self)
+        model.reader_ = reader.readers[number]
+        model._training = None if self._training is None else (self._training[number],)
+        if isinstance(reader, ClassReader):
+            model.family, model.levels = ONE_CLASS, None
+            model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(name), is_class=True)
+        else:
+            scale = parts.scales_of(self.options, names)[number]
+            model.family, model.levels = scale.family, scale.levels
+            model.namings_ = (self.namings_[number],)
+        return model
+
+    @property
+    def names(self) -> list[Any]:
+        """Names of the responses, or of the classes, that `of` takes; empty for a single response."""
+        check_is_fitted(self)
+        return [] if isinstance(self.reader_, ThemeReader) else self.reader_.labels
+
+    @property
+    def models(self) -> dict[Any, TextResponseModel]:
+        """The model of each response, or of each class, by name; this model, by None, if there is a single response."""
+        return {name: self.of(name) for name in self.names} or {None: self}
+
+    # ------------------------------------------------------------------------------------------- predictions
+
+    def predictions(
+        self,
+        texts: Texts | pd.DataFrame,
+        *,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Any:
+        """Return shares of themes, expected responses and levels of texts, computed in one pass.
+
+        Returns
+        -------
+        Predictions; for several responses those of each, by name.
+        """
+        reader = self._first
+        texts, covariates = texts_and_covariates(texts, covariates)
         tokens = reader.tokenise(texts)
-        if not len(tokens):
-            return self
-        new = observe(tokens, responses, sample_weight, reader.family)
-        with local_compute(self.n_jobs) as compute:
-            fitted = learn_more(reader.fitted, tokens, new.responses, new.weight, self.n_documents_, compute)
-        self.reader_ = replace(reader, fitted=fitted)
-        self.n_documents_ += len(tokens)
-        self._training = None if self._training is None else _joined(self._training, new, reader)
-        return self
+        given = self._given(len(tokens), covariates, offset)
+        if isinstance(self.reader_, ClassReader):
+            return self.reader_.predictions(tokens, given)
+        of_each = predict_all(self._readers, tokens, given)
+        return dict(zip(self.names, of_each, strict=True)) if self.names else of_each[0]
+
+    def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> Any:
+        """Return the expected response of texts, on the user's scale; of a classifier the most probable label.
+
+        By "auto" text, truth values and 0 or 1 are predicted as labels too: `predict_proba` has their probabilities,
+        and `predictions(X).mean` the expected response. Of several responses a table of expected responses.
+        """
+        predictions = self.predictions(X, covariates=covariates, offset=offset)
+        if isinstance(predictions, Predictions):
+            return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
+        return pd.DataFrame({name: each.mean for name, each in predictions.items()}, index=index_of(X))
+
+    def transform(self, texts: Texts | pd.DataFrame) -> Array:
+        """Return the share of each theme in each text, (texts, themes).
+
+        A text without known terms gets those of the average text. Covariates have no influence.
+        """
+        reader = self._first
+        return reader.predictions(reader.tokenise(texts_and_covariates(texts, None)[0])).weights
+
+    def read(
+        self,
+        texts: Texts | pd.DataFrame,
+        responses: Any = None,
+        *,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Reading:
+        """Return words, themes, tone and predictions of texts, computed in one pass.
+
+        responses : if known; covariates, offset : as in `fit`, if the model was fitted with them.
+        """
+        reader = self._one("readings")
+        (observed,) = self.observed(texts, responses, covariates=covariates, offset=offset)
+        return reader.read(observed, self.naming_.better)
+
+    def contributions(
+        self,
+        texts: Texts | pd.DataFrame,
+        *,
+        scale: str = "linear predictor",
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """Return the contribution of each theme, (texts x themes), by its label; the column "constant" is the rest.
+
+        With covariates or an offset, the constant includes their contribution.
+
+        Parameters
+        ----------
+        texts : an iterable of texts.
+        scale : "linear predictor", to which rows add up; or "response": rows add up to the prediction, the constant
+            being the prediction at the constant alone and every contribution being brought to points by one slope,
+            that of the line from there to the text's own prediction.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> points = model.contributions(reviews.texts, scale="response")
+        >>> bool(np.allclose(points.sum(axis=1), model.predict(reviews.texts)))
+        True
+        """
+        check_choice("scale", scale, ["linear predictor", "response"])
+        self._one("contributions")
+        reading = self.read(texts, covariates=covariates, offset=offset)
+        family, eta, added = self.family_, reading.predictions.eta, reading.contributions
+        check_trainable(family, "contributions")
+        constant = eta - added.sum(axis=1)
+        if scale == "response":
+            slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
+            constant, added = family.mean(constant), added * slopes[:, None]
+        table = pd.DataFrame(added, columns=self.get_feature_names_out(), index=index_of(texts))
+        table.insert(0, "constant", constant, allow_duplicates=True)
+        return table
+
+    # ------------------------------------------------------------------------------------------- insight
+
+    def themes(self, n_terms: int = 10) -> pd.DataFrame:
+        """Return a table with one row per theme, the largest cost first; the index is the theme's number.
+
+        Columns: theme (its number, the column of `transform`), label, and the rest as in `drivers`, with coherence.
+
+        With covariates, all numbers are conditional on them, and the table's `attrs["given"]` states so in a sentence.
+        For a model fitted to a source, `attrs["basis"]` describes the texts it was learnt from.
+        """
+        check_number("n_terms", n_terms, least=1, whole=True)
+        table = self._of_each(
+            {
+                name: theme_table(one._first, self.labels_, n_terms, one.naming_.better)
+                for name, one in self.models.items()
+            }
+        )
+        naming, basis = self.namings_[0], self._first.fitted.basis
+        table.attrs |= {"given": naming.condition} if naming.given else {}
+        table.attrs |= {"basis": basis} if basis else {}
+        return table
 
     def drivers(
         self,
         by: ArrayLike | pd.Series | None = None,
         *,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
+        texts: Texts | None = None,
+        responses: Any = None,
         sample_weight: ArrayLike | None = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
@@ -451,24 +584,24 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     ) -> Drivers:
         """Return what to fix first and what to keep: one row per theme, the largest cost first.
 
-        Columns: theme (its number), label, reach (share of documents that mention it), share (of all text),
-        mean_response (of documents that mention it), mean_elsewhere (of the others), well and badly (shares of the
-        documents that mention it in which it moves the linear predictor for the better and for the worse), raises and
-        lowers (for themes: the words that raise and lower it most), cost and gain (by how much the mean response would
-        be better without negative mentions, and worse without positive ones), terms. More is better, unless set
-        otherwise by `name_response`. Classes without an order have separate rows, each class against all others,
-        with the class in the first column. With `by` also group and documents (their number), the largest
-        group first. `findings()` of the table returns sentences on what to fix first and what to keep, and a notebook
-        shows them.
+        The index is the theme's number, the column of `transform`. Columns: theme (its number), label, mentions (share
+        of texts that mention it), share (of all text), mean_response (of texts that mention it), mean_elsewhere (of the
+        others), praise and complaints (shares of the texts that mention it in which it moves the linear predictor for
+        the better and for the worse), raises and lowers (the words that raise and lower it most), cost and gain (by how
+        much the mean response would be better without complaints, and worse without praise), terms. More is better,
+        unless set otherwise by `name_response`. Several responses have separate rows, with the response in the first
+        column; so have classes without an order, each against all others. With `by` also group and documents (their
+        number), the largest group first. `findings()` of the table returns sentences on what to fix first and what to
+        keep, and a notebook shows them.
 
         Cost and gain are what-ifs on the fitted model, not causal claims: the decrease or increase of the mean
-        response due to a theme, compared with neutral mentions. For themes, training texts count by out-of-fold tone.
-        With covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
+        response due to a theme, compared with neutral mentions. Training texts count by out-of-fold tone. With
+        covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
 
         Parameters
         ----------
-        by : (documents,) the group of each document, such as its hotel; documents without one are excluded.
-        texts, responses, sample_weight, covariates, offset : the documents; by default those of training.
+        by : (texts,) the group of each text, such as its hotel; texts without one are excluded.
+        texts, responses, sample_weight, covariates, offset : the texts; by default those of training.
         n_terms : terms to list.
         interval : a level such as .95 for columns with the ends of intervals: cost_low, cost_high, gain_low and
             gain_high, by `estimate_effects`, and cost_clear and gain_clear: True if significant, with all themes
@@ -488,62 +621,325 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_number("n_terms", n_terms, least=1, whole=True)
         check_interval(interval)
-        documents: dict[str, Any] = {
-            "texts": texts,
-            "responses": responses,
-            "sample_weight": sample_weight,
-            "covariates": covariates,
-            "offset": offset,
+        values = (texts, responses, sample_weight, covariates, offset)
+        known = all(value is None for value in values)
+        if known:
+            mentions = [one._first.known(one.naming_.better) for one in self.models.values()]
+        else:
+            mentions = [reading.mentions for reading in self.readings(self.observed(*values))]
+        tables = {
+            name: with_words(one._first, grouped_drivers(said, by), self.labels_, n_terms)
+            for (name, one), said in zip(self.models.items(), mentions, strict=True)
         }
-        given = None if all(value is None for value in documents.values()) else self._observed(**documents)
-
-        def table(reader: Reader, observed: Observed | None) -> pd.DataFrame:
-            spoken = reader.trained if observed is None else None
-            if spoken is None:
-                observed = self._observed(None, None) if observed is None else observed
-                reader.family.encode(observed.responses)
-                reading = reader.read(observed.tokens, observed.given)
-                spoken = reader.spoken(reading, observed.responses, observed.weight)
-            judged = spoken.judged(self.naming_.better)
-            return with_words(reader, grouped_drivers(judged, by), self.labels_, n_terms)
-
-        if not isinstance(self.reader_, ClassReader):
-            made = table(self.reader_, given)
-            if interval is not None:
-                effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
-                made = with_clear(with_intervals(made, effects), effects.frame, interval)
-            if given is None and (basis := self.reader_.basis):
-                made.attrs["basis"] = basis
-            return Drivers.of(made, self.naming_)
+        table = self._of_each(tables)
         if interval is not None:
-            raise self.reader_.of_one_class("intervals")
-        each = self.reader_.observed_by_class(given)
-        tables = {label: table(self.reader_.of_class(label), each[label]) for label in self.reader_.classes}
-        return Drivers.of(by_class(tables), self.naming_)
+            self._one("intervals")
+            documents = dict(zip(("texts", "responses", "sample_weight", "covariates", "offset"), values, strict=True))
+            effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
+            table = with_clear(with_intervals(table, effects), effects.frame, interval)
+        if known and (basis := self._first.fitted.basis):
+            table.attrs["basis"] = basis
+        return Drivers.of(table, self.namings_[0])
 
-    def of(self, label: object) -> Self:
-        """Return the model of one class against all others, if classes have no order: for explain, report, sentences.
+    def compare(self) -> pd.DataFrame:
+        """Return the effects of themes on responses, or on classes: a row for each theme, a column for each of them.
 
-        Its response is 1 for the class and 0 for others, so that means are shares.
+        Measures are cost and gain as in `drivers`, in points of each response, and both in its standard
+        deviations (cost_sd, gain_sd), so that responses on different scales can be compared. Themes are sorted by
+        their largest cost in standard deviations. These are what-ifs on the fitted model, not causal claims.
+
+        Examples
+        --------
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> responses = pd.DataFrame({"stars": reviews.ratings, "happy": reviews.ratings > 3})
+        >>> table = TextResponseModel(n_themes=8).fit(reviews.texts, responses).compare()
+        >>> table["cost"].shape, list(table["gain_sd"])
+        ((8, 2), ['stars', 'happy'])
+        """
+        mentions = {name: one._first.known(one.naming_.better) for name, one in self.models.items()}
+        return compared(mentions, self.theme_names)
+
+    def explain(
+        self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
+    ) -> Explanation:
+        """Return the contributions of themes, sentences and words to the prediction for one text.
+
+        covariates, offset : of this text, in one row; by default those of the average text.
+
+        Examples
+        --------
+        >>> from textsignal.datasets import synthetic_reviews
+        >>> reviews = synthetic_reviews(400, seed=1)
+        >>> model = TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> explanation = model.explain("The staff were friendly.")
+        >>> explanation.prediction > explanation.baseline_prediction
+        True
+        """
+        reader = self._one("explanations")
+        average = self.design_ is not None and covariates is None and offset is None
+        given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
+        observed = Observed(reader.tokenise([text]), np.full(1, np.nan), np.ones(1), given)
+        return explain(reader.read(observed), self.theme_names)
+
+    def sentences(self, text: str) -> pd.DataFrame:
+        """Return a table with one row per sentence of a text.
+
+        Columns: sentence, start, end (its position in the text, without HTML), theme and label (of its main theme),
+        share (of that theme in the sentence), tone and speaking (contributions of its tone and of its subject),
+        contribution (their sum). With the constant of `contributions`, they add up to the linear predictor.
 
         Examples
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> kinds = ["bad" if y < 3 else "fair" if y < 5 else "good" for y in reviews.ratings]
-        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, kinds)
-        >>> bad = model.of("bad").explain("The bathroom was dirty.")
-        >>> bad.prediction > bad.baseline_prediction
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
+        >>> bool(table["contribution"][0] > table["contribution"][1])
         True
         """
-        check_is_fitted(self)
-        if not isinstance(self.reader_, ClassReader):
-            raise InputError("only themes of three or more classes without an order have a model of each class")
-        model = copy(self)
-        model.reader_, model.family = self.reader_.of_class(label), ONE_CLASS
-        model.naming_ = replace(self.naming_, unit=PERCENTAGE_POINTS, event=str(label), is_class=True)
-        model._training = self.reader_.observed_by_class(self._training)[label]
-        return model
+        reader = self._one("sentences")
+        tokens = reader.tokenise([text])
+        reading = reader.read(Observed(tokens, np.full(1, np.nan), np.ones(1)))
+        return sentence_table(reading.clauses, reader.fitted.effects, self.theme_names).drop(columns="text")
+
+    def find_sentences(
+        self,
+        theme: Theme,
+        n: int = 10,
+        good: bool | None = True,
+        *,
+        texts: Texts | None = None,
+        responses: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """Return sentences that illustrate a theme.
+
+        Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
+
+        Parameters
+        ----------
+        theme : its number or label.
+        n : maximum number, each of another text.
+        good : True for positive sentences, False for negative ones, None for the most typical ones.
+        texts, responses : the texts to search; by default those of training. A loaded model does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_sentences(0, n=3, good=False).columns)
+        ['row', 'sentence', 'response', 'share', 'contribution']
+        """
+        reader = self._one("sentences")
+        check_number("n", n, least=1, whole=True)
+        number = theme_number(theme, self.theme_names)
+        (observed,) = self.observed(texts, responses)
+        raising = None if good is None else good != self.naming_.lower_is_better
+        clauses = reader.read(replace(observed, given=None)).clauses
+        return find_sentences(clauses, reader.fitted.effects, number, int(n), raising, observed.responses)
+
+    def find_texts(
+        self,
+        theme: Theme,
+        n: int = 10,
+        high: bool | None = True,
+        *,
+        texts: Texts | None = None,
+        responses: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        metadata: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """Return texts that illustrate a theme: those in which it has the largest share.
+
+        Columns: row (position in the texts, from 0), text, response, prediction, share (of the theme), and those of
+        `metadata`. There are fewer than `n` if the theme leads in fewer texts.
+
+        Parameters
+        ----------
+        theme : its number or label.
+        n : maximum number of texts.
+        high : True for those with the highest responses among the most typical ones (with the largest shares),
+            False for the lowest, None for the most typical ones regardless of their response.
+        texts, responses, covariates, offset : the texts to search; by default those of training. A loaded model
+            does not hold these.
+        metadata : a table with one row per text, whose columns are added.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> list(model.find_texts(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
+        ['row', 'text', 'response', 'prediction', 'share', 'guest']
+        """
+        reader = self._one("typical texts")
+        check_number("n", n, least=1, whole=True)
+        (observed,) = self.observed(texts, responses, None, covariates, offset)
+        predictions = reader.predictions(observed.tokens, observed.given)
+        number = theme_number(theme, self.theme_names)
+        return find_texts(number, int(n), high, observed.texts, observed.responses, predictions, metadata)
+
+    def estimate_effects(
+        self,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        method: str | None = None,
+        level: float = LEVEL,
+        n_refits: int = REFITS,
+        seed: int = 0,
+        texts: Texts | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> EffectTable:
+        """Estimate the effects of themes on the response, with standard errors, valid intervals and tests.
+
+        One row per theme and quantity: cost and gain (as in `drivers`, but from a GLM without shrinkage, so that
+        costs may be below 0), mentions, tone (effect of the tone about a theme, in texts that mention it),
+        speaking (effect of mentioning it, regardless of tone) and gamma (coefficient of its tone). With `by`,
+        these of each group, and its differences to all other groups. `p_value` tests the hypothesis of no
+        effect, `p_holm` is adjusted for all themes. Themes are taken as fixed; see `stability` for their reliability.
+
+        Parameters
+        ----------
+        by : (texts,) groups to compare; texts without one are excluded from the comparison.
+        groups : (texts,) clusters of dependent texts, such as hotels: errors are cluster-robust.
+        method : "crossfit", the default; "bootstrap"; or "plugin", which ignores the estimation of themes and tone and
+            gives intervals that are too narrow.
+        level : of the intervals.
+        n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
+        texts, responses, sample_weight, covariates, offset : the texts; by default those of training. A loaded model
+            does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> model.estimate_effects().of("cost").columns[2:6].tolist()
+        ['quantity', 'estimate', 'std_error', 'low']
+        """
+        reader = self._one("intervals")
+        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
+        effects = estimate_effects(
+            reader,
+            observed,
+            self.theme_names,
+            self.naming_,
+            by=by,
+            groups=groups,
+            method=method,
+            level=level,
+            n_refits=n_refits,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        basis = reader.fitted.basis
+        return replace(effects, method=f"{effects.method} {basis}") if basis else effects
+
+    def stability(
+        self,
+        n_refits: int = 20,
+        *,
+        seed: int = 0,
+        texts: Texts | None = None,
+        responses: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """Measure how often each theme is reproduced in refits: one row per theme, the least stable first.
+
+        Themes are learnt anew from halves of the texts, each with another seed, and matched to the model's one to
+        one. Columns: theme (its number), label, reproduced (share of refits in which its match has a cosine of at least
+        .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), cost_sd,
+        cost_low, cost_high (standard deviation, minimum and maximum of its cost over the refits that reproduce it).
+
+        The vocabulary and the tone of words are kept: costs vary with the themes and the texts that mention them, not
+        with the estimate of tone.
+
+        Parameters
+        ----------
+        n_refits : number of refits; one takes about a sixth of the time of a whole fit.
+        seed : of halves and refits.
+        texts, responses, sample_weight, covariates, offset : the texts; by default those of training. A loaded model
+            does not hold these.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+        >>> bool(model.stability(n_refits=4)["reproduced"].max() == 1)
+        True
+        """
+        reader = self._one("refits")
+        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
+        better = self.naming_.better
+        return stability(reader, observed, n_refits, seed, self.n_jobs, self.seed_words, better).table(self.theme_names)
+
+    def check(
+        self,
+        texts: Texts | None = None,
+        responses: ArrayLike | None = None,
+        *,
+        held_out: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        covariates: pd.DataFrame | None = None,
+        offset: ArrayLike | None = None,
+        by: ArrayLike | pd.Series | None = None,
+        over: ArrayLike | pd.Series | None = None,
+        seed: int = 0,
+    ) -> Check:
+        """Check the model and its data for problems, with a remedy for each.
+
+        Checks cover skill (of the text at all, and on held-out compared with training texts),
+        calibration (PIT, means by tenths), dispersion (and families that fit better), residuals against length, time,
+        covariates and groups, duplicates, leakage (texts that state the response) and influence of single texts
+        and groups on a cost. Deviations within chance, or too small to matter, are not reported; `to_frame()` has all
+        numbers.
+
+        Parameters
+        ----------
+        texts, responses, sample_weight, offset : the texts; by default those of training. A loaded model does not
+            hold these.
+        held_out : (texts,) True if not used in training; predictions are judged on these alone. Without it, texts are
+            judged out of fold.
+        covariates : one row per text: those that the model was fitted with, and any others to compare residuals with.
+        by : (texts,) the group of each text; over : (texts,) the date of each.
+        seed : of draws.
+
+        Examples
+        --------
+        >>> import textsignal as ts
+        >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
+        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
+        >>> model.check().wrong
+        ()
+        """
+        reader = self._one("checks")
+        check_number("seed", seed, least=0, whole=True)
+        own = covariates if texts is not None and self.design_ is not None and self.design_.covariates else None
+        (observed,) = self.observed(texts, responses, sample_weight, own, offset)
+        observed = with_columns(observed, held_out, by, over)
+        checked = Checked(
+            reading=reader.read(observed, self.naming_.better),
+            labels=self.theme_names,
+            naming=self.naming_,
+            covariates=as_table(covariates, len(observed)),
+            group_name=name_of(by, "group"),
+            time_name=name_of(over, "date"),
+            seed=int(seed),
+        )
+        return check_all(checked, reader)
+
+    # ------------------------------------------------------------------------------------------- revisions
 
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """Return the model with names for the response and its unit, as sentences use them.
@@ -565,329 +961,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         model = copy(self)
-        model.naming_ = Naming.of(self.reader_.family, name, unit, self.naming_.given, lower_is_better)
+        model.naming_ = Naming.of(self.family_, name, unit, self.naming_.given, lower_is_better)
         return model
-
-    def contributions(
-        self,
-        texts: Iterable[str],
-        *,
-        scale: str = "linear predictor",
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-    ) -> pd.DataFrame:
-        """Return the contribution of each theme, (documents x themes), by its label; the column "constant" is the rest.
-
-        With covariates or an offset, the constant includes their contribution.
-
-        Parameters
-        ----------
-        texts : documents.
-        scale : "linear predictor", to which rows add up; or "response": rows add up to the prediction, the constant
-            being the prediction at the constant alone and every contribution being brought to points by one slope,
-            that of the line from there to the text's own prediction.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> points = model.contributions(reviews.texts, scale="response")
-        >>> bool(np.allclose(points.sum(axis=1), model.predict(reviews.texts)))
-        True
-        """
-        check_choice("scale", scale, ["linear predictor", "response"])
-        reading = self.read(texts, covariates=covariates, offset=offset)
-        check_trainable(self.reader_.family, "contributions")
-        family, eta, added = self.reader_.family, reading.predictions.eta, reading.contributions
-        constant = eta - added.sum(axis=1)
-        if scale == "response":
-            slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
-            constant, added = family.mean(constant), added * slopes[:, None]
-        table = pd.DataFrame(added, columns=unique_labels(self._theme_names()), index=index_of(texts))
-        table.insert(0, "constant", constant, allow_duplicates=True)
-        return table
-
-    def sentences(self, text: str) -> pd.DataFrame:
-        """Return a table with one row per sentence of a text, for a model of themes.
-
-        Columns: sentence, start, end (its position in the text, without HTML), theme and theme (its main one), share
-        (of that theme in the sentence), tone and speaking (contributions of its tone and of its subject), contribution
-        (their sum). With the constant of `contributions`, they add up to the linear predictor.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
-        >>> bool(table["contribution"][0] > table["contribution"][1])
-        True
-        """
-        reader, reading = self._of_themes([text])
-        return sentence_table(reading, reader.fitted.effects, self._theme_names()).drop(columns="document")
-
-    def find_sentences(
-        self,
-        theme: Theme,
-        n: int = 10,
-        good: bool | None = True,
-        *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
-    ) -> pd.DataFrame:
-        """Return sentences that illustrate a theme, for a model of themes.
-
-        Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
-
-        Parameters
-        ----------
-        theme : its number or label.
-        n : maximum number, each of another document.
-        good : True for positive sentences, False for negative ones, None for the most typical ones.
-        texts, responses : the documents to search; by default those of training. A loaded model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> list(model.find_sentences(0, n=3, good=False).columns)
-        ['row', 'sentence', 'response', 'share', 'contribution']
-        """
-        check_is_fitted(self)
-        check_number("n", n, least=1, whole=True)
-        number = theme_number(theme, self._theme_names())
-        observed = self._observed(texts, responses)
-        reader, reading = self._of_themes(observed.tokens)
-        raising = None if good is None else good != self.naming_.lower_is_better
-        return find_sentences(reading, reader.fitted.effects, number, int(n), raising, observed.responses)
-
-    def find_documents(
-        self,
-        theme: Theme,
-        n: int = 10,
-        high: bool | None = True,
-        *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-        metadata: pd.DataFrame | None = None,
-    ) -> pd.DataFrame:
-        """Return documents that illustrate a theme: those in which it has the largest share of the text.
-
-        Columns: row (position in the texts, from 0), text, response, prediction, share (of the theme), and those of
-        `metadata`. There are fewer than `n` if the theme leads in fewer documents.
-
-        Parameters
-        ----------
-        theme : its number or label.
-        n : maximum number of documents.
-        high : True for those with the highest responses among the most typical ones (with the largest shares),
-            False for the lowest, None for the most typical ones regardless of their response.
-        texts, responses, covariates, offset : the documents to search; by default those of training. A loaded model
-            does not hold these.
-        metadata : a table with one row per text, whose columns are added.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> list(model.find_documents(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
-        ['row', 'text', 'response', 'prediction', 'share', 'guest']
-        """
-        check_is_fitted(self)
-        check_number("n", n, least=1, whole=True)
-        observed = self._observed(texts, responses, None, covariates, offset)
-        if high is not None and np.isnan(observed.responses).all():
-            raise InputError("none of these texts has a response; give responses, or high=None to do without")
-        check_trainable(self.reader_.family, "typical documents")
-        predictions = self.reader_.read(observed.tokens, observed.given).predictions
-        return find_documents(
-            theme=theme_number(theme, self._theme_names()),
-            n=int(n),
-            high=high,
-            texts=observed.texts,
-            responses=observed.responses,
-            predictions=predictions.mean,
-            shares=predictions.shares,
-            metadata=metadata,
-        )
-
-    def estimate_effects(
-        self,
-        by: ArrayLike | pd.Series | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        method: str | None = None,
-        level: float = LEVEL,
-        n_refits: int = REFITS,
-        seed: int = 0,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-        progress: Progress | None = None,
-    ) -> EffectTable:
-        """Estimate the effects of themes on the response, with standard errors, valid intervals and tests.
-
-        One row per theme and quantity: cost and gain (as in `drivers`, but from a GLM without shrinkage, so that
-        costs may be below 0), reach, tone (effect of the tone about a theme, in texts that mention it),
-        speaking (effect of mentioning it, regardless of tone) and gamma (coefficient of its tone). With `by`,
-        these of each group, and its differences to all other groups. `p_value` tests the hypothesis of no
-        effect, `p_holm` is adjusted for all themes. Themes are taken as fixed; see `stability` for their reliability.
-
-        Parameters
-        ----------
-        by : (documents,) groups to compare; documents without one are excluded from the comparison.
-        groups : (documents,) clusters of dependent texts, such as hotels: errors are cluster-robust.
-        method : "crossfit", the default for themes; "bootstrap", the default, and the only method, for other themes; or
-            "plugin", which ignores the estimation of themes and tone and gives intervals that are too narrow.
-        level : of the intervals.
-        n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
-        texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
-            model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> model.estimate_effects().of("cost").columns[2:6].tolist()
-        ['quantity', 'estimate', 'std_error', 'low']
-        """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("intervals")
-        found = estimate_effects(
-            self.reader_,
-            self._observed(texts, responses, sample_weight, covariates, offset),
-            self._theme_names(),
-            self.naming_,
-            by=by,
-            groups=groups,
-            method=method,
-            level=level,
-            n_refits=n_refits,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        basis = self.reader_.basis
-        return replace(found, method=f"{found.method} {basis}") if basis else found
-
-    def stability(
-        self,
-        n_refits: int = 20,
-        *,
-        seed: int = 0,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-    ) -> pd.DataFrame:
-        """Measure how often each theme is reproduced in refits: one row per theme, the least stable first.
-
-        Themes are learnt anew from halves of the documents, each with another seed, and matched to the model's one to
-        one. Columns: theme (its number), label, reproduced (share of refits in which its match has a cosine of at least
-        .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), cost_sd,
-        cost_low, cost_high (standard deviation, minimum and maximum of its cost over the refits that reproduce it).
-
-        The vocabulary is kept, and for themes the tone of words: costs vary with the themes and the documents that
-        mention them, not with the estimate of tone.
-
-        Parameters
-        ----------
-        n_refits : number of refits; themes are refitted in about a sixth of the time of a whole fit, other themes in
-            half.
-        seed : of halves and refits.
-        texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
-            model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> bool(model.stability(n_refits=4)["reproduced"].max() == 1)
-        True
-        """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("refits")
-        observed = self._observed(texts, responses, sample_weight, covariates, offset)
-        better = self.naming_.better
-        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
-        return found.table(self._theme_names())
-
-    def check(
-        self,
-        texts: Iterable[str] | Tokens | None = None,
-        responses: ArrayLike | None = None,
-        *,
-        held_out: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
-        by: ArrayLike | pd.Series | None = None,
-        over: ArrayLike | pd.Series | None = None,
-        seed: int = 0,
-    ) -> Check:
-        """Check the model and its data for problems, with a remedy for each.
-
-        Checks cover skill (of the text at all, and on held-out compared with training texts),
-        calibration (PIT, means by tenths), dispersion (and families that fit better), residuals against length, time,
-        covariates and groups, duplicates, leakage (texts that state the response) and influence of single texts
-        and groups on a cost. Deviations within chance, or too small to matter, are not reported; `to_frame()` has all
-        numbers.
-
-        Parameters
-        ----------
-        texts, responses, sample_weight, offset : the documents; by default those of training. A loaded model does not
-            hold these.
-        held_out : (documents,) True if not used in training; predictions are judged on these alone. Without it,
-            themes are judged out of fold.
-        covariates : one row per document: those that the model was fitted with, and any others to compare residuals
-            with.
-        by : (documents,) the group of each document; over : (documents,) the date of each.
-        seed : of draws.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-        >>> model.check().wrong
-        ()
-        """
-        check_is_fitted(self)
-        check_number("seed", seed, least=0, whole=True)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("checks")
-        own = covariates if texts is not None and self.design_ is not None and self.design_.covariates else None
-        observed = self._observed(texts, responses, sample_weight, own, offset)
-        n = len(observed.tokens)
-        reading = self.reader_.read(observed.tokens, observed.given)
-        spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
-        checked = Checked(
-            reading=reading,
-            spoken=spoken.judged(self.naming_.better),
-            labels=self._theme_names(),
-            naming=self.naming_,
-            held_out=_flags(held_out, n),
-            out_of_fold=isinstance(self.reader_, ThemeReader),
-            groups=None if by is None else as_groups(by, n),
-            times=None if over is None else as_times(over, n),
-            covariates=as_table(covariates, n),
-            group_name=name_of(by, "group"),
-            time_name=name_of(over, "date"),
-            seed=int(seed),
-        )
-        return check_all(checked, self.reader_)
 
     def rename(self, theme: Theme | Mapping[Theme, str | None], label: str | None = None) -> Self:
         """Return a new model in which themes have user-defined labels; this one is not changed.
@@ -909,7 +984,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         new = theme if isinstance(theme, Mapping) else {theme: label}
         model = copy(self)
-        model.labels_ = renamed(new, self.labels_, self._theme_names())
+        model.labels_ = renamed(new, self.labels_, self.theme_names)
         return model
 
     def merge(
@@ -917,8 +992,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         themes: Iterable[Theme],
         label: str | None = None,
         *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
+        texts: Texts | None = None,
+        responses: Any = None,
         sample_weight: ArrayLike | None = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
@@ -926,13 +1001,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Return a new model with one theme in place of several; this one is not changed.
 
         The new theme is the mean of their profiles, weighted by prevalence, at the position of the first of them;
-        later themes move up. Weights are recomputed from the text, and effects and intercept are refitted.
+        later themes move up. Shares are recomputed from the text, and effects and constant are refitted.
 
         Parameters
         ----------
         themes : numbers or labels.
         label : of the new theme; by default made of its terms.
-        texts, responses, sample_weight, covariates, offset : documents to refit on; by default those of training. A
+        texts, responses, sample_weight, covariates, offset : texts to refit on; by default those of training. A
             loaded model does not hold these.
 
         Examples
@@ -943,24 +1018,25 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> len(model.merge([0, 3], "both").themes()), len(model.themes())
         (7, 8)
         """
-        check_is_fitted(self)
-        profiles, weights = self.reader_.mergeable
-        revision = merged(themes, label, themes=profiles, weights=weights, own=self.labels_, names=self._theme_names())
-        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
+        own = self._first.fitted.themes
+        revision = merged(
+            themes, label, themes=own.topics, weights=own.prevalence, own=self.labels_, names=self.theme_names
+        )
+        return self._revised(revision, self.observed(texts, responses, sample_weight, covariates, offset))
 
     def drop(
         self,
         themes: Iterable[Theme],
         *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
+        texts: Texts | None = None,
+        responses: Any = None,
         sample_weight: ArrayLike | None = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> Self:
         """Return a new model without some themes; this one is not changed.
 
-        Later themes move up. Weights are recomputed from the text, and effects and intercept are refitted.
+        Later themes move up. Shares are recomputed from the text, and effects and constant are refitted.
 
         Parameters
         ----------
@@ -975,17 +1051,27 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
         (1, 6)
         """
-        check_is_fitted(self)
-        profiles, weights = self.reader_.mergeable
-        revision = dropped(themes, themes=profiles, weights=weights, own=self.labels_, names=self._theme_names())
-        return self._revised(revision, self._observed(texts, responses, sample_weight, covariates, offset))
+        own = self._first.fitted.themes
+        revision = dropped(themes, themes=own.topics, weights=own.prevalence, own=self.labels_, names=self.theme_names)
+        return self._revised(revision, self.observed(texts, responses, sample_weight, covariates, offset))
+
+    def _revised(self, revision: Revision, observed: Sequence[Observed]) -> Self:
+        """Return a new model with these themes, refitted to the texts."""
+        readers = refitted(self._readers, revision.themes, revision.weights, observed)
+        model = copy(self)
+        model.reader_ = readers[0] if isinstance(self.reader_, ThemeReader) else self.reader_.with_readers(readers)
+        model.labels_, model.n_themes = revision.labels, len(revision.themes)
+        model.n_texts_, model._training = len(observed[0]), tuple(observed)
+        return model
+
+    # ------------------------------------------------------------------------------------------- files
 
     def report(
         self,
         path: str | Path,
         *,
-        texts: Iterable[str] | None = None,
-        responses: ArrayLike | None = None,
+        texts: Texts | None = None,
+        responses: Any = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
         held_out: ArrayLike | None = None,
@@ -1005,20 +1091,21 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        path : the file, such as "report.html".
-        texts, responses, covariates, offset : the documents of the report; by default those of training. A loaded
+        path : the file, such as "report.html"; for several responses, or classes, a folder: each has a page of its own,
+            such as report-stars.html, with links to the others.
+        texts, responses, covariates, offset : the texts of the report; by default those of training. A loaded
             model does not hold these.
-        held_out : (documents,) True for those of `texts` not used in training, to measure skill on new texts; None if
+        held_out : (texts,) True for those of `texts` not used in training, to measure skill on new texts; None if
             all were used.
-        by : (documents,) the group of each document, such as its hotel, to compare groups.
-        over : (documents,) the date of each document, to show changes over time.
+        by : (texts,) the group of each text, such as its hotel, to compare groups.
+        over : (texts,) the date of each text, to show changes over time.
         interval : a level such as .95 for intervals of cost and gain, by `estimate_effects`; it takes as long
             as two or three fits. None for no intervals.
-        groups : (documents,) for the intervals: clusters of dependent texts, such as hotels.
-        with_texts : True to show documents; if False, the file is checked to hold none.
-        mask : True to show e-mail addresses and phone numbers in documents as "[e-mail]" and "[phone]"; all
-            numbers are those of the unmasked documents.
-        n_documents : maximum number of documents in the file, to be browsed there; a sample if there are more.
+        groups : (texts,) for the intervals: clusters of dependent texts, such as hotels.
+        with_texts : True to show texts; if False, the file is checked to hold none.
+        mask : True to show e-mail addresses and phone numbers in texts as "[e-mail]" and "[phone]"; all
+            numbers are those of the unmasked texts.
+        n_documents : maximum number of texts in the file, to be browsed there; a sample if there are more.
         title : of the page.
         response_name, unit : names of the response and of one step of it, such as "Rating" and "stars"; by default
             those of `name_response`, or the name of the responses' column.
@@ -1035,31 +1122,29 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.report(f"{folder}/report.html", texts=reviews.texts, responses=reviews.ratings, held_out=new)
         """
-        from textsignal.report.page.render import write_report  # charts are slow to import
+        from textsignal.report.page.render import write_pages, write_report  # charts are slow to import
 
         check_is_fitted(self)
         check_interval(interval)
         if groups is not None and interval is None:
             raise InputError("groups are those of ranges; give interval=0.95 too")
-        observed = self._observed(texts, responses, None, covariates, offset)
+        observed = [
+            with_columns(each, held_out, by, over) for each in self.observed(texts, responses, None, covariates, offset)
+        ]
         effects = None
         if interval is not None:
-            if (observed.weight != 1).any():
+            if (observed[0].weight != 1).any():
                 raise InputError(
                     "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
                 )
-            tokens = None if texts is None else observed.tokens
-            documents: dict[str, Any] = {
-                "texts": tokens,
-                "responses": responses,
-                "covariates": covariates,
-                "offset": offset,
-            }
-            effects = self.estimate_effects(level=interval, groups=groups, **documents)
+            documents = {"responses": responses, "covariates": covariates, "offset": offset}
+            tokens = None if texts is None else observed[0].tokens
+            effects = self.estimate_effects(level=interval, groups=groups, texts=tokens, **documents)
+        readings = self.readings(observed)
         settings = ReportSettings(
             title=title,
-            response_name=self.naming_.response if response_name is None else response_name,
-            unit=self.naming_.unit if unit is None else unit,
+            response_name=response_name or "",
+            unit=unit or "",
             with_texts=with_texts,
             mask=mask,
             n_documents=n_documents,
@@ -1068,144 +1153,128 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             within="" if groups is None else name_of(groups, "group"),
             command=f"model = {self!r}\nmodel.fit(texts, responses)\nmodel.report({without_place(str(path))!r})",
         )
-        reading = self.reader_.read(observed.tokens, observed.given)
-        write_report(
-            self,
-            path,
-            reading,
-            observed.responses,
-            held_out,
-            settings,
-            groups=by,
-            times=over,
-            effects=effects,
-            force=force,
-        )
-
-    def words(self) -> pd.DataFrame:
-        """Return words that add to the linear predictor beyond the themes, strongest first: columns term and effect.
-
-        Empty without `word_residual`, and if words add nothing. Predictions by themes alone are
-        `predictions(texts).by_topics`.
-        """
-        check_is_fitted(self)
-        if not isinstance(self.reader_, MatrixReader):
-            raise InputError(
-                "a model of themes has no words beyond them; see explain, or `raises` and `lowers` of themes"
-            )
-        effects = self.estimator_.word_effects_
-        order = np.argsort(-np.abs(effects), kind="stable")[: np.count_nonzero(effects)]
-        return pd.DataFrame({"term": [self.vectorizer_.terms_[j] for j in order], "effect": effects[order]})
+        if not self.names:
+            write_report(self, path, readings[0], settings, effects=effects, force=force)
+            return
+        with whole_folder(Path(path), force=force) as pages:
+            write_pages(self, readings, pages, settings)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a new folder `path`, atomically; `force` replaces an existing model."""
         check_is_fitted(self)
+        stored = storage.StoredModel(
+            self.get_params(deep=False), self.reader_, self.labels_, self.n_texts_, self.namings_, self.design_
+        )
         with whole_folder(Path(path), force=force) as folder:
-            storage.write_model(self._stored(), folder)
+            storage.write_model(stored, folder)
+
+    @classmethod
+    def restore(cls, stored: storage.StoredModel, n_jobs: int | None = None) -> Self:
+        """Return a model from what was stored of it; n_jobs : threads, by default the number it was made with."""
+        options = stored.options if n_jobs is None else stored.options | {"n_jobs": n_jobs}
+        model = cls(**options)
+        model.reader_ = stored.reader
+        model._set_readers([replace(each, n_jobs=model.n_jobs) for each in model._readers])
+        model.labels_, model.n_texts_, model.namings_ = stored.labels, stored.n_texts, stored.namings
+        model.design_ = stored.design
+        return model
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reader_")
 
-    def _stored(self) -> storage.StoredModel:
-        """Return the values that are stored."""
-        options = self.get_params(deep=False)
-        given = [name for name in parts.PARTS if options.pop(name) is not None]
-        return storage.StoredModel(
-            options, given, self.reader_, self.labels_, self.n_documents_, self.naming_, self.design_
-        )
-
     def _html_repr(self) -> str:
         """A notebook shows the themes of a fitted model."""
         fitted = self.__sklearn_is_fitted__()
-        return Drivers.of(self.themes(8), self.naming_)._repr_html_() if fitted else str(super()._html_repr())
+        return Drivers.of(self.themes(8), self.namings_[0])._repr_html_() if fitted else str(super()._html_repr())
 
-    def _observed(
+    # ------------------------------------------------------------------------------------------- parts
+
+    @property
+    def _readers(self) -> Sequence[ThemeReader]:
+        check_is_fitted(self)
+        reader = self.reader_
+        return [reader] if isinstance(reader, ThemeReader) else reader.readers
+
+    @property
+    def _first(self) -> ThemeReader:
+        return self._readers[0]
+
+    def _one(self, what: str, kind: Callable[[str], Exception] = InputError) -> ThemeReader:
+        """Return the only reader; raise if there are several responses, or classes."""
+        check_is_fitted(self)
+        if isinstance(self.reader_, ThemeReader):
+            return self.reader_
+        raise kind(str(of_one(self.reader_, what)))
+
+    def _of_each(self, tables: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
+        """Return the only table, or those of several responses, or classes, as one."""
+        if isinstance(self.reader_, ThemeReader):
+            return next(iter(tables.values()))
+        return stacked(tables, self.reader_.noun)
+
+    def readings(self, observed: Sequence[Observed]) -> list[Reading]:
+        """Return the readings of texts, once for all responses; observed : from `observed`."""
+        for one, texts in zip(self._readers, observed, strict=True):
+            one.family.encode(texts.responses)
+        return read_all(self._readers, observed, [one.naming_.better for one in self.models.values()])
+
+    def observed(
         self,
-        texts: Iterable[str] | Tokens | None,
-        responses: ArrayLike | None,
+        texts: Texts | pd.DataFrame | None,
+        responses: Any,
         sample_weight: ArrayLike | None = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
-    ) -> Observed:
-        """Return the documents of a call, by default those of training."""
+    ) -> tuple[Observed, ...]:
+        """Return the texts of a call for each reader, by default those of training."""
         others = {"responses": responses, "sample_weight": sample_weight, "covariates": covariates, "offset": offset}
         alone = [name for name, value in others.items() if value is not None]
         if texts is None and alone:
             verb = "were" if alone[0].endswith("s") else "was"
             raise InputError(f"{alone[0]} {verb} given without texts; give both, or none for the training texts")
+        reader = self._first
         if texts is None:
             if self._training is None:
                 raise InputError(NOT_STORED)
             return self._training
         texts, covariates = texts_and_covariates(texts, covariates)
-        tokens = self.reader_.tokenise(texts)
-        values = np.full(len(tokens), np.nan) if responses is None else responses
-        observed = observe(tokens, values, sample_weight, self.reader_.family)
-        return observed.with_given(self._given(len(tokens), covariates, offset))
+        tokens = reader.tokenise(texts)
+        given = self._given(len(tokens), covariates, offset)
+        if responses is None:
+            missing, weight = np.full(len(tokens), np.nan), as_weight(len(tokens), sample_weight)
+            return tuple(Observed(tokens, missing, weight, given, each.family) for each in self._readers)
+        if isinstance(self.reader_, ClassReader):
+            one = observe(tokens, responses, sample_weight, self.reader_.family)
+            return tuple(replace(each, given=given) for each in by_class(self.reader_.family, one))
+        columns: list[Any] = [responses]
+        if self.names:
+            by_name = response_columns(responses)
+            if absent := [name for name in self.names if name not in by_name]:
+                raise InputError(f"responses lack the column {absent[0]!r}")
+            columns = [by_name[name] for name in self.names]
+        pairs = zip(self._readers, columns, strict=True)
+        made = [observe(tokens, column, sample_weight, each.family) for each, column in pairs]
+        return tuple(replace(each, given=given) for each in made)
 
-    def _given(self, n_documents: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
-        """Return covariates and offset of documents; raise if they differ from those of the fit."""
-        table, added = as_table(covariates, n_documents), as_offset(offset, n_documents)
+    def _given(self, n_texts: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
+        """Return covariates and offset of texts; raise if they differ from those of the fit."""
+        table, added = as_table(covariates, n_texts), as_offset(offset, n_texts)
         if self.design_ is None and table is None and added is None:
             return None
         design = self.design_ or Design.learn(None, None, np.ones(1))
-        return design.given(table, added, n_documents)
-
-    def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("sentences")
-        if not isinstance(self.reader_, ThemeReader):
-            raise InputError('sentences are read by models of themes alone; fit with training="themes"')
-        reading = self.reader_.read(texts).sentences
-        assert reading is not None
-        return self.reader_, reading
-
-    def _revised(self, revision: Revision, observed: Observed) -> Self:
-        """Return a new model with these themes, refitted to the documents."""
-        return self._with_reader(
-            self.reader_.with_themes(revision.themes, revision.weights, observed), revision, observed
-        )
-
-    def _with_reader(self, reader: Reader, revision: Revision, observed: Observed) -> Self:
-        """Return a new model with themes that were refitted to the documents."""
-        model = copy(self)
-        model.reader_ = reader
-        model.labels_, model.n_themes = revision.labels, len(revision.themes)
-        if self.estimator is not None:
-            model.estimator = clone(self.estimator).set_params(n_themes=len(revision.themes))
-        model.n_documents_ = len(observed.tokens)
-        model._training = observed
-        return model
-
-    def _theme_names(self) -> list[str]:
-        """Return the labels of all themes, in the order of their numbers."""
-        labels: list[str] = self.themes().drop_duplicates("theme").sort_values("theme")["label"].tolist()
-        return labels
-
-    def _matrix_reader(self, name: str) -> MatrixReader:
-        reader = self.__dict__.get("reader_")
-        if isinstance(reader, MatrixReader):
-            return reader
-        raise AttributeError(f"a model that is {'of themes' if reader else 'not fitted'} has no {name}")
+        return design.given(table, added, n_texts)
 
 
-def _joined(known: Observed, new: Observed, reader: ThemeReader) -> Observed:
-    """Return old and new documents as one."""
-    tokens: Tokens = reader.tokenise([*known.texts, *new.texts])
-    weighted = known.sample_weight is not None or new.sample_weight is not None
-    return replace(
-        known,
-        tokens=tokens,
-        responses=np.concatenate([known.responses, new.responses]),
-        sample_weight=np.concatenate([known.weight, new.weight]) if weighted else None,
-    )
-
-
-def _flags(held_out: ArrayLike | None, n: int) -> NDArray[np.bool_]:
-    if held_out is None:
-        return np.zeros(n, dtype=bool)
-    flags = np.asarray(held_out, dtype=bool)
-    if flags.shape != (n,):
+def with_columns(
+    observed: Observed,
+    held_out: ArrayLike | None,
+    by: ArrayLike | pd.Series | None = None,
+    over: ArrayLike | pd.Series | None = None,
+) -> Observed:
+    """Return texts with groups, dates, and flags of those that training has not seen."""
+    n = len(observed)
+    flags = None if held_out is None else np.asarray(held_out, dtype=bool)
+    if flags is not None and flags.shape != (n,):
         raise InputError(f"{n:,} texts, but held_out has {flags.size:,} flags; give one for each text")
-    return flags
+    groups, times = None if by is None else as_groups(by, n), None if over is None else as_times(over, n)
+    return replace(observed, groups=groups, times=times, held_out=flags)

@@ -31,8 +31,8 @@ from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
 from textsignal.reading import options as parts
-from textsignal.reading.observed import Observed, observe
-from textsignal.reading.themes import ThemeReader, theme_tokens
+from textsignal.reading.observed import Observed, observe, tokenise
+from textsignal.reading.themes import ThemeReader
 from textsignal.text.reading import as_bytes, texts_at
 from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
 from textsignal.text.tokens import SentenceTexts
@@ -217,8 +217,6 @@ def read_to_fit(
     engine : reads it, and learns from all documents; by default threads of this process.
     dropping : None if a row that cannot be used is an error.
     """
-    if parts.training_of(options) != "themes":
-        raise InputError('a source is fitted with training="themes"; give other trainings texts that are in memory')
     if options.formula is not None:
         raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
     parts.check_themes(options)
@@ -276,7 +274,7 @@ def read_source(
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
     counted, drawn = np.concatenate([part.responses for part in summaries]), sample.documents
     with rows_of(source):
-        family = parts.asked_family(options, counted)
+        family = parts.scale_of(options).family_of(counted)
     observed = observe(sample.tokens, drawn.responses, None if columns.weight is None else drawn.weight, family)
     beside = pd.DataFrame(drawn.beside, columns=[*columns.beside], dtype=object)
     return Streamed(shards, sizes, counted, observed, drawn, beside, bad)
@@ -328,7 +326,7 @@ def _read_part(
             tokens = _shard_of(path, batch, others)
             shards.append(path)
         else:
-            tokens = theme_tokens(used.texts, language, n_jobs)
+            tokens = tokenise(used.texts, language, n_jobs)
             shards.append(write_shard(tokens, others, path))
         numbers = (tokens.n_words, used.responses, used.weight)
         beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
@@ -343,7 +341,7 @@ def _texts_at(
 ) -> SentenceTexts:
     """Return some rows of texts; tokenise them again if tokens are read from a shard, which does not hold texts."""
     is_held = not isinstance(tokens.texts, NotHeld)
-    return tokens.at(rows) if is_held else theme_tokens(texts_at(texts, rows), language, n_jobs)
+    return tokens.at(rows) if is_held else tokenise(texts_at(texts, rows), language, n_jobs)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
@@ -362,7 +360,7 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
         family = family.learn(found.responses)
         if family.n_predictors > 1:
             raise InputError("classes without an order cannot be had from a source; give texts that are in memory")
-    return parts.families_of(options, found.responses, family)
+    return parts.scale_of(options).candidates(found.responses, family)
 
 
 def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_]) -> ThemeReader:

@@ -28,6 +28,7 @@ from textsignal.cli.predict import predict
 from textsignal.cli.report import report
 from textsignal.cli.search import search
 from textsignal.cli.themes import themes
+from textsignal.cli.topics import topics
 from textsignal.errors import TextSignalError, TrainingError
 
 app = typer.Typer(
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 EXAMPLES: dict[Callable[..., None], str] = {
     demo: "textsignal demo -o demo/",
-    fit: "textsignal fit reviews.csv --text Review --response Rating -o out/",
+    fit: "textsignal fit reviews.csv -o out/",
     predict: "textsignal predict out/model new.csv --text Review -o predictions.csv",
     themes: "textsignal themes out/model",
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
@@ -48,6 +49,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     search: "textsignal search reviews.csv --text Review --response Rating -o search/",
+    topics: "textsignal topics reviews.csv --topics 14 --alpha 0.05 -o topics/",
     compare: "textsignal compare reviews.csv --text Review --response Rating --groups Hotel",
 }
 for command, example in EXAMPLES.items():
@@ -56,9 +58,9 @@ for command, example in EXAMPLES.items():
 #: Arguments of Python whose flag has another name.
 OTHER_NAMES = {
     "n_themes": "themes",
+    "n_topics": "topics",
     "n_jobs": "jobs",
     "random_state": "seed",
-    "ngram_range": "ngrams",
     "n_refits": "refits",
 }
 _VALUE = r"""("[^"]*"|'[^']*'|\(-?\d+, -?\d+\)|[\w.+-]*\w)"""
@@ -121,9 +123,7 @@ def in_flags(message: str) -> str:
 
     def flag(option: re.Match[str]) -> str:
         value = option[2].strip("\"'")
-        if option[1] == "ngram_range":
-            value = value.strip("()").split(", ")[-1]
-        elif value.startswith("("):  # the two ends of a scale
+        if value.startswith("("):  # the two ends of a scale
             value = value.strip("()").replace(", ", ":" if "-" in value else "-")
         return flags[option[1]] if value == "True" else f"{flags[option[1]]} {'none' if value == 'None' else value}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,19 +20,20 @@ from textsignal.cli.options import (
     ResponseOption,
     SepOption,
     SheetOption,
+    TableOption,
     TextOption,
     WeightsOption,
     names_of,
 )
-from textsignal.cli.screen import what_was_read
-from textsignal.data.write import check_not_input, whole_table
+from textsignal.cli.tables import check_output, columns_in, what_was_read
+from textsignal.data.write import whole_table
 
 
 def check(
     model: ModelArgument,
     file: FileArgument,
-    text: TextOption,
-    response: ResponseOption,
+    text: TextOption = None,
+    response: ResponseOption = None,
     label: ClassOption = None,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups, such as a hotel.")] = None,
     over: Annotated[str | None, typer.Option("--over", help="Column of dates.")] = None,
@@ -44,9 +44,7 @@ def check(
     offset: OffsetOption = None,
     weights: WeightsOption = None,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Every number, as CSV, TSV, JSON, Parquet or Excel.")
-    ] = None,
+    output: TableOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
     sep: SepOption = None,
@@ -55,32 +53,32 @@ def check(
 ) -> None:
     """Check a model and its data, with a remedy for each problem: calibration, residuals, copies, leaks, ..."""
     from textsignal.data.read import read_file
-    from textsignal.workflow.checks import check_table
+    from textsignal.data.source import Source
+    from textsignal.workflow.apply import check_table
 
-    if output is not None:
-        check_not_input(output, [file, *model.glob("**/*")])
+    source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
+    check_output(output, source, model, force=force)
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     if read.choice:
         say(what_was_read(file, read))
     fitted = one_model(model, response, label, names_column=True)
-    found = check_table(
-        fitted,
-        read.table,
-        text=text,
-        response=response,
-        split=rows_of_fit(model, fitted, response),
-        new=new,
+    columns = columns_in(
+        source,
+        text,
+        () if response is None else (response,),
+        response=fitted.naming_.response,
         by=by,
         over=over,
-        covariates=names_of(covariates, read.table),
+        covariates=tuple(names_of(covariates, read.table)),
         offset=offset,
         weights=weights,
-        on_bad_rows=on_bad_rows.value,
     )
-    for line in found.lines():
+    split = rows_of_fit(model, fitted, columns.response)
+    checked = check_table(fitted, read.table, columns, split=split, new=new, on_bad_rows=on_bad_rows.value)
+    for line in checked.lines():
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     if output is not None:
         with whole_table(output, force=force) as write:
-            made = found.to_frame()
+            made = checked.to_frame()
             write(made.assign(rows=[", ".join(map(str, rows)) for rows in made["rows"]]))
         say(f"Written to {output}: {count(len(made), 'row')}")

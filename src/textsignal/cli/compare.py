@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.cli.console import count, out, say
-from textsignal.cli.fit import scale_of
 from textsignal.cli.options import (
     BadRowsOption,
     EncodingOption,
@@ -24,10 +23,12 @@ from textsignal.cli.options import (
     SepOption,
     SheetOption,
     TextOption,
-    Training,
+    LanguageOption,
+    LevelsOption,
     families_of,
+    scale_of,
 )
-from textsignal.cli.screen import what_was_read
+from textsignal.cli.tables import columns_in, what_was_read
 from textsignal.data.write import check_not_input, whole_folder
 
 if TYPE_CHECKING:
@@ -39,25 +40,19 @@ RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
 
 def compare(
     file: FileArgument,
-    text: TextOption,
-    response: ResponseOption,
+    text: TextOption = None,
+    response: ResponseOption = None,
     groups: Annotated[
         str | None, typer.Option("--groups", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
-    themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes or themes.")] = 10,
-    levels: Annotated[
-        str | None,
-        typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
-    ] = None,
+    themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes.")] = 10,
+    levels: LevelsOption = None,
     family: Annotated[
         str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
     ] = None,
-    training: Annotated[Training, typer.Option("--training", help="How our own themes are trained.")] = Training.themes,
-    language: Annotated[
-        str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
-    ] = "english",
+    language: LanguageOption = "english",
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
     sep: SepOption = None,
@@ -68,16 +63,17 @@ def compare(
 ) -> None:
     """Compare themes and tone with the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
     from textsignal.data.read import read_file
+    from textsignal.data.source import Source
     from textsignal.model import TextResponseModel
-    from textsignal.workflow.compare import compare_table
+    from textsignal.workflow.studies import compare_table
 
     scale = scale_of(levels)
-    found_family: Any = families_of(None if family is None else [family], [response])
+    source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
+    columns = columns_in(source, text, () if response is None else (response,), by=groups)
     model = TextResponseModel(
         themes,
-        family=found_family,
+        family=families_of(None if family is None else [family], list(columns.responses)),
         levels=scale,
-        training=training.value,
         language=None if language == "none" else language,
         random_state=seed,
         n_jobs=jobs,
@@ -87,13 +83,11 @@ def compare(
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         together = f", rows of a {groups} together" if groups else ""
-        say(f"{what_was_read(file, read)} Left out in {folds} parts{together}, and predicted from the others.")
-        found = compare_table(
+        say(f"{what_was_read(file, read)} Held out in {folds} parts{together}, and predicted from the others.")
+        compared = compare_table(
             read.table,
-            text=text,
-            response=response,
-            model=model,
-            groups=groups,
+            columns,
+            model,
             folds=folds,
             levels=None if scale is None or isinstance(scale[0], str) else scale,
             seed=seed,
@@ -102,20 +96,20 @@ def compare(
             progress=_say_progress,
         )
         if folder is not None:
-            found.comparison.write(folder)
-    if found.dropped:
-        say(f"Left out {found.dropped}.")
-    if found.response_read:
-        say(f"How responses were read: {found.response_read}.")
-    if found.without_response:
-        say(f"Left out without response: {count(found.without_response, 'row')}.")
+            compared.comparison.write(folder)
+    if compared.dropped:
+        say(f"Excluded: {compared.dropped}.")
+    if compared.response_read:
+        say(f"How responses were read: {compared.response_read}.")
+    if compared.without_response:
+        say(f"Excluded without response: {count(compared.without_response, 'row')}.")
     out.print()
-    out.print(comparison_table(found.comparison, groups))
+    out.print(comparison_table(compared.comparison, groups))
     out.print()
-    for sentence in found.comparison.sentences:
+    for sentence in compared.comparison.sentences:
         out.print(Text(sentence))
-    if found.comparison.caution:
-        say(found.comparison.caution)
+    if compared.comparison.caution:
+        say(compared.comparison.caution)
     if output is not None:
         say(f"\nWritten to {output}: {', '.join(RESULTS)}")
 

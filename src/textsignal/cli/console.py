@@ -13,11 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from textsignal.model import TextResponseModel
     from textsignal.report.values.data import ReportSettings
-    from textsignal.several import TextResponsesModel
 
 out = Console(soft_wrap=False)
 err = Console(stderr=True, soft_wrap=True)
@@ -41,20 +37,6 @@ def this_command() -> str:
 
 
 @contextmanager
-def progress(model: TextResponseModel | TextResponsesModel) -> Iterator[None]:
-    """Show a bar on a terminal while the model is fitted, by its iterations if it has many; nothing elsewhere."""
-    from sklearn.callback import ProgressBar
-
-    if model.training == "themes":
-        with busy("Themes and tone"):
-            yield
-    else:
-        if err.is_terminal:
-            model.set_callbacks(ProgressBar())
-        yield
-
-
-@contextmanager
 def busy(what: str) -> Iterator[None]:
     """Show a moving bar on a terminal during a step of unknown length, and nothing elsewhere."""
     with Progress(console=err, disable=not err.is_terminal, transient=True) as bar:
@@ -63,13 +45,12 @@ def busy(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def report_settings(*, file: Path | None = None, **settings: Any) -> Iterator[ReportSettings]:
+def report_settings(**settings: Any) -> Iterator[ReportSettings]:
     """Return a report's settings, with a bar on a terminal while it is made, and the command that makes it again."""
     from textsignal.report.values.data import ReportSettings
 
     with busy("Report"):
-        named = settings if file is None else {"source": file.name} | settings
-        yield ReportSettings(command=this_command(), **named)
+        yield ReportSettings(command=this_command(), **settings)
 
 
 @contextmanager

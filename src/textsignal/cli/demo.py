@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from textsignal.cli.console import progress, report_settings, say
+from textsignal.cli.console import busy, report_settings, say
 from textsignal.cli.options import ForceOption, JobsOption
-from textsignal.cli.screen import say_results, show_analysis
+from textsignal.cli.screen import show_analysis
+from textsignal.data.columns import Roles
 from textsignal.data.write import whole_folder
 
 #: Themes of the demo: the planted aspects, and one for filler.
-DEMO_TOPICS, DEMO_REVIEWS = 14, 3000
+DEMO_THEMES, DEMO_REVIEWS = 14, 3000
 #: Columns of their table.
-COLUMNS: dict[str, Any] = {"text": "review", "response": "rating", "by": "hotel", "over": "date"}
+COLUMNS = Roles("review", ("rating",), by="hotel", over="date")
 
 
 def demo(
@@ -31,13 +32,14 @@ def demo(
 
     table = synthetic_reviews(DEMO_REVIEWS, seed=0).to_frame()
     say(f"{DEMO_REVIEWS:,} synthetic hotel reviews (written by a grammar, not by guests), rated 1 to 5.")
-    model = TextResponseModel(n_themes=DEMO_TOPICS, training="themes", n_jobs=jobs)
+    model = TextResponseModel(n_themes=DEMO_THEMES, n_jobs=jobs)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
-        with progress(model):
-            analysis = analyse(table, model=model, levels=(1, 5), unit="stars", **COLUMNS)
+        with busy("Themes and tone"):
+            analysis = analyse(table, COLUMNS, model, levels=(1, 5), unit="stars")
         if folder is not None:
             with report_settings(source="synthetic hotel reviews") as settings:
                 analysis.write(folder, settings)
     show_analysis(analysis)
     if output is not None:
-        say_results(output, COLUMNS["by"])
+        say(f"\nWritten to {output}: {', '.join(analysis.files)}")
+        say(f"Open the report in a browser: {output / 'report.html'}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
@@ -19,19 +18,16 @@ from textsignal.cli.options import (
     IntervalOption,
     ModelArgument,
     OffsetOption,
+    SampleMemoryOption,
     SepOption,
     SheetOption,
+    TableOption,
     WeightsOption,
 )
-from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
 from textsignal.cli.screen import driver_table, show_findings
+from textsignal.cli.tables import check_output, columns_in, rows_of
 from textsignal.data.write import whole_table
 from textsignal.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textsignal.insight.findings import Drivers
 
 
 def drivers(
@@ -39,15 +35,15 @@ def drivers(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Table of texts; without it those of training, if the model is of themes. Of several, of a folder of "
-            "Parquet files or a pattern in quotes such as 'reviews/*.parquet', at most 100,000 rows at random.",
+            help="Table of texts; without it those of training. Of several, of a folder of Parquet files or a pattern in "
+            "quotes such as 'reviews/*.parquet', at most 100,000 rows at random.",
             metavar="[FILES]...",
         ),
     ] = None,
-    text: Annotated[str | None, typer.Option("--text", help="Column that holds the texts.")] = None,
+    text: Annotated[str | None, typer.Option("--text", "-t", help="Column that holds the texts.")] = None,
     response: Annotated[
         str | None,
-        typer.Option("--response", help="Column that holds the response, for its means; which one, of several."),
+        typer.Option("--response", "-r", help="Column that holds the response, for its means; which one, of several."),
     ] = None,
     label: ClassOption = None,
     by: ByOption = None,
@@ -56,56 +52,56 @@ def drivers(
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     memory: SampleMemoryOption = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name.")
-    ] = None,
+    output: TableOption = None,
     encoding: EncodingOption = None,
     sep: SepOption = None,
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what to fix first and what to keep: how often each theme comes up, how, and what that is worth."""
+    """Show what to fix first and what to keep: how often each theme comes up, how, and at what cost and gain."""
+    from textsignal.data.columns import Roles
     from textsignal.data.source import Source
-    from textsignal.insight.findings import with_lists_as_text
-    from textsignal.several import stacked
-    from textsignal.workflow.analyse import check_ranges
-    from textsignal.workflow.apply import columns_of, drivers_table
+    from textsignal.insight.drivers import stacked
+    from textsignal.insight.findings import Drivers, with_lists_as_text
+    from textsignal.workflow.apply import columns_for, drivers_table
+    from textsignal.workflow.rows import check_intervals
 
     if not files and any(name is not None for name in (by, text, offset, weights)):
         raise InputError("--text, --by, --offset and --weights name columns of a table; give the table too")
     if not files and memory is not None:
         raise InputError(f"--memory {memory} is for reading a table; give the table too")
-    if files and text is None:
-        raise InputError("a table was given, but not which column holds the texts; give --text")
-    check_ranges(interval, groups)
+    check_intervals(interval, groups)
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep) if files else None
-    if output is not None:
-        check_output(output, source, model, force=force)
-    found = models_of(model, response, label, names_column=source is not None)
-    several, noun = len(found) > 1, noun_of(found)
-    options: dict[str, Any] = {"by": by, "offset": offset, "weights": weights, "groups": groups}
-    table, own = None, set[str]()
-    counted: Callable[[], AbstractContextManager[None]] = nullcontext
+    check_output(output, source, model, force=force)
+    models = models_of(model, response, label, names_column=source is not None)
+    several, noun = len(models) > 1, noun_of(models)
+    tables: dict[str, Drivers] = {}
     if files and source is not None:
-        columns = columns_of(next(iter(found.values())), response=response, text=text, **options)
-        if several and noun == "response":
-            own = {name for name in found if source.has_column(name)}
-        sample = rows_of(source, files, dict.fromkeys(own, "response") | columns, memory)
-        table, counted, options["place"] = sample.table, sample.counted, sample.place
-
-    def tables() -> dict[str, Drivers]:
-        columns = {name: name if name in own else response for name in found}
-        given = {"text": text, "interval": interval} | options
-        with counted():
-            return {name: drivers_table(one, table, response=columns[name], **given) for name, one in found.items()}
-
+        head = source.head().columns
+        own = {name: name if name in head else None for name in models} if several and noun == "response" else {}
+        asked = () if response is None else (response,)
+        known = next(iter(models.values())).naming_.response
+        others: dict[str, Any] = {"by": by, "offset": offset, "weights": weights, "groups": groups}
+        if text is not None and not asked:
+            columns = Roles(text, **others)
+        else:
+            columns = columns_in(source, text, asked, response=known, **others)
+        columns = replace(columns, responses=tuple(filter(None, own.values())) if own else columns.responses)
+        needed = columns_for(next(iter(models.values())), columns)
+        sample = rows_of(source, files, needed, memory)
+        with sample.counted():
+            for name, one in models.items():
+                each = replace(columns, responses=() if own[name] is None else (name,)) if own else columns
+                tables[name] = drivers_table(one, sample.table, each, interval=interval, place=sample.place)
+    else:
+        tables = {name: drivers_table(one, None, interval=interval) for name, one in models.items()}
     if output is None:
-        for one in tables().values():
+        for one in tables.values():
             show_findings(one)
             title = f"What moves {one.naming.subject}" + (f", by {by}, the largest groups" if by else "")
             out.print(driver_table(one, title, one.naming, interval))
         return
     with whole_table(output, force=force) as write:
-        made = with_lists_as_text(stacked(tables(), noun) if several else next(iter(tables().values())))
+        made = with_lists_as_text(stacked(tables, noun) if several else next(iter(tables.values())))
         write(made)
     say(f"Written to {output}: {count(len(made), 'row')}")

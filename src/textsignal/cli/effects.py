@@ -22,12 +22,13 @@ from textsignal.cli.options import (
     OffsetOption,
     OnBadRows,
     ResponseOption,
+    SampleMemoryOption,
     SepOption,
     SheetOption,
+    TableOption,
     TextOption,
     WeightsOption,
 )
-from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
 from textsignal.cli.screen import (
     NOT_CLEAR,
     SHOWN_DRIVERS,
@@ -36,6 +37,7 @@ from textsignal.cli.screen import (
     titled_table,
     what_if,
 )
+from textsignal.cli.tables import check_output, columns_in, rows_of
 from textsignal.data.write import whole_table
 from textsignal.insight.naming import MEASURES, Range, percent
 
@@ -56,8 +58,8 @@ class IntervalMethod(enum.StrEnum):
 def effects(
     model: ModelArgument,
     files: FilesArgument,
-    text: TextOption,
-    response: ResponseOption,
+    text: TextOption = None,
+    response: ResponseOption = None,
     label: ClassOption = None,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups to compare, each against all others.")
@@ -68,7 +70,7 @@ def effects(
         typer.Option(
             "--method",
             help="plugin takes themes and tone as known beforehand, and is too narrow.",
-            show_default="crossfit for themes, else bootstrap",
+            show_default="crossfit",
         ),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Of the intervals.")] = 0.95,
@@ -77,9 +79,7 @@ def effects(
     offset: OffsetOption = None,
     weights: WeightsOption = None,
     memory: SampleMemoryOption = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Every number, as CSV, TSV, JSON, Parquet or Excel.")
-    ] = None,
+    output: TableOption = None,
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
     sep: SepOption = None,
@@ -88,42 +88,37 @@ def effects(
 ) -> None:
     """Show the effects of themes on the response, with valid intervals and tests; differences between groups too."""
     from textsignal.data.source import Source
-    from textsignal.reading.matrix import MatrixReader
-    from textsignal.workflow.apply import columns_of, effects_table
+    from textsignal.workflow.apply import columns_for, effects_table
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
-    if output is not None:
-        check_output(output, source, model, force=force)
+    check_output(output, source, model, force=force)
     fitted = one_model(model, response, label, names_column=True)
-    columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
-    sample = rows_of(source, files, columns, memory)
-    resamples = method == IntervalMethod.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
+    others: dict[str, Any] = {"groups": groups, "by": by, "offset": offset, "weights": weights}
+    asked = () if response is None else (response,)
+    columns = columns_in(source, text, asked, response=fitted.naming_.response, **others)
+    sample = rows_of(source, files, columns_for(fitted, columns), memory)
+    resamples = method == IntervalMethod.bootstrap
     with sample_progress(refits) if resamples else busy("Intervals") as progress, sample.counted():
-        found = effects_table(
+        estimated = effects_table(
             fitted,
             sample.table,
-            text=text,
-            response=response,
-            by=by,
-            groups=groups,
+            columns,
             method=None if method is None else method.value,
             level=level,
             n_refits=refits,
             seed=seed,
-            offset=offset,
-            weights=weights,
             on_bad_rows=on_bad_rows.value,
             progress=progress,
             place=sample.place,
         )
     if output is None:
-        out.print(interval_table(found, by))
-        out.print(found.summary(), markup=False, highlight=False)
+        out.print(interval_table(estimated, by))
+        out.print(estimated.summary(), markup=False, highlight=False)
         return
     with whole_table(output, force=force) as write:
-        write(found.to_frame())
-    say(f"Written to {output}: {count(len(found.frame), 'row')}")
-    say(found.summary())
+        write(estimated.to_frame())
+    say(f"Written to {output}: {count(len(estimated.frame), 'row')}")
+    say(estimated.summary())
 
 
 def interval_table(effects: EffectTable, by: str | None) -> Table:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from textsignal.cli.console import out, say
-from textsignal.cli.models import chosen, only, predicted_class
+from textsignal.cli.models import chosen, only
 from textsignal.cli.options import ClassOption, ModelArgument, OneResponseOption
 from textsignal.errors import InputError
 
@@ -23,13 +23,18 @@ def explain(
 ) -> None:
     """Show the contributions of themes, sentences and words to the prediction for one text."""
     from textsignal.loading import load
+    from textsignal.model import TextResponseModel
 
     if (text is None) == (file is None):
         raise InputError("give one text: in quotes, as - for standard input, or in a --file")
     whole, loaded = _one_text(text, file), load(model)
-    if label is None and (found := predicted_class(loaded, whole)) is not None:
-        label, chance = found
-        say(f"Predicted class: {label}, with a chance of {chance:.0%}; --class explains another.")
+    if not isinstance(loaded, TextResponseModel):
+        out.print(loaded.explain(whole))
+        return
+    if label is None and loaded.names and len(loaded.namings_) == 1:
+        chances = loaded.average_prediction(whole).by_level.iloc[0]
+        label = str(chances.idxmax())
+        say(f"Predicted class: {label}, with a probability of {chances.max():.0%}; --class explains another.")
     fitted = only(chosen(loaded, response, label), model)
     if fitted.naming_.is_class:
         say(f"What moves {fitted.naming_.subject}, by the model of that class against all others alone:")

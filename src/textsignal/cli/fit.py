@@ -1,16 +1,13 @@
-"""`textsignal fit`: from a table to a model, its tables and a report."""
+"""`textsignal fit`: a model, its tables and a report from a table of texts and responses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from textsignal.cli.console import count, progress, report_settings, say
-from textsignal.cli.fit_source import check_flags, fit_source, is_source
+from textsignal.cli.console import busy, count, report_settings, say, stream_progress
 from textsignal.cli.options import (
     ADVANCED,
     BadRowsOption,
@@ -28,8 +25,10 @@ from textsignal.cli.options import (
     FormulaOption,
     IntervalOption,
     JobsOption,
+    LanguageOption,
     LevelsOption,
     LowerOption,
+    MaxTermsOption,
     MemoryOption,
     NoMaskOption,
     NoTextsOption,
@@ -43,35 +42,23 @@ from textsignal.cli.options import (
     SheetOption,
     TextOption,
     ThemesOption,
-    Training,
     UnitOption,
     WeightsOption,
     families_of,
     names_of,
     scale_of,
 )
-from textsignal.cli.screen import (
-    RESULTS,
-    say_pages,
-    say_results,
-    show_analyses,
-    show_analysis,
-    show_classes,
-    what_was_read,
-)
+from textsignal.cli.screen import RESULTS, show_analysis
+from textsignal.cli.tables import columns_in, engine_of, is_source, named, say_choice, what_was_read
 from textsignal.data.write import check_not_input, whole_folder
 from textsignal.errors import InputError
-
-if TYPE_CHECKING:
-    from textsignal.model import TextResponseModel
-    from textsignal.several import TextResponsesModel
 
 
 def fit(
     files: FilesArgument,
-    text: TextOption,
-    response: ResponsesOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
+    text: TextOption = None,
+    response: ResponsesOption = None,
     themes: ThemesOption = 10,
     by: ByOption = None,
     over: OverOption = None,
@@ -81,60 +68,17 @@ def fit(
     weights: WeightsOption = None,
     levels: LevelsOption = None,
     family: FamilyOption = None,
-    training: Annotated[
-        Training | None,
-        typer.Option(
-            "--training",
-            help="Themes and tone, themes that are moved to predict, or the paper's joint training.",
-            show_default="themes",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    supervision: Annotated[
-        float | None,
-        typer.Option(
-            "--supervision",
-            help="How much the response counts against the text; not with themes.",
-            show_default="0.5",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            "--alpha",
-            help="Fit the paper's model (JBNMF) with this weight; it has no --supervision, --training or --family.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    max_terms: Annotated[
-        int | None,
-        typer.Option(
-            "--max-terms",
-            min=1,
-            help="Terms to keep.",
-            show_default="3000 for themes, else 2000",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    language: Annotated[
-        str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
-    ] = "english",
+    max_terms: MaxTermsOption = None,
+    language: LanguageOption = "english",
     stop_words: Annotated[
         str | None,
         typer.Option(
             "--stop-words",
-            help="Language of the words to leave out, or none.",
-            show_default="",
+            help="Language of the words to exclude, or none.",
+            show_default="that of the texts",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
-    ngrams: Annotated[
-        int,
-        typer.Option(
-            "--ngrams", min=1, help="Longest run of words that makes a term; not with themes.", rich_help_panel=ADVANCED
-        ),
-    ] = 1,
     holdout: Annotated[
         float, typer.Option("--holdout", help="Share of rows held out to measure skill.", rich_help_panel=ADVANCED)
     ] = 0.2,
@@ -158,158 +102,90 @@ def fit(
     device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
-    """Fit a model to a table: themes and their effects; write model, themes, documents and a report."""
+    """Fit a model to a table: themes and their effects; write model, themes, texts and a report."""
     from textsignal.data.read import read_file
-    from textsignal.several import TextResponsesModel
-    from textsignal.workflow.analyse import analyse
-    from textsignal.workflow.classes import ClassAnalyses, analyse_classes, has_classes
-    from textsignal.workflow.several import analyse_several
+    from textsignal.data.source import Source, read_batches
+    from textsignal.model import TextResponseModel
+    from textsignal.streaming import MEMORY
+    from textsignal.workflow.analyse import analyse, analyse_source
 
-    scale = scale_of(levels)
-    _check_alone("--alpha", alpha, {"--supervision": supervision, "--training": training, "--family": family})
-    several = len(response) > 1
+    reading: dict[str, Any] = {"encoding": encoding, "sheet": sheet, "sep": sep}
+    source, scale = Source(list(files), **reading), scale_of(levels)
+    names = list(response or ())
+    columns = columns_in(
+        source, text, names, offset=offset, weights=weights, by=by, over=over, groups=groups, covariates=()
+    )
+    family_option = families_of(family, list(columns.responses))
+    if isinstance(family_option, dict) and len(columns.responses) == 1:
+        family_option = family_option.get(columns.response, "auto")
+    model = TextResponseModel(
+        themes,
+        family=family_option,
+        levels=scale,
+        language=None if language == "none" else language,
+        max_terms=max_terms,
+        stop_words={None: "auto", "none": None}.get(stop_words, stop_words),
+        formula=formula,
+        random_state=seed,
+        n_jobs=jobs,
+        device=device,
+    )
     options: dict[str, Any] = {
-        "max_terms": max_terms,
-        "language": None if language == "none" else language,
-        "stop_words": {None: "auto", "none": None}.get(stop_words, stop_words),
-        "formula": formula,
-    }
-    trained: dict[str, Any] = {
-        "n_themes": themes,
-        "family": families_of(family, response),
-        "levels": scale,
-        "training": (training or Training.themes).value,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "device": device,
+        "holdout": holdout,
+        "seed": seed,
+        "on_bad_rows": on_bad_rows.value,
+        "unit": unit,
+        "lower_is_better": lower_is_better,
+        "interval": interval,
     }
     page: dict[str, Any] = {"with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
-    model: TextResponseModel | TextResponsesModel
-    run: Callable[..., Any]
-    if several:
-        _check_shared({"--offset": offset, "--alpha": alpha, "--supervision": supervision}, "several responses")
-        _check_one({"--interval": interval, "--groups": groups}, "several responses", "--response NAME")
-        together = TextResponsesModel(**options, **trained)
-        model, run = together, partial(analyse_several, responses=response, model=together)
-    else:
-        words = {"ngram_range": (1, ngrams)}
-        supervised = {"supervision": 0.5 if supervision is None else supervision}
-        one = _model_of_one(options | words, trained | supervised, alpha)
-        ranges: dict[str, Any] = {"interval": interval, "groups": groups}
-        model, run = one, partial(analyse, response=response[0], model=one, offset=offset, **ranges)
-    if is_source(files, memory, folder, engine, scheduler):
-        check_flags(
-            {
-                "--covariates": covariates,
-                "--formula": formula,
-                "--offset": offset,
-                "--alpha": alpha,
-                "more than one --response": several,
-            }
-        )
-        fit_source(
-            files,
-            output,
-            one,
-            text=text,
-            response=response[0],
-            memory=memory,
-            folder=folder,
-            engine=engine,
-            scheduler=scheduler,
-            force=force,
-            page=page,
-            read={"encoding": encoding, "sheet": sheet, "sep": sep},
-            what=_counted(themes, "theme"),
-            holdout=holdout,
-            seed=seed,
-            on_bad_rows=on_bad_rows.value,
-            by=by,
-            over=over,
-            unit=unit,
-            lower_is_better=lower_is_better,
-            weights=weights,
-            **ranges,
-        )
-        return
-    file = Path(files[0])
-    check_not_input(output / file.name, [file] if file.name in RESULTS else [])
+    what = "an automatic number of themes" if isinstance(themes, str) else count(themes, "theme")
+    check_not_input(output / RESULTS[0], [file for file in source.files if file.name in RESULTS])
     with whole_folder(output, force=force) as place:
-        read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        noun = "theme"
-        of_several = f" for {len(response)} responses" if several else ""
-        say(f"{what_was_read(file, read)} Fitting {_counted(themes, noun)}{of_several}.")
-        if isinstance(model, TextResponsesModel) or not has_classes(read.table, response[0], model):
-            whole = None if scale is None or isinstance(scale[0], str) else scale
-            run = partial(run, levels=whole, unit=unit, lower_is_better=lower_is_better)
+        if is_source(files, memory, folder, engine, scheduler):
+            _check_flags(
+                {
+                    "--covariates": covariates,
+                    "--formula": formula,
+                    "--offset": offset,
+                    "more than one --response": len(columns.responses) > 1,
+                }
+            )
+            batches = read_batches(list(files), columns.by_column, notice=say_choice, **reading)
+            rows = "" if source.n_rows is None else f": {count(source.n_rows, 'row')}"
+            say(f"{named(source)}{rows}. Fitting {what}; rows are read in batches.")
+            with engine_of(engine, scheduler) as workers, stream_progress() as progress:
+                analysis = analyse_source(
+                    batches,
+                    columns,
+                    model,
+                    memory=memory or MEMORY,
+                    folder=folder,
+                    engine=workers,
+                    progress=progress,
+                    **options,
+                )
         else:
-            _check_shared(
-                {"--offset": offset, "--unit": unit, "--lower-is-better": lower_is_better or None},
-                "three or more classes without an order",
-            )
-            _check_one({"--interval": interval, "--groups": groups}, "classes without an order", "--class NAME")
-            run = partial(analyse_classes, response=response[0], model=model)
-        with progress(model):
-            found: Any = run(
-                read.table,
-                text=text,
-                holdout=holdout,
-                seed=seed,
-                on_bad_rows=on_bad_rows.value,
-                by=by,
-                over=over,
-                covariates=names_of(covariates, read.table),
-                weights=weights,
-            )
-        with report_settings(file=file, **page) as settings:
-            found.write(place, settings)
-    if isinstance(found, ClassAnalyses):
-        show_classes(found)
-        say_pages(output, found, by)
-    elif several:
-        show_analyses(found)
-        say_pages(output, found, by)
-    else:
-        show_analysis(found)
-        say_results(output, by)
+            read = read_file(Path(files[0]), **reading)
+            of_several = f" for {len(columns.responses)} responses" if len(columns.responses) > 1 else ""
+            say(f"{what_was_read(Path(files[0]), read)} Fitting {what}{of_several}.")
+            whole = None if scale is None or isinstance(scale[0], str) else scale
+            columns = columns.with_covariates(names_of(covariates, read.table))
+            with busy("Themes and tone"):
+                analysis = analyse(read.table, columns, model, levels=whole, **options)
+        with report_settings(source=named(source), **page) as settings:
+            analysis.write(place, settings)
+    show_analysis(analysis)
+    say(f"\nWritten to {output}: {', '.join(analysis.files)}")
+    pages = [name for name in analysis.files if name.endswith(".html")]
+    say(f"Open {'the' if len(pages) == 1 else 'a'} report in a browser: {output / pages[0]}")
 
 
-def _model_of_one(options: dict[str, Any], trained: dict[str, Any], alpha: float | None) -> TextResponseModel:
-    """Return an unfitted model: the paper's if `alpha` is given."""
-    from textsignal.estimators import JBNMF
-    from textsignal.model import TextResponseModel
-
-    if alpha is None:
-        family = trained["family"]
-        one = next(iter(family.values())) if isinstance(family, dict) else family
-        return TextResponseModel(**options, **(trained | {"family": one}))
-    kept = {name: trained[name] for name in ("n_themes", "levels", "random_state", "n_jobs")}
-    return TextResponseModel(**options, device=trained["device"], estimator=JBNMF(alpha=alpha, **kept))
-
-
-def _counted(number: int | str, noun: str) -> str:
-    return f"an automatic number of {noun}s" if isinstance(number, str) else count(number, noun)
-
-
-def _check_shared(options: dict[str, object], what: str) -> None:
-    """Raise if an option is given that `what` cannot have."""
-    for flag, given in options.items():
-        if given is not None:
-            raise InputError(f"{flag} cannot be had with {what}; leave it out")
-
-
-def _check_one(options: dict[str, object], what: str, which: str) -> None:
-    """Raise if intervals are requested for more than one response or class."""
-    for flag, given in options.items():
-        if given is not None:
+def _check_flags(given: dict[str, object]) -> None:
+    """Raise if an option is given that a source cannot have."""
+    for flag, value in given.items():
+        if value:
             raise InputError(
-                f"{flag} cannot be had with {what} at once; leave it out, then ask for one: textsignal report {which} "
-                "--interval 0.95"
+                f"{flag} cannot be had of files that are read in batches (several, a pattern, a folder, or with "
+                "--memory); leave it out, or give one file without --memory"
             )
-
-
-def _check_alone(flag: str, value: object, others: dict[str, object]) -> None:
-    """Raise if an option of the paper's model is combined with one that this model does not have."""
-    for other, given in others.items():
-        if value is not None and given is not None:
-            raise InputError(f"{flag} is of the paper's model, which has no {other}; give one of the two")

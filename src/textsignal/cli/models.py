@@ -1,8 +1,8 @@
-"""Stored models, of one response or of several."""
+"""Stored models, of one response, of several, or of classes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textsignal.errors import InputError
 
@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from textsignal.model import TextResponseModel
-    from textsignal.several import TextResponsesModel
+
+
+def load_themes(folder: Path) -> TextResponseModel:
+    """Load a model of themes; raise if the folder holds one of topics."""
+    from textsignal.loading import load
+    from textsignal.model import TextResponseModel
+
+    model = load(folder)
+    if not isinstance(model, TextResponseModel):
+        raise InputError(f"{folder} is a model of topics, which this command does not take; fit themes: textsignal fit")
+    return model
 
 
 def models_of(
@@ -23,36 +33,26 @@ def models_of(
     names_column : True if `response` also names a column of a table, which may differ from the name in a model of one
     response.
     """
-    from textsignal.loading import load
-
-    return chosen(load(folder), response, label, names_column=names_column)
+    return chosen(load_themes(folder), response, label, names_column=names_column)
 
 
 def chosen(
-    found: TextResponseModel | TextResponsesModel,
-    response: str | None,
-    label: str | None = None,
-    *,
-    names_column: bool = False,
+    model: TextResponseModel, response: str | None, label: str | None = None, *, names_column: bool = False
 ) -> dict[str, TextResponseModel]:
     """Select from a loaded model, as `models_of` does."""
-    from textsignal.reading.classes import ClassReader
-    from textsignal.several import TextResponsesModel
-
-    if isinstance(found, TextResponsesModel):
-        if label is not None:
-            raise InputError(f"--class {label}: the model is of several responses, not of classes")
-        return found.models_ if response is None else {response: found[response]}
-    if response not in (None, found.naming_.response) and not names_column:
-        raise InputError(f"--response {response}: the model is of {found.naming_.response} alone")
-    if isinstance(found.reader_, ClassReader):
-        names = {str(each): each for each in found.reader_.classes}
-        if label is not None and label not in names:
-            raise InputError(f"--class {label}: there is no such class; give one of {', '.join(names)}")
-        return {name: found.of(each) for name, each in names.items() if label in (None, name)}
-    if label is not None:
-        raise InputError(f"--class {label}: the model is not of three or more classes without an order")
-    return {found.naming_.response: found}
+    names: dict[str, Any] = {str(name): name for name in model.names}
+    several = len(model.namings_) > 1
+    if label is not None and (several or not names):
+        kind = "several responses, not of classes" if several else "one response without classes"
+        raise InputError(f"--class {label}: the model is of {kind}")
+    if not several and response not in (None, model.naming_.response) and not names_column:
+        raise InputError(f"--response {response}: the model is of {model.naming_.response} alone")
+    if not names:
+        return {model.naming_.response: model}
+    wanted, flag = (response, "--response") if several else (label, "--class")
+    if wanted is not None and wanted not in names:
+        raise InputError(f"{flag} {wanted}: the model has no such {flag[2:]}; give one of {', '.join(names)}")
+    return {name: model.of(each) for name, each in names.items() if wanted in (None, name)}
 
 
 def noun_of(models: dict[str, TextResponseModel]) -> str:
@@ -67,37 +67,26 @@ def one_model(
     return only(models_of(folder, response, label, names_column=names_column), folder)
 
 
-def only(found: dict[str, TextResponseModel], folder: Path) -> TextResponseModel:
+def only(models: dict[str, TextResponseModel], folder: Path) -> TextResponseModel:
     """Return the one requested model; raise if there are several."""
-    from textsignal.report.values.comparisons import NOUNS
-
-    if len(found) > 1:
-        noun = noun_of(found)
-        raise InputError(f"{folder} is of several {NOUNS[noun]}; say --{noun} with one of {', '.join(found)}")
-    return next(iter(found.values()))
+    if len(models) > 1:
+        noun = noun_of(models)
+        plural = "classes" if noun == "class" else "responses"
+        raise InputError(f"{folder} is of several {plural}; give --{noun} with one of {', '.join(models)}")
+    return next(iter(models.values()))
 
 
 def rows_of_fit(folder: Path, model: TextResponseModel, response: str) -> pd.DataFrame | None:
-    """Return the documents.csv next to a stored model, for the model's response or class; None if absent."""
+    """Return the texts.csv next to a stored model, with the model's response or class in `response`; None if absent."""
     import pandas as pd
 
     from textsignal.data.write import with_formulas
-    from textsignal.workflow.classes import split_of_class
-    from textsignal.workflow.several import split_of
+    from textsignal.workflow.apply import is_class
 
-    split = folder.parent / "documents.csv"
+    split = folder.parent / "texts.csv"
     if not split.is_file():
         return None
     naming, rows = model.naming_, with_formulas(pd.read_csv(split))
-    return split_of_class(rows, naming.event) if naming.is_class else split_of(rows, response)
-
-
-def predicted_class(found: TextResponseModel | TextResponsesModel, text: str) -> tuple[str, float] | None:
-    """Return the most probable class of a text and its probability, at average covariates; None without classes."""
-    from textsignal.reading.classes import ClassReader
-    from textsignal.several import TextResponsesModel
-
-    if isinstance(found, TextResponsesModel) or not isinstance(reader := found.reader_, ClassReader):
-        return None
-    chances = reader.read([text], None if found.design_ is None else found.design_.average).predictions.by_level.iloc[0]
-    return str(chances.idxmax()), float(chances.max())
+    if naming.is_class:
+        return rows.assign(response=is_class(rows["response"], naming.event))
+    return rows.rename(columns={f"response_{response}": "response"})

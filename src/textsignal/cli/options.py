@@ -22,14 +22,6 @@ class OnBadRows(enum.StrEnum):
     drop = "drop"
 
 
-class Training(enum.StrEnum):
-    """Methods of training themes."""
-
-    themes = "themes"
-    predictive = "predictive"
-    joint = "joint"
-
-
 #: Panel of a command's help for options that most users do not need.
 ADVANCED = "Advanced options"
 #: Families of responses.
@@ -95,11 +87,43 @@ SchedulerOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-TextOption = Annotated[str, typer.Option("--text", "-t", help="Column that holds the texts.")]
-ResponseOption = Annotated[str, typer.Option("--response", "-r", help="Column that holds the response.")]
+TextOption = Annotated[
+    str | None,
+    typer.Option("--text", "-t", help="Column that holds the texts.", show_default="the only one that may hold them"),
+]
+ResponseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--response", "-r", help="Column that holds the response.", show_default="the model's, or the only numbers"
+    ),
+]
 ResponsesOption = Annotated[
-    list[str],
-    typer.Option("--response", "-r", help="Column that holds the response; several share themes, with a page each."),
+    list[str] | None,
+    typer.Option(
+        "--response",
+        "-r",
+        help="Column that holds the response; several share themes, with a page each.",
+        show_default="the only column of numbers",
+    ),
+]
+TableOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
+]
+SampleMemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="Memory limit, such as 4GB: rows are read in batches, and at most 100,000 at random are used.",
+        show_default="4GB for several files, else one file is read whole",
+    ),
+]
+LanguageOption = Annotated[
+    str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
+]
+MaxTermsOption = Annotated[
+    int | None,
+    typer.Option("--max-terms", min=1, help="Content terms to keep.", show_default="3000", rich_help_panel=ADVANCED),
 ]
 OneResponseOption = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
 ClassOption = Annotated[

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from textsignal.cli.console import count, row_progress, say
+from textsignal.cli.models import load_themes
 from textsignal.cli.options import (
     EncodingOption,
     ForceOption,
@@ -17,8 +17,10 @@ from textsignal.cli.options import (
     OffsetOption,
     SepOption,
     SheetOption,
+    TableOption,
     TextOption,
 )
+from textsignal.cli.tables import columns_in, say_choice
 from textsignal.data.write import check_not_input, whole_batches, write_csv
 
 if TYPE_CHECKING:
@@ -39,11 +41,8 @@ def predict(
             metavar="FILES...",
         ),
     ],
-    text: TextOption,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
-    ] = None,
+    text: TextOption = None,
+    output: TableOption = None,
     keep: Annotated[
         str | None,
         typer.Option("--keep", help="Columns to carry over, separated by commas, or all.", metavar="COLUMNS"),
@@ -56,7 +55,6 @@ def predict(
 ) -> None:
     """Predict the response of any number of new texts, read and written a batch at a time."""
     from textsignal.data.source import Source
-    from textsignal.loading import load
     from textsignal.workflow.stream import predict_batches, write_predictions
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
@@ -64,15 +62,15 @@ def predict(
         check_not_input(output, [*source.files, *model.glob("**/*")])
     with nullcontext(_to_screen()) if output is None else whole_batches(output, force=force) as write:
         predictions = predict_batches(
-            load(model),
+            load_themes(model),
             files,
-            text,
+            text or columns_in(source, None, ("",)).text,
             keep=_kept(keep, source),
             offset=offset,
             encoding=encoding,
             sheet=sheet,
             sep=sep,
-            notice=_say_choice,
+            notice=say_choice,
         )
         with row_progress(source.n_rows) as progress:
             done = write_predictions(predictions, write, progress)
@@ -87,13 +85,9 @@ def _kept(keep: str | None, source: Source) -> str | list[str]:
     """Return columns to carry over, separated by commas; a column whose name holds commas is one."""
     if keep is None or keep == "all":
         return keep or []
-    if "," in keep and source.has_column(keep):
+    if "," in keep and keep in source.head().columns:
         return [keep]
     return [name.strip() for name in keep.split(",")]
-
-
-def _say_choice(file: str, choice: str) -> None:
-    say(f"{Path(file).name}: {choice}.")
 
 
 def _to_screen() -> Callable[[pd.DataFrame], None]:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from textsignal.cli.console import report_settings, say
-from textsignal.cli.fit_source import named
 from textsignal.cli.models import one_model, rows_of_fit
 from textsignal.cli.options import (
     BadRowsOption,
@@ -27,20 +26,21 @@ from textsignal.cli.options import (
     OnBadRows,
     OverOption,
     ResponseOption,
+    SampleMemoryOption,
     SepOption,
     SheetOption,
     TextOption,
     UnitOption,
 )
-from textsignal.cli.sampled import SampleMemoryOption, check_output, rows_of
+from textsignal.cli.tables import check_output, columns_in, named, rows_of
 
 
 def report(
     model: ModelArgument,
     files: FilesArgument,
-    text: TextOption,
-    response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    text: TextOption = None,
+    response: ResponseOption = None,
     label: ClassOption = None,
     by: ByOption = None,
     over: OverOption = None,
@@ -62,36 +62,34 @@ def report(
 ) -> None:
     """Write a report on a model to one self-contained HTML file."""
     from textsignal.data.source import Source
-    from textsignal.workflow.analyse import check_ranges
-    from textsignal.workflow.apply import columns_of, report_table
+    from textsignal.workflow.apply import columns_for, report_table
+    from textsignal.workflow.rows import check_intervals
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     check_output(output, source, model, force=force)
-    check_ranges(interval, groups)
+    check_intervals(interval, groups)
     fitted = one_model(model, response, label, names_column=True)
-    columns = columns_of(fitted, over=over, groups=groups, by=by, offset=offset, response=response, text=text)
-    sample = rows_of(source, files, columns, memory)
+    others: dict[str, Any] = {"over": over, "groups": groups, "by": by, "offset": offset}
+    columns = columns_in(
+        source, text, () if response is None else (response,), response=fitted.naming_.response, **others
+    )
+    sample = rows_of(source, files, columns_for(fitted, columns), memory)
     page: dict[str, Any] = {"title": title, "with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
     with report_settings(source=named(source), basis=sample.sentence, **page) as settings, sample.counted():
         held_out = report_table(
             fitted,
             sample.table,
             output,
-            text=text,
-            response=response,
-            split=None if sample.basis else rows_of_fit(model, fitted, response),
+            columns,
+            split=None if sample.basis else rows_of_fit(model, fitted, columns.response),
             new=new,
-            by=by,
-            over=over,
             unit=unit,
             settings=settings,
             on_bad_rows=on_bad_rows.value,
-            offset=offset,
             interval=interval,
-            groups=groups,
             force=force,
             place=sample.place,
         )
     if not held_out:
-        say("No row is known to be held out, so skill is that on training rows. For rows new to the model say --new.")
+        say("No row is known to be held out, so skill is that on training rows. For rows new to the model give --new.")
     say(f"Written to {output}: open it in a browser")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -14,23 +15,17 @@ from textsignal.insight.naming import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
-
     import pandas as pd
 
-    from textsignal.data.read import TableFile
     from textsignal.insight.findings import Drivers
     from textsignal.insight.naming import Naming
-    from textsignal.model import TextResponseModel
     from textsignal.uncertainty.search import Search
-    from textsignal.workflow.analyse import Analysis, Skill, Summary
-    from textsignal.workflow.classes import ClassAnalyses
-    from textsignal.workflow.several import Analyses
+    from textsignal.workflow.analyse import Analysis, Classes, Part, Skill, Summary
 
 #: Files of a fit.
-RESULTS = ("model/", "themes.csv", "documents.csv", "summary.json", "report.html")
-#: Further files with groups; maximum number of groups, and of drivers of each, that are shown.
-GROUPS, SHOWN_GROUPS, SHOWN_DRIVERS = "drivers.csv", 8, 3
+RESULTS = ("themes.csv", "texts.csv", "summary.json", "report.html", "drivers.csv", "responses.csv")
+#: Largest number of groups, and of drivers of each, that are shown.
+SHOWN_GROUPS, SHOWN_DRIVERS = 8, 3
 #: Number of words of a theme that are shown for either sign.
 SHOWN_WORDS = 4
 #: Mark of a number that is not significant, and its explanation.
@@ -50,7 +45,7 @@ OF_RESPONSES = (
 OF_CLASSES = (
     "What moves which class: cost / gain",
     "cost: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
-    "speaks against it; worth: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
+    "speaks against it; gain: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
     "fitted models, not causes",
 )
 
@@ -60,29 +55,21 @@ def what_if(naming: Naming) -> str:
     (better, worse), (bad, good) = naming.rise, naming.stances
     return (
         f"cost: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
-        f"worth: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
+        f"gain: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
     )
 
 
 def skill_table(train: Skill, held_out: Skill | None) -> Table:
     """Return the skill on training and held-out rows."""
     table = Table(title="How well the text predicts the response", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("documents")
+    table.add_column("texts")
     for name in ("number", "R2", "RMSE", "RMSE of the mean"):
         table.add_column(name, justify="right")
     for name, skill in (("training", train), ("held out", held_out)):
         if skill is not None:
             numbers = (f"{skill.r2:.3f}", f"{skill.rmse:.3f}", f"{skill.mean_baseline_rmse:.3f}")
-            table.add_row(name, f"{skill.documents:,}", *numbers)
+            table.add_row(name, f"{skill.texts:,}", *numbers)
     return table
-
-
-def theme_table(model: TextResponseModel, n_terms: int) -> Table:
-    """Return themes by cost, or themes by effect, with numbers in green and red."""
-    themes = model.themes(n_terms)
-    if "cost" not in themes:
-        return effect_table(themes, model.naming_)
-    return driver_table(themes, f"What moves {model.naming_.subject}", model.naming_)
 
 
 def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
@@ -93,7 +80,7 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
     ranges = "" if interval is None else f". Below them: {percent(interval)} ranges, each by itself. {NOT_CLEAR}"
     table = titled_table(
         title,
-        f"spoken of: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
+        f"mentions: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
         + what_if(naming)
         + ranges,
     )
@@ -101,10 +88,10 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
     if grouped:
         table.add_column("group (texts)", overflow="fold")
     table.add_column("theme", overflow="fold")
-    for name in ("spoken\nof", naming.short_ways[0], "mean\nthere", "cost", "gain"):
+    for name in ("mentions", naming.short_ways[0], "mean\nthere", "cost", "gain"):
         table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
-        table.add_column("words that lower and raise it" if "raises" in drivers else "terms", overflow="fold")
+        table.add_column("words that lower and raise it", overflow="fold")
     shown = drivers.groupby("group", sort=False).head(SHOWN_DRIVERS) if grouped else drivers
     groups = drivers["group"].unique()[:SHOWN_GROUPS] if grouped else ()
     last = None
@@ -138,8 +125,6 @@ def _with_range(row: Any, measure: str, naming: Naming, colour: str) -> Text:
 
 
 def _words(row: Any, naming: Naming) -> Text:
-    if not hasattr(row, "raises"):
-        return Text(", ".join(row.terms))
     lowers, raises = (", ".join(words[:SHOWN_WORDS]) for words in (row.lowers, row.raises))
     first, second = ("green", "red") if naming.lower_is_better else ("red", "green")
     return Text(lowers or "–", style=first) + Text(" / ") + Text(raises or "–", style=second)
@@ -150,26 +135,19 @@ def titled_table(title: str, caption: str) -> Table:
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
 
 
-def effect_table(themes: pd.DataFrame, naming: Naming) -> Table:
-    """Return themes with effects in green and red, strongest positive one first."""
+def topic_table(topics: pd.DataFrame) -> Table:
+    """Return the paper's topics with effects in green and red, strongest positive one first."""
     table = titled_table(
-        f"What moves {naming.subject}",
+        "What moves the response",
         "effect: on the linear predictor, per unit of weight, against the average text; prevalence: share of all text",
     )
-    table.add_column("theme", justify="right")
-    table.add_column("effect", justify="right")
-    table.add_column("prevalence", justify="right")
-    table.add_column("coherence", justify="right")
+    for name in ("topic", "effect", "prevalence", "coherence"):
+        table.add_column(name, justify="right")
     table.add_column("terms", overflow="fold")
-    for row in themes.itertuples():
-        colour = "green" if naming.better * row.effect > 0 else "red"
-        table.add_row(
-            str(row.theme),
-            Text(f"{row.effect:+.2f}", style=colour),
-            f"{row.prevalence:.1%}",
-            f"{row.coherence:.2f}",
-            Text(", ".join(row.terms)),
-        )
+    for row in topics.itertuples():
+        effect = Text(f"{row.effect:+.2f}", style="green" if row.effect > 0 else "red")
+        coherence, terms = f"{row.coherence:.2f}", Text(", ".join(row.terms))
+        table.add_row(str(row.topic), effect, f"{row.prevalence:.1%}", coherence, terms)
     return table
 
 
@@ -192,103 +170,113 @@ def search_table(found: Search) -> Table:
 
 def show_analysis(analysis: Analysis) -> None:
     """Show a fit: excluded rows, its skill and its themes."""
-    summary = analysis.summary
-    basis = analysis.model.reader_.basis
+    basis = next(iter(analysis.parts.values())).reading.fitted.basis
     if basis:
-        say(f"{basis} What follows is of the {count(summary.rows, 'text')} drawn at random.")
-    _say_rows(summary, summary.response_read)
-    made_of = {name: value for name, value in summary.made_of.items() if name != "Documents"}
-    say("; ".join(f"{name}: {value}" for name, value in made_of.items()) + ".\n")
-    out.print(skill_table(summary.train, summary.held_out))
-    if summary.held_out is None:
+        say(f"{basis} What follows is of the {count(analysis.summary.rows, 'text')} drawn at random.")
+    if analysis.noun:
+        _show_parts(analysis)
+        return
+    part = analysis.only
+    _say_rows(analysis.summary, part.summary.response_read)
+    _say_settings(part)
+    out.print(skill_table(part.summary.train, part.summary.held_out))
+    if part.summary.held_out is None:
         say(NOTHING_HELD_OUT)
-    if summary.warning:
-        say(f"Warning: {summary.warning}.\n")
-    show_findings(analysis.overall)
-    if analysis.effects is None:
-        out.print(theme_table(analysis.model, 8))
-    else:
-        naming = analysis.model.naming_
-        out.print(driver_table(analysis.overall, f"What moves {naming.subject}", naming, analysis.effects.level))
-        out.print(Text(f"Ranges. {analysis.effects.method}\n"))
-    if analysis.drivers is not None:
-        out.print(driver_table(analysis.drivers, f"By {analysis.by}, the largest groups", analysis.model.naming_))
+    if part.summary.warning:
+        say(f"Warning: {part.summary.warning}.\n")
+    show_findings(part.overall)
+    level, naming = None if part.effects is None else part.effects.level, part.naming
+    out.print(driver_table(part.overall, f"What moves {naming.subject}", naming, level))
+    if part.effects is not None:
+        out.print(Text(f"Intervals. {part.effects.method}\n"))
+    if part.drivers is not None:
+        out.print(driver_table(part.drivers, f"By {analysis.columns.by}, the largest groups", naming))
+
+
+def _say_settings(part: Part) -> None:
+    settings = {name: value for name, value in part.summary.made_of.items() if name != "Texts"}
+    say("; ".join(f"{name}: {value}" for name, value in settings.items()) + ".\n")
 
 
 def _say_rows(summary: Summary, response_read: str) -> None:
     """Show excluded rows, and remarks on the rows that were used."""
     if summary.dropped:
-        say(f"Left out {summary.dropped}.")
+        say(f"Excluded: {summary.dropped}.")
     if response_read:
         say(f"How responses were read: {response_read}.")
     if summary.with_markup:
-        say(f"With HTML, its tags and entities taken out: {count(summary.with_markup, 'text')}.")
+        say(f"HTML was removed from {count(summary.with_markup, 'text')}.")
     if summary.copies:
-        rows = "1 row says" if summary.copies == 1 else f"{summary.copies:,} rows say"
-        say(f"{rows} the same as an earlier one; copies are kept on one side of the split.")
+        copies = "1 row is a copy" if summary.copies == 1 else f"{summary.copies:,} rows are copies"
+        say(f"{copies} of an earlier one; copies are kept on one side of the split.")
     if summary.without_response:
-        say(f"Without response, text used all the same: {count(summary.without_response, 'row')}.")
+        say(f"Without a response, used for its words only: {count(summary.without_response, 'row')}.")
     if summary.without_known_term:
-        say(f"Without a word the model knows, taken as an average text: {count(summary.without_known_term, 'text')}.")
+        say(f"Without a known word, taken as an average text: {count(summary.without_known_term, 'text')}.")
 
 
-def show_classes(analyses: ClassAnalyses) -> None:
-    """Show a fit of classes without an order: skill compared with frequencies, and themes against classes."""
-    listed = ", ".join(f"{name} ({documents:,})" for name, documents in analyses.classes.items())
-    classes = f"{len(analyses.classes)} classes without an order, each explained against all others: {listed}"
-    _say_rows(next(iter(analyses.of_each.values())).summary, f"{classes}; if they have an order, give --levels")
-    say("; ".join(f"{name}: {value}" for name, value in analyses.classifier.reader_.described.items()) + ".\n")
-    skill = titled_table(
+def _show_parts(analysis: Analysis) -> None:
+    """Show a fit of several responses, or of classes: skill, and themes against responses."""
+    first = next(iter(analysis.parts.values()))
+    if analysis.classes is not None:
+        listed = ", ".join(f"{name} ({texts:,})" for name, texts in analysis.classes.counts.items())
+        classes = f"{len(analysis.parts)} classes without an order, each explained against all others: {listed}"
+        _say_rows(analysis.summary, f"{classes}; if they have an order, give --levels")
+        _say_settings(first)
+        out.print(_class_skill_table(analysis.classes))
+        held_out = analysis.classes.held_out
+        if held_out is None:
+            say(NOTHING_HELD_OUT)
+        elif held_out.log_loss >= held_out.frequency_log_loss:
+            say(
+                "Warning: held-out texts are not predicted better than by frequencies alone; do not trust the themes.\n"
+            )
+    else:
+        _say_rows(replace(analysis.summary, without_response=0), "")
+        if "Number of themes" in first.summary.made_of:
+            say(f"Number of themes: {first.summary.made_of['Number of themes']}.")
+        for name, part in analysis.parts.items():
+            say(f"{name}: {part.summary.made_of.get('Response', part.model.family_.name)}.")
+            if part.summary.response_read:
+                say(f"How {name} was read: {part.summary.response_read}.")
+            if part.summary.without_response:
+                say(f"Without {name}, used for its words only: {count(part.summary.without_response, 'row')}.")
+            if part.summary.warning:
+                say(f"Warning: {part.summary.warning}.")
+        out.print(_part_skill_table(analysis))
+    namings = {str(name): part.naming for name, part in analysis.parts.items()}
+    out.print(response_table(analysis.model.compare(), namings))
+
+
+def _class_skill_table(classes: Classes) -> Table:
+    table = titled_table(
         "How well the text predicts the class",
-        "accuracy: share predicted right; log loss: of the chances, less is better; of frequencies: those of classes "
-        "in training, whatever the text. Training texts are predicted by tone that has not seen them",
+        "accuracy: share predicted right; log loss: of the probabilities, less is better; of frequencies: those of "
+        "classes in training, whatever the text. Training texts are predicted by tone that has not seen them",
     )
-    skill.add_column("documents")
+    table.add_column("texts")
     for title in ("number", "accuracy", "of frequencies", "log loss", "of frequencies"):
-        skill.add_column(title, justify="right")
-    for name, found in (("training", analyses.train), ("held out", analyses.held_out)):
-        if found is not None:
-            right = (f"{found.accuracy:.1%}", f"{found.frequency_accuracy:.1%}")
-            losses = (f"{found.log_loss:.3f}", f"{found.frequency_log_loss:.3f}")
-            skill.add_row(name, f"{found.documents:,}", *right, *losses)
-    out.print(skill)
-    if analyses.held_out is None:
-        say(NOTHING_HELD_OUT)
-    elif analyses.held_out.log_loss >= analyses.held_out.frequency_log_loss:
-        say("Warning: held-out texts are not predicted better than by frequencies alone; make nothing of the themes.\n")
-    namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
-    out.print(response_table(analyses.model.compare(), namings))
+        table.add_column(title, justify="right")
+    for name, skill in (("training", classes.train), ("held out", classes.held_out)):
+        if skill is not None:
+            right = (f"{skill.accuracy:.1%}", f"{skill.frequency_accuracy:.1%}")
+            losses = (f"{skill.log_loss:.3f}", f"{skill.frequency_log_loss:.3f}")
+            table.add_row(name, f"{skill.texts:,}", *right, *losses)
+    return table
 
 
-def show_analyses(analyses: Analyses) -> None:
-    """Show a fit of several responses: skill of each, and themes against responses."""
-    first = next(iter(analyses.of_each.values())).summary
-    if first.dropped:
-        say(f"Left out {first.dropped}.")
-    for name, each in analyses.of_each.items():
-        if each.summary.response_read:
-            say(f"How {name} was read: {each.summary.response_read}.")
-        if each.summary.without_response:
-            say(f"Without {name}, text used all the same: {count(each.summary.without_response, 'row')}.")
-    if "Number of themes" in first.made_of:
-        say(f"Number of themes: {first.made_of['Number of themes']}.")
-    for name, each in analyses.of_each.items():
-        say(f"{name}: {each.summary.made_of.get('Response', each.model.family_.name)}.")
-        if each.summary.warning:
-            say(f"Warning: {each.summary.warning}.")
-    skill = Table(title="How well the text predicts each response", title_justify="left", box=box.SIMPLE_HEAD)
-    skill.add_column("response")
-    for title in ("documents", "training R2", "held-out R2", "RMSE", "RMSE of the mean"):
-        skill.add_column(title, justify="right")
-    for name, each in analyses.of_each.items():
-        training, held_out = each.summary.train, each.summary.held_out
+def _part_skill_table(analysis: Analysis) -> Table:
+    table = Table(title="How well the text predicts each response", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("response")
+    for title in ("texts", "training R2", "held-out R2", "RMSE", "RMSE of the mean"):
+        table.add_column(title, justify="right")
+    for name, part in analysis.parts.items():
+        training, held_out = part.summary.train, part.summary.held_out
         best = held_out or training
         shown = "–" if held_out is None else f"{held_out.r2:.3f}"
         numbers = (f"{training.r2:.3f}", shown, f"{best.rmse:.3f}", f"{best.mean_baseline_rmse:.3f}")
-        skill.add_row(Text(name), f"{best.documents:,}", *numbers)
-    out.print(skill)
-    namings = {name: each.model.naming_ for name, each in analyses.of_each.items()}
-    out.print(response_table(analyses.model.compare(), namings))
+        table.add_row(Text(str(name)), f"{best.texts:,}", *numbers)
+    return table
 
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
@@ -328,14 +316,6 @@ def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[st
     return table
 
 
-def say_pages(output: Path, analyses: Analyses, by: str | None = None) -> None:
-    """Show the location of the results of a fit of several responses."""
-    pages = list(analyses.pages.values())
-    others = ("model/", "themes.csv", "responses.csv", "documents.csv", "summary.json", *([GROUPS] if by else []))
-    say(f"\nWritten to {output}: {', '.join([*others, *pages])}")
-    say(f"Open a report in a browser: {output / pages[0]}")
-
-
 def show_findings(drivers: Drivers) -> None:
     """Show what to fix first and what to keep, in the words of the report."""
     found = drivers.findings()
@@ -348,15 +328,3 @@ def show_findings(drivers: Drivers) -> None:
     if drivers.naming.given:
         out.print(Text(drivers.naming.condition))
         out.print()
-
-
-def what_was_read(file: Path, read: TableFile) -> str:
-    """Show the number of rows of a file, and choices made in reading it."""
-    return f"{file.name}: {count(len(read.table), 'row')}{f' ({read.choice})' if read.choice else ''}."
-
-
-def say_results(output: Path, by: str | None = None) -> None:
-    """Show the location of the results of a fit."""
-    results = RESULTS if by is None else (*RESULTS, GROUPS)
-    say(f"\nWritten to {output}: {', '.join(results)}")
-    say(f"Open the report in a browser: {output / 'report.html'}")

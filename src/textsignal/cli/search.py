@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,35 +15,33 @@ from textsignal.cli.options import (
     EncodingOption,
     FileArgument,
     JobsOption,
+    LanguageOption,
     LevelsOption,
+    MaxTermsOption,
     OnBadRows,
     ResponseOption,
     SeedOption,
     SepOption,
     SheetOption,
     TextOption,
-    Training,
     scale_of,
 )
-from textsignal.cli.screen import search_table, what_was_read
+from textsignal.cli.screen import search_table
+from textsignal.cli.tables import columns_in, what_was_read
 from textsignal.errors import InputError
 
 
 def search(
     file: FileArgument,
-    text: TextOption,
-    response: ResponseOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to, and to go on from if stopped.")],
+    text: TextOption = None,
+    response: ResponseOption = None,
     themes: Annotated[
         str | None,
         typer.Option(
             "--themes", "-k", help="Numbers to try, such as 5-12 or 5,8,12.", show_default="5 to 30, in two stages"
         ),
     ] = None,
-    supervision: Annotated[
-        str | None, typer.Option("--supervision", help="Values to try, such as 0.1,0.5,2; not with themes.")
-    ] = None,
-    training: Annotated[Training, typer.Option("--training", help="How themes are trained.")] = Training.themes,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are held out in turn.")] = 5,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups that are held out together, such as a hotel.")
@@ -53,8 +50,8 @@ def search(
     family: Annotated[
         str, typer.Option("--family", help="What kind of response it is.", metavar=f"[{'|'.join(FAMILIES)}]")
     ] = "auto",
-    max_terms: Annotated[int | None, typer.Option("--max-terms", min=1, help="Terms to keep.")] = None,
-    language: Annotated[str, typer.Option("--language", help="Of the texts, or none.")] = "english",
+    max_terms: MaxTermsOption = None,
+    language: LanguageOption = "english",
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
     sep: SepOption = None,
@@ -67,25 +64,23 @@ def search(
     A stopped search resumes when it is started again with the same folder.
     """
     from textsignal.data.read import read_file
-    from textsignal.workflow.search import search_table as run
+    from textsignal.data.source import Source
+    from textsignal.workflow.studies import search_table as run
 
     numbers = None if themes is None else numbers_in(themes)
-    values = None if supervision is None else _each("--supervision", supervision, float)
     if family not in FAMILIES:
         raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
+    source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
+    columns = columns_in(source, text, () if response is None else (response,), by=by)
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
     say(what_was_read(file, read))
     with study_progress() as progress:
         found = run(
             read.table,
-            text=text,
-            response=response,
-            folder=output,
+            columns,
+            output,
             n_themes=numbers,
-            supervision=values,
-            training=training.value,
             folds=folds,
-            by=by,
             family=family,
             levels=scale_of(levels),
             on_bad_rows=on_bad_rows.value,
@@ -117,10 +112,3 @@ def numbers_in(listed: str) -> list[int]:
     if not found:
         raise InputError(f"--themes {listed} holds no number; give the smaller one first, such as 5-12")
     return found
-
-
-def _each(flag: str, listed: str, kind: Callable[[str], float]) -> list[float]:
-    try:
-        return [kind(part) for part in listed.split(",")]
-    except ValueError as error:
-        raise InputError(f"{flag} {listed}: give numbers, parted by commas") from error

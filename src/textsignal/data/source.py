@@ -173,14 +173,12 @@ class Source:
             ]
         return found
 
-    def has_column(self, name: str) -> bool:
-        """Return True if the first file has a column of this name in its first rows."""
-        if not self.files:
-            return False
+    def head(self) -> pd.DataFrame:
+        """Return the first rows of the first file."""
         check_file(self.files[0])
         stamp, ignore = stamp_of(self.files[0]), lambda file, choice: None
         parts = file_parts(self.files[0], Columns(of_all_rows=False), FIRST_ROWS, ignore, stamp, options=self.options)
-        return any(name in part.columns for part in islice(parts, 1))
+        return next(iter(parts))
 
     def __iter__(self) -> Iterator[Batch]:
         """Read from the first row; raise InputError if an iterator was read already."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
+from textsignal.estimators import Predictions
+from textsignal.families import check_trainable
 from textsignal.training.contributions import ThemeEffects
 from textsignal.training.theme_reading import ThemeReading
 
@@ -36,14 +38,14 @@ def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tupl
 def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[str]) -> pd.DataFrame:
     """Return one row per sentence of all texts.
 
-    Columns: document, sentence, start, end (position in the text), theme and theme (the main one), share (of that),
+    Columns: text (its position), sentence, start, end (position in the text), theme and label (of the main one), share (of that),
     tone and speaking (contributions of its tone and of its themes), contribution (both).
     """
     texts, main = reading.texts, reading.places.argmax(axis=1)
     tone, speaking = sentence_contributions(reading, effects)
     return pd.DataFrame(
         {
-            "document": texts.documents,
+            "text": texts.documents,
             "sentence": _sentences(reading, np.arange(len(main))),
             "start": texts.spans[:, 0],
             "end": texts.spans[:, 1],
@@ -120,44 +122,26 @@ def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDA
     return np.array(chosen, dtype=np.int64)
 
 
-def find_documents(
-    *,
+def find_texts(
     theme: int,
     n: int,
     high: bool | None,
     texts: Sequence[str],
     responses: Vector,
-    predictions: Vector,
-    shares: NDArray[np.floating],
-    metadata: pd.DataFrame | None,
+    predictions: Predictions,
+    metadata: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return documents in which a theme leads.
+    """Return texts in which a theme leads: row, text, response, prediction, share (of the theme), and `metadata`.
 
-    high : True for the highest responses among the most typical documents, False for the lowest, None for the most
-        typical ones whatever their response.
-    responses : (documents,) NaN if unknown; predictions : (documents,).
-    shares : (documents, themes) of a document's weight; typical documents have a large share of the theme.
-
-    Examples
-    --------
-    >>> shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]])
-    >>> found = find_documents(
-    ...     theme=0,
-    ...     n=2,
-    ...     high=True,
-    ...     texts=["a", "b", "c", "d"],
-    ...     responses=np.array([1.0, 5.0, 5.0, 4.0]),
-    ...     predictions=np.array([2.0, 4.0, 5.0, 3.0]),
-    ...     shares=shares,
-    ...     metadata=None,
-    ... )
-    >>> found[["row", "text", "response", "share"]]
-       row text  response  share
-    0    1    b       5.0    0.6
-    1    3    d       4.0    0.7
+    high : True for the highest responses among the most typical texts (with a large share of the theme), False for the
+        lowest, None for the most typical ones whatever their response.
+    responses : (texts,) NaN if missing.
     """
-    share = shares[:, theme]
-    leads = np.argmax(shares, axis=1) == theme
+    if high is not None and np.isnan(responses).all():
+        raise InputError("none of these texts has a response; give responses, or high=None to do without")
+    check_trainable(predictions.family, "typical texts")
+    share = predictions.shares[:, theme]
+    leads = np.argmax(predictions.shares, axis=1) == theme
     if high is not None:
         leads &= ~np.isnan(responses)
     typical = np.flatnonzero(leads)
@@ -166,21 +150,21 @@ def find_documents(
         typical = typical[: TYPICAL * n]
         typical = typical[np.argsort(responses[typical] * (-1 if high else 1), kind="stable")]
     rows = typical[:n]
-    found = pd.DataFrame(
+    examples = pd.DataFrame(
         {
             "row": rows,
             "text": pd.Series([texts[i] for i in rows], dtype=object),  # may hold lone surrogates
             "response": responses[rows],
-            "prediction": predictions[rows],
+            "prediction": predictions.mean[rows],
             "share": share[rows],
         }
     )
-    return found if metadata is None else _with_metadata(found, metadata, len(texts))
+    return examples if metadata is None else _with_metadata(examples, metadata, len(texts))
 
 
-def _with_metadata(found: pd.DataFrame, metadata: pd.DataFrame, n_documents: int) -> pd.DataFrame:
-    if len(metadata) != n_documents:
-        raise InputError(f"{n_documents} texts, but {len(metadata)} rows of metadata; give one for each text")
+def _with_metadata(found: pd.DataFrame, metadata: pd.DataFrame, n_texts: int) -> pd.DataFrame:
+    if len(metadata) != n_texts:
+        raise InputError(f"{n_texts} texts, but {len(metadata)} rows of metadata; give one for each text")
     taken = [str(name) for name in metadata.columns if name in found.columns]
     if taken:
         raise InputError(f"metadata has columns with reserved names: {', '.join(taken)}; rename or remove them")

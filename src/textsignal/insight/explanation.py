@@ -6,7 +6,6 @@ import html
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from textsignal.arrays import Vector
-from textsignal.data.covariates.design import Given
-from textsignal.estimators import Predictions
+from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family, check_trainable
 from textsignal.insight.examples import sentence_table
 from textsignal.palette import NEGATIVE, POSITIVE
-from textsignal.reading.classes import ClassReader
-from textsignal.reading.matrix import MatrixReader
-from textsignal.reading.reader import Reader
-from textsignal.reading.themes import ThemeReader
+from textsignal.reading.themes import Reading
 from textsignal.reading.words import shown_word
+from textsignal.text.vectorise import TextVectorizer
 from textsignal.text.tokenise import LocatedText, Token, located_words
 from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
@@ -246,63 +242,57 @@ def _unknown(reading: ThemeReading, tokens: Sequence[Token]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known))
 
 
-@singledispatch
-def explain(reader: Reader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    """Explain the prediction of one text; labels : of all themes; given : covariates and offset, None for averages."""
-    raise TypeError(f"a {type(reader).__name__} has no explanations")
-
-
-@explain.register(ThemeReader)
-def _explain_theme(reader: ThemeReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    read = reader.read([text], given)
-    reading, predictions, effects = read.sentences, read.predictions, reader.fitted.effects
-    assert reading is not None
-    texts, sentence = reading.texts, reading.texts.sentence_of_word
-    by_theme = reading.places[sentence] * effects.gamma * reading.word_tone(reader.fitted.features)[:, None]
+def explain(reading: Reading, labels: Sequence[str]) -> Explanation:
+    """Explain the prediction for the only text of a reading; labels : of all themes."""
+    clauses, predictions, fitted = reading.clauses, reading.predictions, reading.fitted
+    texts, effects, sentence = clauses.texts, fitted.effects, clauses.texts.sentence_of_word
+    by_theme = clauses.places[sentence] * effects.gamma * clauses.word_tone(fitted.features)[:, None]
     names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
-    tone, speaking = effects.gamma * reading.tone[0], effects.beta * reading.shares[0]
-    tokens = _tokens(reading)
+    tone, speaking = effects.gamma * clauses.tone[0], effects.beta * clauses.shares[0]
+    tokens = _tokens(clauses)
     return _explanation(
         texts.texts[0],
         predictions,
         baseline=effects.constant + float(predictions.given[0]),
         neutral="a text with nothing good or bad in it",
-        unknown_words=_unknown(reading, tokens),
+        unknown_words=_unknown(clauses, tokens),
         marks=_joined_marks(tokens, by_theme.sum(axis=1)),
         themes={
-            "theme": np.arange(reader.fitted.n_themes),
+            "theme": np.arange(fitted.n_themes),
             "label": list(labels),
-            "share": reading.shares[0],
+            "share": clauses.shares[0],
             "tone": tone,
             "speaking": speaking,
             "contribution": tone + speaking,
             "words": [_leading_words(names, column) for column in by_theme.T],
         },
-        words=_words(names, by_theme, reading.places[sentence]),
-        sentences=sentence_table(reading, effects, list(labels)).drop(columns="document"),
+        words=_words(names, by_theme, clauses.places[sentence]),
+        sentences=sentence_table(clauses, effects, list(labels)).drop(columns="text"),
     )
 
 
-@explain.register(MatrixReader)
-def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    check_trainable(reader.family, "explanations")
-    located, row = reader.vectorizer.locate(text), sp.csr_array(reader.vectorizer.transform([text]))
-    predictions, centred = reader._predictions(row, given), reader.estimator.centred_effects
-    scaled = reader.estimator.inference.rows(row)
-    direct = scaled.data * reader.estimator.word_effects_[scaled.indices]  # what words add beyond the themes
+def explain_topics(
+    vectorizer: TextVectorizer, estimator: TopicEstimator, text: str, labels: Sequence[str]
+) -> Explanation:
+    """Explain the prediction of a fitted estimator for one text."""
+    check_trainable(estimator.family_, "explanations")
+    located, row = vectorizer.locate(text), sp.csr_array(vectorizer.transform([text]))
+    predictions, centred = estimator.predictions(row), estimator.centred_effects
+    scaled = estimator.inference.rows(row)
+    direct = scaled.data * estimator.word_effects_[scaled.indices]  # what words add beyond the topics
     weights = predictions.weights[0] * centred.size
     contributions = weights * centred.effects
-    used = reader.estimator.components_[:, row.indices].astype(float)
+    used = estimator.components_[:, row.indices].astype(float)
     # A text with no known term got the mean weights, and no word of it contributes to these.
     shares = word_shares(row.data.astype(float), predictions.weights[0] * (not predictions.unknown[0]), used)
-    names = [str(reader.terms[j]) for j in row.indices]
+    names = [str(vectorizer.terms_[j]) for j in row.indices]
     by_word = contributions @ shares + direct
-    counts = np.bincount([term.column for term in located.terms], minlength=len(reader.terms))
+    counts = np.bincount([term.column for term in located.terms], minlength=len(vectorizer.terms_))
     return _explanation(
         located.text,
         predictions,
-        baseline=reader.estimator.intercept_ + centred.centre * float(weights.sum()) + float(predictions.given[0]),
-        neutral="a text of average themes",
+        baseline=estimator.intercept_ + centred.centre * float(weights.sum()),
+        neutral="a text of average topics",
         unknown_words=tuple(located.unknown),
         marks=_marks(located, dict(zip(row.indices.tolist(), by_word, strict=True)), counts),
         themes={
@@ -320,11 +310,6 @@ def _explain_matrix(reader: MatrixReader, text: str, labels: Sequence[str], give
             "theme": np.argmax(predictions.weights[0][:, None] * used, axis=0),
         },
     )
-
-
-@explain.register(ClassReader)
-def _explain_class(reader: ClassReader, text: str, labels: Sequence[str], given: Given | None = None) -> Explanation:
-    raise reader.of_one_class("explanations")
 
 
 def as_text(explanation: Explanation) -> str:

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.insight.inputs import Times
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.mentions import Mentions
 
 #: Means of fewer documents than this are marked as uncertain.
 FEW = 10
@@ -95,14 +95,14 @@ class GroupComparison:
         return self.spoken < FEW
 
 
-def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
+def compare_groups(spoken: Mentions, groups: pd.Series) -> GroupComparison:
     """Compare groups, the largest first; groups : (documents,) the group of each, missing to exclude a document.
 
     Examples
     --------
     >>> from textsignal.families import Binomial
     >>> yes, half = np.ones((4, 1), dtype=bool), np.array([0.5, -0.5, 0.5, 0.5])
-    >>> one = Spoken(Binomial(4, 1), half, half[:, None], np.ones((4, 1)), yes, np.full(4, 4.0), np.ones(4))
+    >>> one = Mentions(Binomial(4, 1), half, half[:, None], np.ones((4, 1)), yes, np.full(4, 4.0), np.ones(4))
     >>> found = compare_groups(one, pd.Series(["inn", "inn", "inn", None]))
     >>> found.names, found.documents.tolist(), found.complaints.round(2).tolist()
     (('inn',), [3.0], [[0.33]])
@@ -117,7 +117,7 @@ def compare_groups(spoken: Spoken, groups: pd.Series) -> GroupComparison:
     return compare(spoken, places[codes], [names[g] for g in order])
 
 
-def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
+def compare(spoken: Mentions, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
     """Compare documents by codes : (documents,) the number of the group of each, -1 to exclude a document."""
     rows = np.flatnonzero(codes >= 0)
     part, codes, n = spoken.at(rows), codes[rows], len(names)
@@ -125,7 +125,7 @@ def compare(spoken: Spoken, codes: NDArray[np.int64], names: Sequence[Any]) -> G
     measures: dict[str, list[GroupMeans]] = {
         name: [] for name in ("mentions", "tone", "cost", "gain", "praise", "complaints")
     }
-    for tone, bad, good, speaks in zip(part.tone.T, part.bad.T, part.good.T, part.spoken.T, strict=True):
+    for tone, bad, good, speaks in zip(part.tone.T, part.bad.T, part.good.T, part.mentioned.T, strict=True):
         here = part.weight * speaks
         for name, values, weight in (
             ("mentions", speaks.astype(float), part.weight),
@@ -313,12 +313,12 @@ def _unit(times: Times) -> PeriodUnit:
     return (plenty or several[-1:] or fitting)[0]
 
 
-def compare_periods(spoken: Spoken, periods: Periods) -> GroupComparison:
+def compare_periods(spoken: Mentions, periods: Periods) -> GroupComparison:
     """Compare documents by period."""
     return compare(spoken, periods.codes, periods.names)
 
 
-def trends_of(spoken: Spoken, times: Times) -> Trends | None:
+def trends_of(spoken: Mentions, times: Times) -> Trends | None:
     """Compare the first third of the documents, by date, with the last; None if all have one date.
 
     Documents of one day stay together. The threshold for a clear change keeps the probability that any theme without

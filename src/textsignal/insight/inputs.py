@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sized
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from textsignal.checks import check_choice, check_covariate_sizes, check_groups,
 from textsignal.data.covariates.design import Design, Given, as_offset, as_table, missing_cells
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.errors import InputError, RowsError
-from textsignal.reading.observed import Observed, Tokens
+from textsignal.reading.observed import Observed
+from textsignal.text.tokens import SentenceTexts
 from textsignal.stored_values import shown
 
 Times = NDArray[np.datetime64]
@@ -122,7 +124,7 @@ def _read(cells: pd.Series) -> pd.Series:
     return pd.Series(pd.NaT, index=cells.index, dtype="datetime64[ns, UTC]") if best is None else best
 
 
-def texts_and_covariates(texts: Any, covariates: Any) -> tuple[Iterable[str] | Tokens, Any]:
+def texts_and_covariates(texts: Any, covariates: Any) -> tuple[Iterable[str] | SentenceTexts, Any]:
     """Split a DataFrame into texts, its first column, and covariates, the others; return other inputs unchanged.
 
     Examples
@@ -156,22 +158,22 @@ def observe_given(
     check_choice("missing", missing, MISSING)
     if formula is not None and covariates is None:
         raise InputError(f"formula={formula!r} needs covariates; give them: fit(texts, responses, covariates=...)")
-    table = as_table(covariates, len(observed.tokens))
-    numbers = check_groups(groups, len(observed.tokens))
+    table = as_table(covariates, len(observed))
+    numbers = check_groups(groups, len(observed))
     if table is None and offset is None:
         return observed, None
-    rows = np.arange(len(observed.tokens))
+    rows = np.arange(len(observed))
     if missing == "drop":
-        rows = _complete(table, offset, formula, len(observed.tokens))
+        rows = _complete(table, offset, formula, len(observed))
         observed, table = observed.at(rows), None if table is None else table.iloc[rows]
         offset = None if offset is None else np.asarray(offset, dtype=float)[rows]
         numbers = None if numbers is None else numbers[rows]
     with RowsError.among(rows):
-        added = as_offset(offset, len(observed.tokens))
+        added = as_offset(offset, len(observed))
         design = Design.learn(table, formula, observed.weight, added)
-        given = design.given(table, added, len(observed.tokens))
+        given = design.given(table, added, len(observed))
     check_covariate_sizes(given.columns, [repr(name) for name in design.names])
-    return observed.with_given(Given(given.columns, given.offset, numbers)), design
+    return replace(observed, given=Given(given.columns, given.offset, numbers)), design
 
 
 def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str | None, n_documents: int) -> Any:

@@ -1,8 +1,8 @@
-"""Documents of a model, and what it reads in them."""
+"""The texts in use, with everything that goes with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,84 +15,98 @@ from textsignal.arrays import Vector
 from textsignal.checks import check_weight
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
-from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.responses import as_numbers, as_response, in_numbers
-from textsignal.text.tokens import SentenceTexts, TokenisedTexts
-from textsignal.training.theme_model import ThemeReading
-
-#: Tokenised texts, for either kind of model.
-Tokens = TokenisedTexts | SentenceTexts
+from textsignal.text.markup import without_markup
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Documents with responses, weights and covariates.
+    """Tokenised texts with responses, weights, covariates, groups and times; None if absent.
 
-    responses : (documents,) NaN if missing.
-    sample_weight : weight of each document, or None for 1.
-    given : covariates and offset, or None if absent.
-    family : of the response, as far as it is known; None if left open.
+    responses : (texts,) NaN if missing; weight : (texts,) how often each counts.
+    given : covariates and offset; family : of the response, as far as it is known.
+    groups : (texts,) to compare, missing values allowed; times : (texts,) days, NaT if missing.
+    held_out : (texts,) True if not used in training.
     """
 
-    tokens: Tokens
-    responses: NDArray[np.float64]
-    sample_weight: ArrayLike | None = None
+    tokens: SentenceTexts
+    responses: Vector
+    weight: Vector
     given: Given | None = None
     family: Family | None = None
+    groups: pd.Series | None = None
+    times: NDArray[np.datetime64] | None = None
+    held_out: NDArray[np.bool_] | None = None
 
     def at(self, rows: NDArray[np.int64]) -> Observed:
-        """Return some of the documents."""
-        weight, given = self.sample_weight, self.given
+        """Return some of the texts."""
         return Observed(
             self.tokens.at(rows),
             self.responses[rows],
-            None if weight is None else np.asarray(weight, dtype=float)[rows],
-            None if given is None else given.at(rows),
+            self.weight[rows],
+            None if self.given is None else self.given.at(rows),
             self.family,
+            None if self.groups is None else self.groups.iloc[rows],
+            None if self.times is None else self.times[rows],
+            None if self.held_out is None else self.held_out[rows],
         )
 
-    def but(self, left_out: NDArray[np.bool_]) -> Observed:
-        """Return the documents without some of them; self if none is excluded."""
-        return self.at(np.flatnonzero(~left_out)) if left_out.any() else self
+    def but(self, excluded: NDArray[np.bool_]) -> Observed:
+        """Return the texts without some of them; self if none is excluded."""
+        return self.at(np.flatnonzero(~excluded)) if excluded.any() else self
 
-    def with_given(self, given: Given | None) -> Observed:
-        """Return the documents with covariates and offset."""
-        return replace(self, given=given)
+    def answering(self, responses: Vector, family: Family | None = None) -> Observed:
+        """Return the texts with another response."""
+        return replace(self, responses=responses, family=family)
 
     @property
     def texts(self) -> Sequence[str]:
-        """(documents,) the texts."""
+        """(texts,) the texts."""
         return self.tokens.texts
 
     @property
-    def weight(self) -> Vector:
-        """(documents,) weight of each."""
-        weight = self.sample_weight
-        return np.ones(len(self.tokens)) if weight is None else np.asarray(weight, dtype=float)
+    def counted(self) -> Vector:
+        """(texts,) responses, NaN where the weight is 0 too."""
+        return np.where(self.weight > 0, self.responses, np.nan)
+
+    @property
+    def unseen(self) -> NDArray[np.bool_]:
+        """(texts,) True if held out of training."""
+        return np.zeros(len(self.tokens), dtype=bool) if self.held_out is None else self.held_out
+
+    def __len__(self) -> int:
+        return len(self.tokens)
 
 
 def observe(
-    tokens: Tokens, responses: object, sample_weight: ArrayLike | None = None, family: Family | None = None
+    tokens: SentenceTexts, responses: object, sample_weight: ArrayLike | None = None, family: Family | None = None
 ) -> Observed:
-    """Check that there are documents, each with one response and one weight, and return them.
+    """Check that there are texts, each with one response and one weight, and return them.
 
     family : of the response, which encodes labels as numbers; None if responses are numbers.
     """
-    column = response_column(tokens, responses)
+    column = response_column(len(tokens), responses)
     values = as_numbers(as_response(column)) if family is None else in_numbers(column, family)
-    if sample_weight is not None:
-        check_weight(sp.csr_array((len(tokens), 1)), sample_weight)
-    return Observed(tokens, values, sample_weight, family=family)
+    return Observed(tokens, values, as_weight(len(tokens), sample_weight), family=family)
 
 
-def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
-    """Return (documents,) responses, one for each document, unconverted."""
-    if len(tokens) == 0:
+def as_weight(n_texts: int, sample_weight: ArrayLike | None) -> Vector:
+    """Return (texts,) weights, 1 by default; raise if they cannot be weights."""
+    if sample_weight is None:
+        return np.ones(n_texts)
+    check_weight(sp.csr_array((n_texts, 1)), sample_weight)
+    return np.asarray(sample_weight, dtype=float)
+
+
+def response_column(n_texts: int, responses: object) -> NDArray[Any]:
+    """Return (texts,) responses, one for each text, unconverted."""
+    if n_texts == 0:
         raise InputError("no texts were given; there must be at least one")
     n_responses = len(responses) if isinstance(responses, Sized) else 0
-    if n_responses != len(tokens):
-        raise InputError(f"{len(tokens)} texts, but {n_responses} responses; give one for each text")
+    if n_responses != n_texts:
+        raise InputError(f"{n_texts} texts, but {n_responses} responses; give one for each text")
     if isinstance(responses, pd.Series | pd.DataFrame | pd.api.extensions.ExtensionArray):
         responses = responses.to_numpy(dtype=object, na_value=np.nan)
     # A list as objects: among text NumPy would turn a missing response into the word "nan".
@@ -100,26 +114,15 @@ def response_column(tokens: Tokens, responses: object) -> NDArray[Any]:
     if column.ndim == 0 or column.dtype.kind in "cmM":
         kind = column.dtype if column.ndim else f"a {type(responses).__name__}"
         raise InputError(f"the response must be numbers, NaN where there is none: {kind} is given")
-    if column.size != len(tokens):
+    if column.size != n_texts:
         raise InputError(f"responses have the shape {column.shape}; give one column, with a number for each text")
     return column.ravel()
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """Texts as a fitted model reads them: tokenised once, inferred once.
-
-    texts : the documents; n_words : (documents,) words in each; X : (documents, terms) CSR of the model's terms.
-    predictions : of the model for them.
-    contributions : (documents, themes) of each theme to the linear predictor.
-    spoken : (documents, themes) True if a document mentions a theme.
-    sentences : readings of their sentences by a model of themes; None for other models.
-    """
-
-    texts: Sequence[str]
-    n_words: NDArray[np.int64]
-    X: sp.csr_array
-    predictions: Predictions
-    contributions: Vector
-    spoken: NDArray[np.bool_]
-    sentences: ThemeReading | None = None
+def tokenise(texts: Iterable[str] | SentenceTexts, language: str | None, n_jobs: int | None = -1) -> SentenceTexts:
+    """Cut texts into sentences and words, without markup; return texts that are cut already."""
+    if isinstance(texts, TokenisedTexts):
+        raise InputError("these texts were tokenised for topics on a matrix; give the texts themselves")
+    if isinstance(texts, SentenceTexts):
+        return texts
+    return read_sentences(texts, language or "", without_markup, n_jobs=n_jobs)

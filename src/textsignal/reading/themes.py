@@ -1,4 +1,4 @@
-"""Themes and tone on sentences."""
+"""A fitted model of themes and tone, applied to texts."""
 
 from __future__ import annotations
 
@@ -17,16 +17,68 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import Family
 from textsignal.families.responses import numbered
-from textsignal.reading.observed import Observed, Reading, Tokens
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.mentions import Mentions
+from textsignal.reading.observed import Observed, tokenise
 from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
-from textsignal.text.markup import without_markup
-from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_model import with_themes
 from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
 from textsignal.training.themes import Themes
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Texts as a fitted model reads them.
+
+    observed : the texts, with responses where known; clauses : words, themes and tone of every clause.
+    better : 1 if more of the response is better, -1 if less is.
+    """
+
+    observed: Observed
+    fitted: FittedThemes
+    clauses: ThemeReading
+    better: int = 1
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """(texts,) the texts."""
+        return self.observed.texts
+
+    @property
+    def n_words(self) -> NDArray[np.int64]:
+        """(texts,) number of words in each."""
+        return self.clauses.texts.n_words
+
+    @cached_property
+    def X(self) -> sp.csr_array:
+        """(texts, terms) counts of content terms."""
+        return sp.csr_array(by_document(self.clauses.units, self.clauses.texts))
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """Predictions for the texts."""
+        texts = self.clauses.texts
+        known = np.zeros(len(texts), dtype=bool)
+        known[texts.documents[self.clauses.occurrences.sentences]] = True
+        known[texts.documents[self.clauses.has_terms]] = True
+        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, ~known, self.observed.given)
+
+    @property
+    def contributions(self) -> Vector:
+        """(texts, themes) contribution of each theme to the linear predictor."""
+        return self.fitted.effects.contributions(self.clauses.tone, self.clauses.shares)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Mentions of themes, by tone that has not seen the responses."""
+        clauses = self.clauses
+        tone = clauses.tone_by_theme(self.fitted.training.unseen_tone(clauses))
+        eta = self.fitted.effects.linear_predictor(tone, clauses.shares) + self.predictions.given
+        tone = self.fitted.effects.gamma * tone
+        responses, weight = self.observed.responses, self.observed.weight
+        return Mentions(self.fitted.family, eta, tone, clauses.shares, clauses.spoken, responses, weight, self.better)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,87 +103,34 @@ class ThemeReader:
         return plain_profiles(self.fitted)
 
     @property
-    def terms(self) -> Sequence[str]:
-        """Content terms."""
-        return self.fitted.terms
-
-    @property
-    def mergeable(self) -> tuple[Array, Vector]:
-        """Themes by which sentences are assigned, and their prevalences."""
-        return self.fitted.themes.topics, self.fitted.themes.prevalence
-
-    @property
-    def coherence(self) -> Vector:
-        """(themes,) in the training texts."""
-        return self.words.coherence
-
-    @property
     def described(self) -> dict[str, str]:
         """Name and value of the settings of the fit, for display."""
-        features, used = self.fitted.features, self.fitted.tone != 0
+        fitted, features, used = self.fitted, self.fitted.features, self.fitted.tone != 0
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
-        phrases = np.sum(features.is_phrase & used)
-        chosen = {"Response": self.fitted.chosen} if self.fitted.chosen else {}
-        chosen |= {"Number of themes": self.fitted.why} if self.fitted.why else {}
-        chosen |= {"Documents": self.basis.removesuffix(".")} if self.basis else {}
-        counted = {"Levels counted": numbered(self.family)} if self.family.has_text else {}
-        return (
-            chosen
-            | counted
-            | {
-                "Content terms": f"{len(self.terms):,}",
-                "Tone": f"{words:,} words, {negated:,} negated words, {phrases:,} phrases",
-                "Language": self.fitted.language or "none: no stop words, no negations",
-            }
-        )
+        settings = {
+            "Response": fitted.chosen,
+            "Number of themes": fitted.why,
+            "Texts": fitted.basis.removesuffix("."),
+            "Levels counted": numbered(self.family) if self.family.has_text else "",
+            "Content terms": f"{len(fitted.terms):,}",
+            "Tone": f"{words:,} words, {negated:,} negated words, {np.sum(features.is_phrase & used):,} phrases",
+            "Language": fitted.language or "none: no stop words, no negations",
+        }
+        return {name: value for name, value in settings.items() if value}
 
-    @property
-    def basis(self) -> str:
-        """Sentence on the documents the model was learnt from; "" if from all that it knows."""
-        return self.fitted.basis
-
-    def tokenise(self, texts: Iterable[str] | Tokens) -> SentenceTexts:
+    def tokenise(self, texts: Iterable[str] | SentenceTexts) -> SentenceTexts:
         """Cut texts into sentences and words."""
-        return theme_tokens(texts, self.fitted.language, self.n_jobs)
+        return tokenise(texts, self.fitted.language, self.n_jobs)
 
-    @property
-    def covariates(self) -> tuple[Vector, Vector]:
-        """Return (covariates,) effects of covariates, and their standard errors."""
-        effects = self.fitted.effects
-        return effects.covariate_effects, np.zeros(0) if effects.covariate_errors is None else effects.covariate_errors
-
-    def read(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Reading:
-        """Read sentences, their themes and tone, and compute predictions."""
-        (reading,) = read_all([self], texts, given)
+    def read(self, observed: Observed, better: int = 1) -> Reading:
+        """Read texts."""
+        (reading,) = read_all([self], [observed], [better])
         return reading
 
-    def reading_of(self, sentences: ThemeReading, given: Given | None) -> Reading:
-        """Compute predictions from sentences, their themes and tone."""
-        known = np.zeros(len(sentences.shares), dtype=bool)
-        known[sentences.texts.documents[sentences.occurrences.sentences]] = True
-        known[sentences.texts.documents[sentences.has_terms]] = True
-        return Reading(
-            texts=sentences.texts.texts,
-            n_words=sentences.texts.n_words,
-            X=sp.csr_array(by_document(sentences.units, sentences.texts)),
-            predictions=self._predictions(sentences.tone, sentences.shares, ~known, given),
-            contributions=self.fitted.effects.contributions(sentences.tone, sentences.shares),
-            spoken=sentences.spoken,
-            sentences=sentences,
-        )
-
-    def predictions(self, texts: Iterable[str] | Tokens, given: Given | None = None) -> Predictions:
-        """Return predictions alone, without the other results of `read`."""
-        (predictions,) = predict_all([self], texts, given)
+    def predictions(self, tokens: SentenceTexts, given: Given | None = None) -> Predictions:
+        """Return predictions alone, in less time than `read`."""
+        (predictions,) = predict_all([self], tokens, given)
         return predictions
-
-    def _predictions(
-        self, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
-    ) -> Predictions:
-        effects = self.fitted.effects
-        of_given = np.zeros(len(shares)) if given is None else given.linear_predictor(effects.covariate_effects)
-        eta = effects.linear_predictor(tone, shares) + of_given
-        return Predictions(self.family, eta, np.zeros_like(eta), of_given, shares, shares, unknown)
 
     @cached_property
     def predictor(self) -> ThemePredictor:
@@ -146,104 +145,70 @@ class ThemeReader:
             one.language == two.language
             and list(one.terms) == list(two.terms)
             and list(one.features.names) == list(two.features.names)
-            and all(
-                np.array_equal(a, b)
-                for a, b in (
-                    (one.features.kinds, two.features.kinds),
-                    (one.themes.topics, two.themes.topics),
-                    (one.themes.term_weights, two.themes.term_weights),
-                    (one.themes.prevalence, two.themes.prevalence),
-                )
-            )
+            and np.array_equal(one.features.kinds, two.features.kinds)
+            and np.array_equal(one.themes.topics, two.themes.topics)
+            and np.array_equal(one.themes.term_weights, two.themes.term_weights)
+            and np.array_equal(one.themes.prevalence, two.themes.prevalence)
         )
 
-    @property
-    def trained(self) -> Spoken:
-        """Mentions of themes in the documents that the model knows."""
-        known = self.fitted.training
-        given = 0.0 if known.given is None else known.given
-        return self._spoken(known.tone, known.shares, known.spoken, known.responses, known.weight, given)
+    def known(self, better: int = 1) -> Mentions:
+        """Return the mentions of themes in the texts that the model knows."""
+        known, effects = self.fitted.training, self.fitted.effects
+        eta = effects.linear_predictor(known.tone, known.shares) + (0.0 if known.given is None else known.given)
+        tone = effects.gamma * known.tone
+        return Mentions(self.family, eta, tone, known.shares, known.spoken, known.responses, known.weight, better)
 
-    def spoken(self, reading: Reading, responses: Vector | None, weight: Vector | None) -> Spoken:
-        """Return mentions of themes in texts, by tone that has not seen their responses."""
-        assert reading.sentences is not None
-        n_texts = len(reading.texts)
-        return self._spoken(
-            reading.sentences.tone_by_theme(self.fitted.training.unseen_tone(reading.sentences)),
-            reading.predictions.shares,
-            reading.spoken,
-            np.full(n_texts, np.nan) if responses is None else responses,
-            np.ones(n_texts) if weight is None else weight,
-            reading.predictions.given,
-        )
-
-    def _spoken(
-        self,
-        tone: Vector,
-        shares: Vector,
-        spoken: NDArray[np.bool_],
-        responses: Vector,
-        weight: Vector,
-        given: Vector | float,
-    ) -> Spoken:
-        effects = self.fitted.effects
-        eta = effects.linear_predictor(tone, shares) + given
-        return Spoken(self.family, eta, effects.gamma * tone, shares, spoken, responses, weight)
-
-    def with_themes(self, themes: Array, weights: Vector, observed: Observed) -> ThemeReader:
-        """Return a reader with other themes: sentences are reassigned and the GLM on themes is refitted."""
-        (reader,) = readers_with_themes([self], themes, weights, [observed])
-        return reader
-
-    def knowing(self, reading: Reading, responses: Vector, weight: Vector | None = None) -> ThemeReader:
-        """Return a reader that knows these documents, in this order, instead of the training documents."""
-        assert reading.sentences is not None
-        weight = np.ones(len(responses)) if weight is None else weight
-        given = reading.predictions.given
-        return replace(self, fitted=knowing(self.fitted, reading.sentences, responses, weight, given))
-
-    def with_jobs(self, n_jobs: int | None) -> ThemeReader:
-        """Return a reader with another number of threads."""
-        return replace(self, n_jobs=n_jobs)
+    def knowing(self, reading: Reading) -> ThemeReader:
+        """Return a reader that knows these texts, in this order, instead of the training texts."""
+        observed, given = reading.observed, reading.predictions.given
+        fitted = knowing(self.fitted, reading.clauses, observed.responses, observed.weight, given)
+        return replace(self, fitted=fitted)
 
 
-def read_all(
-    readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
-) -> list[Reading]:
-    """Read texts once with several readers of the same themes."""
-    tokens = readers[0].tokenise(texts)
+def theme_predictions(
+    fitted: FittedThemes, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
+) -> Predictions:
+    """Return predictions by tone and shares (texts, themes); given : None for average covariates."""
+    of_given = np.zeros(len(shares)) if given is None else given.linear_predictor(fitted.effects.covariate_effects)
+    eta = fitted.effects.linear_predictor(tone, shares) + of_given
+    return Predictions(fitted.family, eta, np.zeros_like(eta), of_given, shares, shares, unknown)
+
+
+def read_all(readers: Sequence[ThemeReader], observed: Sequence[Observed], better: Sequence[int]) -> list[Reading]:
+    """Read texts once with several readers of the same themes; observed : the same texts for each."""
     with local_compute(readers[0].n_jobs) as compute:
-        readings = read_together([reader.fitted for reader in readers], tokens, compute)
-    return [reader.reading_of(sentences, given) for reader, sentences in zip(readers, readings, strict=True)]
+        clauses = read_together([reader.fitted for reader in readers], observed[0].tokens, compute)
+    parts = zip(observed, readers, clauses, better, strict=True)
+    return [Reading(texts, reader.fitted, read, side) for texts, reader, read, side in parts]
 
 
-def predict_all(
-    readers: Sequence[ThemeReader], texts: Iterable[str] | Tokens, given: Given | None = None
-) -> list[Predictions]:
+def predict_all(readers: Sequence[ThemeReader], tokens: SentenceTexts, given: Given | None = None) -> list[Predictions]:
     """Return predictions of several readers of the same themes; texts are read once."""
-    tokens = readers[0].tokenise(texts)
     with local_compute(readers[0].n_jobs) as compute:
         read = readers[0].predictor.read(tokens, [reader.fitted.tone for reader in readers], compute)
     return [
-        reader._predictions(tone, read.shares, read.unknown, given)
+        theme_predictions(reader.fitted, tone, read.shares, read.unknown, given)
         for reader, tone in zip(readers, read.tones, strict=True)
     ]
 
 
-def readers_with_themes(
+def refitted(
     readers: Sequence[ThemeReader], profiles: Array, weights: Vector, observed: Sequence[Observed]
 ) -> list[ThemeReader]:
-    """Refit several readers with other themes; observed : the same texts for each, with its response."""
+    """Return readers with other themes: sentences are placed anew and the GLM on themes is refitted.
+
+    profiles : (themes, terms), of any scale; weights : (themes,) prevalence of each; observed : the same texts for each
+    reader, with its response.
+    """
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):
         raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-    size = profiles.sum(axis=1, keepdims=True)
-    themes = Themes(profiles / size, readers[0].fitted.themes.term_weights, weights / weights.sum())
+    term_weights = readers[0].fitted.themes.term_weights
+    themes = Themes(profiles / profiles.sum(axis=1, keepdims=True), term_weights, weights / weights.sum())
     models, responses = [reader.fitted for reader in readers], [one.responses for one in observed]
-    tokens = readers[0].tokenise(first.tokens)
     with local_compute(readers[0].n_jobs) as compute:
-        refitted = with_themes(models, themes, tokens, responses, first.weight, compute, first.given)
-    return theme_readers(refitted, readers[0].n_jobs)
+        models_and_readings = with_themes(models, themes, first.tokens, responses, first.weight, compute, first.given)
+    return theme_readers(models_and_readings, readers[0].n_jobs)
 
 
 def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: int | None) -> list[ThemeReader]:
@@ -251,12 +216,3 @@ def theme_readers(models: Sequence[tuple[FittedThemes, ThemeReading]], n_jobs: i
     fitted, readings = zip(*models, strict=True)
     words = theme_words(fitted, readings)
     return [ThemeReader(model, of_model, n_jobs) for model, of_model in zip(fitted, words, strict=True)]
-
-
-def theme_tokens(texts: Iterable[str] | Tokens, language: str | None, n_jobs: int | None = -1) -> SentenceTexts:
-    """Cut texts into sentences and words, without markup."""
-    if isinstance(texts, TokenisedTexts):
-        raise InputError("these texts were tokenised for themes on a matrix; give the texts themselves")
-    if isinstance(texts, SentenceTexts):
-        return texts
-    return read_sentences(texts, language or "", without_markup, n_jobs=n_jobs)

@@ -29,9 +29,8 @@ from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates, candidates
 from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
-from textsignal.reading.observed import Reading
-from textsignal.reading.reader import Reader
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.themes import Reading
+from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import ThemeReader
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.covariance import clustered_sandwich, sandwich
@@ -155,7 +154,7 @@ class Checked:
     """
 
     reading: Reading
-    spoken: Spoken
+    spoken: Mentions
     labels: Sequence[str]
     naming: Naming
     held_out: NDArray[np.bool_]
@@ -926,7 +925,7 @@ class Influence:
         return self.weight[:, None] * (self.costs - self.parts)
 
 
-def influence_on_costs(spoken: Spoken) -> Influence:
+def influence_on_costs(spoken: Mentions) -> Influence:
     """Approximate how costs change without each document, by one Newton step.
 
     The cost of theme k is a mean over documents, and the coefficients of the GLM in it were fitted to them. Without
@@ -1016,7 +1015,7 @@ def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:
     return f"the cost of “{checked.labels[theme]}” would be {after} instead of {before} {naming.unit}"
 
 
-def check_all(checked: Checked, reader: Reader, *, families: bool = True) -> Check:
+def check_all(checked: Checked, reader: ThemeReader, *, families: bool = True) -> Check:
     """Run all checks; families : also fit other families, which takes longer than everything else."""
     n_answered = len(checked.answered)
     if n_answered < FEWEST:
@@ -1044,11 +1043,11 @@ def can_check(checked: Checked) -> bool:
     return len(checked.answered) >= FEWEST and checked.spread > 0
 
 
-def features_of(reader: Reader, reading: Reading) -> tuple[Sequence[str], sp.csr_array]:
+def features_of(reader: ThemeReader, reading: Reading) -> tuple[Sequence[str], sp.csr_array]:
     """Return names of the model's features, and (documents, features) counts."""
-    if not isinstance(reader, ThemeReader) or reading.sentences is None:
+    if not isinstance(reader, ThemeReader) or reading.clauses is None:
         return reader.terms, reading.X
-    features, occurrences = reader.fitted.features, reading.sentences.occurrences
-    documents = reading.sentences.texts.documents[occurrences.sentences]
+    features, occurrences = reader.fitted.features, reading.clauses.occurrences
+    documents = reading.clauses.texts.documents[occurrences.sentences]
     ones, shape = np.ones(len(documents)), (len(reading.texts), len(features))
     return features.names, sp.csr_array(sp.coo_array((ones, (documents, occurrences.features)), shape=shape))

@@ -26,9 +26,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import Naming
-from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
-from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
 from textsignal.training.contributions import spoken_of
 from textsignal.training.halves import match_topics
@@ -367,7 +365,7 @@ def _spread(
 
 
 def estimate_effects(
-    reader: Reader,
+    reader: ThemeReader,
     observed: Observed,
     labels: Sequence[str],
     naming: Naming,

@@ -26,10 +26,8 @@ from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.drivers import driver_table
-from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
-from textsignal.reading.reader import Reader
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import ThemeReader
 from textsignal.text.reading import text_keys
 from textsignal.text.tokens import SentenceTexts
@@ -106,7 +104,7 @@ class ThemeRefits:
         given = Given.nothing(len(rows)) if self.given is None else self.given.at(rows)
         given = replace(given, groups=None)
         effects, family = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute, given)
-        spoken = Spoken(
+        spoken = Mentions(
             family=family,
             eta=effects.linear_predictor(tone, shares) + given.linear_predictor(effects.covariate_effects),
             tone=effects.gamma * tone,
@@ -184,7 +182,7 @@ class Stability:
 
 
 def stability(
-    reader: Reader,
+    reader: ThemeReader,
     observed: Observed,
     n_refits: int,
     seed: int,
@@ -223,7 +221,7 @@ def _least(n_themes: int) -> int:
     return max(FEWEST, 2 * n_themes)
 
 
-def _refits(reader: Reader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits | MatrixRefits:
+def _refits(reader: ThemeReader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits | MatrixRefits:
     if isinstance(reader, MatrixReader):
         if np.isnan(observed.responses).all():
             raise InputError("no document has a response (all are missing), so themes cannot be refitted")

@@ -1,9 +1,9 @@
-"""From a table of texts and responses to a fitted model, its held-out skill and a row for every document."""
+"""From a table of texts and responses to a fitted model, its held-out skill and a folder of results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,37 +12,71 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from textsignal import streaming
+from textsignal.arrays import Vector
+from textsignal.compute.engines import Engine
+from textsignal.data.columns import Roles
 from textsignal.data.read import groups_of
-from textsignal.data.roles import beside_texts
-from textsignal.data.rows import ParsedResponse
+from textsignal.data.roles import Beside
+from textsignal.data.rows import BadRows, Dropping, ParsedResponse
+from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
-from textsignal.estimators import Predictions
+from textsignal.estimators.skill import accuracy
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families.responses import in_numbers, numbered
-from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, with_words
+from textsignal.families.responses import numbered
+from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
-from textsignal.insight.inputs import Times
-from textsignal.insight.naming import Naming, check_interval, with_clear
+from textsignal.insight.inputs import as_groups, as_times
+from textsignal.insight.naming import Naming, with_clear
 from textsignal.model import TextResponseModel
-from textsignal.reading.observed import Reading
-from textsignal.reading.themes import ThemeReader
+from textsignal.reading.options import Scale, scale_of, scales_of
+from textsignal.reading.several import ClassReader
+from textsignal.reading.themes import Reading
 from textsignal.report.values.data import ReportSettings
+from textsignal.text.tokens import SentenceTexts
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
-from textsignal.workflow.used import UsedRows, n_classes, range_of, response_in, use_rows
+from textsignal.workflow.rows import (
+    Rows,
+    check_holdout,
+    check_intervals,
+    check_on_bad_rows,
+    clusters_of,
+    hold_out,
+    n_classes,
+    range_of,
+    responses_in,
+    rows_to_fit,
+    without_copies,
+)
 
-#: Minimum number of clusters for intervals.
-FEWEST_GROUPS = 4
+#: Lower bound of probabilities in the log loss, which would be infinite at 0.
+LEAST_CHANCE = 1e-15
 
 
 @dataclass(frozen=True)
 class Skill:
-    """Skill on the documents that have a response, compared with the training mean as prediction."""
+    """Skill on the texts that have a response, compared with the training mean as prediction."""
 
-    documents: int
+    texts: int
     r2: float
     rmse: float
     mean_baseline_rmse: float
+
+
+@dataclass(frozen=True)
+class ClassSkill:
+    """Skill of class predictions on the texts that have a class.
+
+    accuracy : share predicted correctly; log_loss : mean of -log of the probability of the true class.
+    frequency_accuracy, frequency_log_loss : of the class frequencies in training, regardless of the text.
+    """
+
+    texts: int
+    accuracy: float
+    log_loss: float
+    frequency_accuracy: float
+    frequency_log_loss: float
 
 
 @dataclass(frozen=True)
@@ -50,25 +84,35 @@ class Summary:
     """Summary of a fit.
 
     dropped : problems of excluded rows; "" if none was excluded.
-    response_read : how a response that is not numeric was read; "" if it is numeric.
     without_response : training and held-out rows with a text but no response.
-    without_known_term : rows whose text holds no term of the model; they get the mean weights.
+    without_known_term : rows whose text holds no term of the model; they get the mean shares.
     with_markup : rows whose text held HTML, which was removed.
     copies : rows with the same words as an earlier one; copies are on one side of the split.
-    levels : lowest and highest level of the response; None if it has no levels.
-    made_of : name and value of the settings of the fit.
-    train, held_out : skill; that of themes on training rows is by out-of-fold tone.
     """
 
     rows: int
     dropped: str
-    response_read: str
     without_response: int
     without_known_term: int
     with_markup: int
     copies: int
     terms: int
     themes: int
+
+
+@dataclass(frozen=True)
+class PartSummary:
+    """Summary of a fit for one response, or for one class against all others.
+
+    response_read : how a response that is not numeric was read; "" if it is numeric.
+    without_response : rows with a text but no response.
+    levels : lowest and highest level of the response; None if it has no levels.
+    made_of : name and value of the settings of the fit.
+    train, held_out : skill; that on training rows is by out-of-fold tone.
+    """
+
+    response_read: str
+    without_response: int
     levels: tuple[float, float] | None
     made_of: dict[str, str]
     train: Skill
@@ -79,271 +123,482 @@ class Summary:
         """Warning if training skill is far above held-out skill."""
         if self.held_out is None:
             return None
-        return evaluate.overfit_warning(self.train.r2, self.held_out.r2, self.held_out.documents)
+        return evaluate.overfit_warning(self.train.r2, self.held_out.r2, self.held_out.texts)
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """A fitted model, its summary, and the documents with weights, predictions and the held-out flag.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Results for one response, or for one class against all others.
 
-    reading : of the documents by the model; overall : drivers in all of them.
-    by, drivers : the column of groups and the drivers in each; None if not requested.
-    groups, times : (documents,) the group and the day of each; None if not requested.
-    over : the column of dates.
-    effects : effects of themes with their intervals; None if not requested. within : the column of clusters of
-        dependent texts.
+    reading : of all rows; overall : drivers in all of them; drivers : in each group, None if not requested.
+    effects : effects of themes with their intervals; None if not requested.
     """
 
     model: TextResponseModel
-    summary: Summary
-    documents: pd.DataFrame
+    summary: PartSummary
     reading: Reading
     overall: Drivers
-    by: str | None = None
-    drivers: pd.DataFrame | None = None
-    groups: pd.Series | None = None
-    over: str | None = None
-    times: Times | None = None
+    drivers: pd.DataFrame | None
     effects: EffectTable | None = None
-    within: str | None = None
 
-    def write(self, folder: Path, report: ReportSettings | None = None) -> None:
-        """Write model/, themes.csv, documents.csv, summary.json and report.html into `folder`; drivers.csv by group."""
-        self.model.save(folder / "model")
-        write_csv(self.themes(), folder / "themes.csv")
-        if self.drivers is not None:
-            write_csv(with_lists_as_text(self.drivers), folder / "drivers.csv")
-        write_csv(self.documents, folder / "documents.csv", float_format="%.8g")
-        text = json.dumps(without_nan(asdict(self.summary)), indent=1, ensure_ascii=False, allow_nan=False)
-        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        self.write_report(folder / "report.html", report)
-
-    def write_report(self, file: Path, report: ReportSettings | None = None) -> None:
-        """Write the page."""
-        from textsignal.report.page.render import write_report  # charts are slow to import
-
-        settings = filled_settings(report, self.model.naming_, self.summary.dropped, self.by, self.over, self.within)
-        write_report(
-            self.model,
-            file,
-            self.reading,
-            self.documents["response"],
-            self.documents["held_out"],
-            settings,
-            groups=self.groups,
-            times=self.times,
-            effects=self.effects,
-        )
+    @property
+    def naming(self) -> Naming:
+        """What the response is called."""
+        return self.model.naming_
 
     def themes(self) -> pd.DataFrame:
         """Return the table of themes, with a finding on each, and with intervals if requested."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
-        findings = {row.theme: finding_of(row, self.model.naming_) for row in rows}
+        findings = {row.theme: finding_of(row, self.naming) for row in rows}
         table = with_lists_as_text(self.model.themes())
         if self.effects is not None:
-            numbers = pd.DataFrame(self.overall).set_index("theme").filter(regex="^(cost|worth)").loc[table["theme"]]
-            position = table.columns.get_loc("cost") if "cost" in table else len(table.columns)
+            numbers = pd.DataFrame(self.overall).filter(regex="^(cost|gain)").loc[table.index]
+            position = table.columns.get_loc("cost")
+            table = table.drop(columns=["cost", "gain"])
             for step, name in enumerate(numbers.columns):
-                table = table.drop(columns=name, errors="ignore")
                 table.insert(position + step, name, numbers[name].to_numpy())
         return table.assign(finding=table["theme"].map(findings))
 
 
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Results for all classes together; counts : texts of each class; train, held_out : skill."""
+
+    counts: dict[str, int]
+    train: ClassSkill
+    held_out: ClassSkill | None
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A fitted model, its summary, and the texts with shares, predictions and the held-out flag.
+
+    parts : results by response or by class; by None for a single response. classes : None unless of classes.
+    texts : one row per text, as texts.csv has them.
+    """
+
+    model: TextResponseModel
+    columns: Roles
+    summary: Summary
+    parts: Mapping[Any, Part]
+    texts: pd.DataFrame
+    classes: Classes | None = None
+
+    @property
+    def only(self) -> Part:
+        """The results for the only response."""
+        (part,) = self.parts.values()
+        return part
+
+    @property
+    def noun(self) -> str:
+        """What the parts are: "response" or "class"; "" for a single response."""
+        return "" if None in self.parts else "response" if self.classes is None else "class"
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that `write` writes, the pages last."""
+        from textsignal.report.page.render import pages_of  # charts are slow to import
+
+        tables = ["themes.csv", *(["responses.csv"] if self.noun else []), "texts.csv", "summary.json"]
+        return ["model/", *tables, *(["drivers.csv"] if self.columns.by else []), *pages_of(self.model).values()]
+
+    def write(self, folder: Path, settings: ReportSettings | None = None) -> None:
+        """Write all files into `folder`: model, tables, summary, and a page for each response."""
+        from textsignal.report.page.render import write_pages
+
+        self.model.save(folder / "model")
+        write_csv(self._stacked({name: part.themes() for name, part in self.parts.items()}), folder / "themes.csv")
+        drivers = {name: part.drivers for name, part in self.parts.items() if part.drivers is not None}
+        if drivers:
+            write_csv(with_lists_as_text(self._stacked(drivers)), folder / "drivers.csv")
+        if self.noun:
+            compared = self.model.compare()
+            flat = {name: compared.xs(name, level="response", axis=1).reset_index() for name in self.parts}
+            write_csv(stacked(flat, self.noun), folder / "responses.csv")
+        write_csv(self.texts, folder / "texts.csv", float_format="%.8g")
+        text = json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        named = page_settings(settings, self.columns, self.summary.dropped)
+        readings = [part.reading for part in self.parts.values()]
+        write_pages(self.model, readings, folder, named, effects=None if self.noun else self.only.effects)
+
+    def _stacked(self, tables: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
+        return stacked(tables, self.noun) if self.noun else tables[None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contents of summary.json."""
+        shared, each = asdict(self.summary), {name: asdict(part.summary) for name, part in self.parts.items()}
+        if self.classes is not None:
+            skill = asdict(self.classes)
+            own = {name: {key: one[key] for key in ("made_of", "train", "held_out")} for name, one in each.items()}
+            shared |= {"classes": skill.pop("counts")} | skill | {"each_against_others": own}
+        else:
+            shared |= each[None] if not self.noun else {"responses": each}
+        return without_nan(shared)
+
+
 def analyse(
     table: pd.DataFrame,
-    *,
-    text: str,
-    response: str,
+    columns: Roles,
     model: TextResponseModel,
+    *,
     levels: tuple[int, int] | None = None,
     holdout: float = 0.2,
     seed: int = 0,
     on_bad_rows: str = "error",
-    by: str | None = None,
-    over: str | None = None,
     unit: str | None = None,
     lower_is_better: bool = False,
-    covariates: Sequence[str] = (),
-    offset: str | None = None,
-    weights: str | None = None,
     interval: float | None = None,
-    groups: str | None = None,
 ) -> Analysis:
     """Fit `model` to a table, holding back a share of its rows to measure skill.
 
     Parameters
     ----------
-    table : one document per row.
-    text, response : names of the columns.
+    table : one text per row.
+    columns : names of the columns of texts, responses, covariates, and so on.
     model : fitted in place, to the rows not held out.
     levels : lowest and highest response allowed; None takes those that occur. If nearly all responses are whole
         numbers, the others are treated as mistakes, unless the model's family takes any numbers.
     holdout : share of rows held back; 0 for none.
     seed : of the split.
     on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
-    by : column of groups with separate drivers.
-    over : column of dates, for changes over time.
     unit : name of one step of the response, such as "stars"; None for a suitable default.
     lower_is_better : True if less of the response is better.
-    covariates : columns of covariates; by default those of the model's formula.
-    offset, weights : columns of the offset of linear predictors, and of the weight of each row.
     interval : a level such as .95 for intervals of cost and gain; it takes as long as two or three fits.
-    groups : for the intervals: column of clusters of dependent texts.
 
-    A row with a level of a category that no training row has is not held out. The model then knows all rows that were
-    used, held out or not: its `drivers` are those of all, by tone that has not seen their responses.
+    A row with a level of a category, or with a class, that no training row has is not held out. The model then knows
+    all rows that were used, held out or not: its `drivers` are those of all, by tone that has not seen their responses.
 
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> analysis = analyse(table, text="review", response="rating", model=TextResponseModel(n_themes=5))
-    >>> analysis.summary.train.documents, analysis.summary.held_out.documents
+    >>> analysis = analyse(table, Roles("review", ("rating",)), TextResponseModel(n_themes=5))
+    >>> analysis.only.summary.train.texts, analysis.only.summary.held_out.texts
     (240, 60)
     """
-    check_ranges(interval, groups, weights)
-    parsed = response_in(table, response, model.family, model.levels)
-    if (found := n_classes(parsed, model.family, model.levels)) > 2:
-        raise InputError(f"response {response!r} is of {found} classes without an order; analyse_classes takes these")
-    beside = beside_texts(table, covariates, model.formula, offset, weights, learn=True)
-    used = use_rows(
-        table,
-        {response: parsed},
-        text=text,
-        tokenise=model.tokenise,
-        ranges={response: levels or range_of(parsed, model.family)},
-        beside=beside,
-        holdout=holdout,
-        seed=seed,
-        on_bad_rows=on_bad_rows,
-        by=by,
-        over=over,
-    )
-    used.check(model, parsed)
-    clusters = clusters_of(table, groups, used.rows, parsed.values)
-    training = used.beside.at(~used.held_out)
-    with RowsError.among(used.rows[~used.held_out]):
+    names = columns.responses
+    check_intervals(interval, columns.groups, columns.weights)
+    check_holdout(holdout)
+    scales = [scale_of(model.options)] if len(names) == 1 else scales_of(model.options, names)
+    parsed = responses_in(table, names, scales)
+    _check_parts(len(names) > 1 or n_classes(next(iter(parsed.values())), scales[0]) > 2, interval, columns)
+    rows = rows_to_fit(table, columns, scales, parsed, formula=model.formula, levels=levels, on_bad_rows=on_bad_rows)
+    tokens = model.tokenise(rows.texts)
+    first_copies = tokens.first_copies()
+    held_out = hold_out(first_copies, holdout, seed, rows.beside)
+    answers = {name: each.given[rows.numbers] for name, each in parsed.items()}
+    if n_classes(parsed[names[0]], scales[0]) > 2:
+        values = parsed[names[0]].values[rows.numbers]
+        new = held_out & ~np.isnan(values) & ~np.isin(values, values[~held_out])
+        held_out = without_copies(held_out, first_copies, new)
+    responses = answers[names[0]] if len(names) == 1 else pd.DataFrame(answers)
+    training = rows.beside.at(~held_out)
+    with RowsError.among(rows.numbers[~held_out]):
         model.fit(
-            used.tokens.at(np.flatnonzero(~used.held_out)),
-            parsed.given[used.rows][~used.held_out],
+            tokens.at(np.flatnonzero(~held_out)),
+            responses[~held_out],
             training.weight,
             covariates=training.covariates,
             offset=training.added,
         )
-    model.naming_ = Naming.of(model.family_, response, unit, model.naming_.given, lower_is_better)
-    with RowsError.among(used.rows):
-        reading = model.read(used.tokens, covariates=used.beside.covariates, offset=used.beside.added)
-    analysis = with_ranges(analysis_of(model, reading, used, parsed), used, interval, clusters)
-    return replace(analysis, within=groups)
-
-
-def with_ranges(
-    analysis: Analysis, used: UsedRows, interval: float | None, clusters: pd.Series | None = None
-) -> Analysis:
-    """Add intervals of cost and gain to drivers, if a level is given.
-
-    clusters : (documents,) of dependent texts.
-    """
-    if interval is None:
-        return analysis
-    model = analysis.model
-    effects = model.estimate_effects(
-        level=interval,
-        groups=clusters,
-        texts=used.tokens,
-        responses=analysis.documents["response"],
-        covariates=used.beside.covariates,
-        offset=used.beside.added,
+    given = model.namings_[0].given
+    families = [model.family_] if len(names) == 1 else [each.family_ for each in model.models.values()]
+    model.namings_ = tuple(
+        Naming.of(family, name, unit, given, lower_is_better) for family, name in zip(families, names, strict=True)
     )
-    overall = with_clear(with_intervals(pd.DataFrame(analysis.overall), effects), effects.frame, interval)
-    return replace(analysis, effects=effects, overall=Drivers.of(overall, model.naming_))
+    with RowsError.among(rows.numbers):
+        analysis = _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()])
+    return _with_intervals(analysis, rows, interval)
 
 
-def analysis_of(model: TextResponseModel, reading: Reading, used: UsedRows, parsed: ParsedResponse) -> Analysis:
-    """Summarise a model that was fitted to the rows not held out, and let it know all of them.
+def analyse_source(
+    source: Given,
+    columns: Roles,
+    model: TextResponseModel,
+    *,
+    memory: str | int = streaming.MEMORY,
+    folder: str | Path | None = None,
+    engine: Engine | None = None,
+    holdout: float = 0.2,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+    unit: str | None = None,
+    lower_is_better: bool = False,
+    interval: float | None = None,
+    progress: streaming.Progress = streaming.say_nothing,
+) -> Analysis:
+    """Fit `model` to a source, holding out a share of a random sample of its rows to measure skill.
 
-    reading : of all rows; parsed : the table's response.
+    Tone is learnt from all rows but those held out and their copies; themes, and all results about them, from the rest
+    of the sample.
+
+    Parameters
+    ----------
+    source : as in `read_batches`: files, a pattern, a table, an Arrow dataset, tables; or a `Source`.
+    columns : names of the columns; a source has no covariates and no offset.
+    model : fitted in place.
+    memory, folder, engine : as in `TextResponseModel.fit`.
+    holdout, seed, unit, lower_is_better, interval : as in `analyse`, of the sample.
+    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used, of all rows; if the
+        model has levels that are whole numbers, other responses too.
+    progress : called with the name of a step, the amount done, and the total if known.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> analysis = analyse_source(table, Roles("review", ("rating",)), TextResponseModel(n_themes=5))
+    >>> analysis.only.summary.train.texts, analysis.only.summary.held_out.texts
+    (240, 60)
     """
-    responses = in_numbers(parsed.given[used.rows], model.family_)
-    weight, held_out = used.beside.weight, used.held_out
-    if isinstance(model.reader_, ThemeReader):
-        model.reader_ = model.reader_.knowing(reading, responses, weight)
-    predictions = reading.predictions
-    spoken = model.reader_.spoken(reading, responses, weight).judged(model.naming_.better)
-    unseen = spoken.family.mean(spoken.eta)
+    check_intervals(interval, columns.groups, columns.weights)
+    check_holdout(holdout)
+    check_on_bad_rows(on_bad_rows)
+    streamed = replace(
+        streaming.columns_of(columns.text, columns.response, columns.weights),
+        by=columns.by,
+        over=columns.over,
+        groups=columns.groups,
+    )
+    scale, batches = (
+        scale_of(model.options),
+        source if isinstance(source, Source) else read_batches(source, streamed.roles),
+    )
+    dropping = Dropping(_whole_levels(scale)) if on_bad_rows == "drop" else None
+    with streaming.read_to_fit(
+        model.options,
+        batches,
+        streamed,
+        memory=memory,
+        folder=folder,
+        engine=engine,
+        dropping=dropping,
+        progress=progress,
+    ) as read:
+        read_rows, sample = read.found, read.found.sample
+        with streaming.rows_of(batches):
+            if dropping is not None and dropping.levels is None:
+                _check_whole(read_rows.responses, scale)
+            rows = _sampled_rows(read_rows, columns, len(batches.files))
+        held_out = hold_out(sample.tokens.first_copies(), holdout, seed)
+        fitted = read.fit(held_out)
+    model.take_source(fitted, columns.response)
+    model.naming_ = Naming.of(model.family_, columns.response, unit, "", lower_is_better)
+    parsed = ParsedResponse(sample.responses, np.zeros(len(sample), dtype=bool), sample.responses)
+    analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed])
+    analysis = replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))
+    return _with_intervals(analysis, rows, interval)
+
+
+def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Rows:
+    """The sample as the rows that are used."""
+    sample, n = read.sample, len(read.sample)
+    weights = ParsedResponse(sample.weight, np.zeros(n, dtype=bool), sample.weight)
+    groups = None if columns.by is None else groups_of(read.beside, columns.by)
+    if groups is not None:
+        as_groups(groups, n)
+    return Rows(
+        numbers=np.arange(n),
+        dropped=_described(read.bad, n_files),
+        texts=[],
+        beside=Beside(weights=None if columns.weights is None else weights),
+        groups=groups,
+        times=None if columns.over is None else as_times(read.beside[columns.over], n, read.drawn.rows),
+        clusters=clusters_of(read.beside, columns.groups, np.arange(n), [sample.responses]),
+    )
+
+
+def _described(bad: BadRows, n_files: int) -> str:
+    """Describe problems of excluded rows; "" if there are none."""
+    if not len(bad):
+        return ""
+    return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
+
+
+def _whole_levels(scale: Scale) -> tuple[int, int] | None:
+    """Return lowest and highest level, if all levels are whole numbers."""
+    levels = np.asarray([] if scale.levels is None else scale.levels)
+    if levels.shape != (2,) or levels.dtype.kind not in "iuf" or (levels % 1).any():
+        return None
+    return int(levels[0]), int(levels[1])
+
+
+def _check_whole(responses: Vector, scale: Scale) -> None:
+    """Raise if a few responses are fractions, which only the whole source, not a batch, shows to be mistakes."""
+    span = range_of(ParsedResponse(responses, np.isnan(responses), responses), scale.family)
+    broken = np.flatnonzero(responses % 1 > 0)
+    if span is not None and broken.size:
+        row = broken[0]
+        raise InputError(
+            f"{broken.size:,} of {np.sum(~np.isnan(responses)):,} responses are not whole numbers (row {row + 1:,}: "
+            f'{responses[row]:g}); on_bad_rows="drop" leaves these out of a source where the scale is given, such as '
+            f'levels={span}; family="gaussian" takes any numbers'
+        )
+
+
+def _check_parts(several: bool, interval: float | None, columns: Roles) -> None:
+    """Raise if an option cannot be combined with several responses, or with classes."""
+    if several and interval is not None:
+        raise InputError("interval=... cannot be had with several responses, or classes, at once; ask for one of them")
+    if several and columns.offset is not None:
+        raise InputError(f"offset={columns.offset!r} cannot be had with several responses, or classes; leave it out")
+
+
+def _analysis_of(
+    model: TextResponseModel,
+    tokens: SentenceTexts,
+    responses: Any,
+    rows: Rows,
+    columns: Roles,
+    held_out: NDArray[np.bool_],
+    parsed: list[ParsedResponse],
+) -> Analysis:
+    """Summarise a model that was fitted to the rows not held out, and let it know all of them."""
+    beside = rows.beside
+    observed = model.observed(tokens, responses, beside.weight, beside.covariates, beside.added)
+    also: dict[str, Any] = {"groups": rows.groups, "times": rows.times, "held_out": held_out}
+    readings = model.readings([replace(each, **also) for each in observed])
+    model.know(readings)
+    reader, parts = model.reader_, {}
+    reads = parsed if len(parsed) == len(readings) else parsed * len(readings)
+    for (name, one), reading, read in zip(model.models.items(), readings, reads, strict=True):
+        parts[name if name is None else str(name)] = _part(one, reading, columns, read)
+    classes, first = None, readings[0]
+    texts = _texts_of(rows, first, {name: part.reading for name, part in parts.items()})
+    if isinstance(reader, ClassReader):
+        of_classes, classes = _classes_of(reader, readings, reader.family.encode(responses), held_out)
+        texts = pd.concat([texts[["row"]], of_classes, texts[_shared(texts)]], axis=1)
+    copies = tokens.first_copies() != np.arange(len(tokens))
     summary = Summary(
-        rows=len(used.rows),
-        dropped=used.dropped,
-        response_read=parsed.reading or numbered(model.family_),
-        without_response=int(np.isnan(responses).sum()),
-        without_known_term=int(predictions.unknown.sum()),
-        with_markup=used.tokens.n_cleaned,
-        copies=int(np.sum(used.first_copies != np.arange(len(used.rows)))),
+        rows=len(rows.numbers),
+        dropped=rows.dropped,
+        without_response=int(np.isnan(first.observed.responses).sum()),
+        without_known_term=int(first.predictions.unknown.sum()),
+        with_markup=tokens.n_cleaned,
+        copies=int(copies.sum()),
         terms=len(model.terms_),
         themes=len(model.components_),
+    )
+    return Analysis(model, columns, summary, parts, texts, classes)
+
+
+def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: ParsedResponse) -> Part:
+    responses, mentions, held_out = reading.observed.responses, reading.mentions, reading.observed.unseen
+    unseen = mentions.family.mean(mentions.eta)
+    summary = PartSummary(
+        response_read=parsed.reading or numbered(model.family_),
+        without_response=int(np.isnan(responses).sum()),
         levels=_ends(model),
-        made_of=model.reader_.described,
+        made_of=model.reader_.described,  # type: ignore[union-attr]
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
     )
 
     def drivers(groups: pd.Series | None) -> pd.DataFrame:
-        return with_words(model.reader_, grouped_drivers(spoken, groups), model.labels_, DRIVER_TERMS)
+        return with_words(model.reader_, grouped_drivers(mentions, groups), model.labels_, DRIVER_TERMS)  # type: ignore[arg-type]
 
-    return Analysis(
-        model,
-        summary,
-        _documents(used.rows, responses, held_out, predictions, unseen),
-        reading,
-        Drivers.of(drivers(None), model.naming_),
-        by=used.by,
-        drivers=None if used.groups is None else drivers(used.groups),
-        groups=used.groups,
-        over=used.over,
-        times=used.times,
+    overall = Drivers.of(drivers(None), model.naming_)
+    return Part(model, summary, reading, overall, None if columns.by is None else drivers(reading.observed.groups))
+
+
+def _with_intervals(analysis: Analysis, rows: Rows, interval: float | None) -> Analysis:
+    """Add intervals of cost and gain to drivers, if a level is given."""
+    if interval is None:
+        return analysis
+    part, observed = analysis.only, analysis.only.reading.observed
+    effects = part.model.estimate_effects(
+        level=interval,
+        groups=rows.clusters,
+        texts=observed.tokens,
+        responses=observed.responses,
+        covariates=rows.beside.covariates,
+        offset=rows.beside.added,
+    )
+    overall = with_clear(with_intervals(pd.DataFrame(part.overall), effects), effects.frame, interval)
+    part = replace(part, effects=effects, overall=Drivers.of(overall, part.naming))
+    return replace(analysis, parts={None: part})
+
+
+def _classes_of(
+    reader: ClassReader, readings: list[Reading], codes: Vector, held_out: NDArray[np.bool_]
+) -> tuple[pd.DataFrame, Classes]:
+    """Return predictions of classes for every text, and their skill; codes : (texts,) NaN if missing."""
+    family, names = reader.family, [str(label) for label in reader.labels]
+    eta = reader.predictors([reading.predictions.eta for reading in readings])
+    unseen = reader.predictors([reading.mentions.eta for reading in readings])
+    known = ~np.isnan(codes)
+    labels = np.full(len(codes), None, dtype=object)
+    labels[known] = family.levels[codes[known].astype(np.int64)]
+    columns = {
+        "response": labels,
+        "prediction": family.level(eta, "mode"),
+        "unseen_prediction": family.level(unseen, "mode"),
+    }
+    chances = pd.DataFrame(family.mean(eta), columns=[f"p_{name}" for name in names])
+    counts = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}
+    means = family.mean(unseen)
+    skill = [_class_skill(codes, means, flags, ~held_out) for flags in (~held_out, held_out)]
+    together = Classes(counts, skill[0], skill[1] if held_out.any() else None)
+    return pd.concat([pd.DataFrame(columns), chances], axis=1), together
+
+
+def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> ClassSkill:
+    """Skill on some rows; codes : (rows,) numbers of classes; chances : (rows, classes)."""
+    known = rows & ~np.isnan(codes)
+    if not known.any():
+        return ClassSkill(0, *[float("nan")] * 4)
+    truth = codes[known].astype(np.int64)
+    learnt = codes[training & ~np.isnan(codes)].astype(np.int64)
+    frequencies = np.bincount(learnt, minlength=chances.shape[1]) / len(learnt)
+    by_text, by_frequency = (
+        (accuracy(truth, each.argmax(axis=1)), _log_loss(truth, each))
+        for each in (chances[known], np.tile(frequencies, (len(truth), 1)))
+    )
+    return ClassSkill(len(truth), *by_text, *by_frequency)
+
+
+def _log_loss(truth: NDArray[np.int64], chances: Vector) -> float:
+    of_truth = np.take_along_axis(chances, truth[:, None], axis=1)
+    return float(-np.log(np.maximum(of_truth, LEAST_CHANCE)).mean())
+
+
+def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> Skill:
+    known = rows & ~np.isnan(responses)
+    if not known.any():
+        return Skill(0, float("nan"), float("nan"), float("nan"))
+    mean = np.full(int(known.sum()), np.nanmean(responses[training]))
+    return Skill(
+        texts=int(known.sum()),
+        r2=evaluate.r2_score(responses[known], predictions[known]),
+        rmse=evaluate.rmse(responses[known], predictions[known]),
+        mean_baseline_rmse=evaluate.rmse(responses[known], mean),
     )
 
 
-def check_ranges(interval: float | None, groups: str | None, weights: str | None = None) -> None:
-    """Raise if the level of intervals is invalid, or intervals are not available."""
-    check_interval(interval)
-    if groups is not None and interval is None:
-        raise InputError(f"groups={groups!r} are those of ranges; give interval=0.95 too")
-    if weights is not None and interval is not None:
-        raise InputError(
-            f"interval={interval} cannot be had with weights={weights!r}: a report counts every row once; leave one out"
-        )
+def _texts_of(rows: Rows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
+    """Return one row per text; columns that differ between responses end in the response's name."""
+    columns: dict[str, Any] = {"row": rows.numbers + 1}
+    for name, reading in readings.items():
+        ending, mentions = "" if name is None else f"_{name}", reading.mentions
+        columns[f"response{ending}"] = reading.observed.responses
+        columns[f"prediction{ending}"] = reading.predictions.mean
+        columns[f"unseen_prediction{ending}"] = mentions.family.mean(mentions.eta)
+    columns |= {"held_out": first.observed.unseen, "unknown": first.predictions.unknown}
+    return pd.DataFrame(columns | {f"theme_{k}": share for k, share in enumerate(first.predictions.weights.T)})
 
 
-def clusters_of(
-    table: pd.DataFrame, name: str | None, rows: NDArray[np.int64], responses: NDArray[np.float64]
-) -> pd.Series | None:
-    """Return (rows,) clusters of dependent texts; None if not given.
-
-    responses : of all rows of the table.
-    """
-    if name is None:
-        return None
-    found = groups_of(table, name, "groups").iloc[rows]
-    answered = found[~np.isnan(responses[rows])]
-    if answered.nunique() + int(answered.isna().sum()) < FEWEST_GROUPS:
-        raise InputError(f"groups={name!r}: ranges need {FEWEST_GROUPS} or more groups of rows that have a response")
-    return found
+def _shared(texts: pd.DataFrame) -> list[str]:
+    """Roles of texts that are the same for all responses."""
+    return list(texts.columns[texts.columns.get_loc("held_out") :])
 
 
-def filled_settings(
-    report: ReportSettings | None,
-    naming: Naming,
-    dropped: str,
-    by: str | None,
-    over: str | None,
-    within: str | None = None,
-) -> ReportSettings:
-    """Fill in a report's settings from a table."""
-    settings = replace(report or ReportSettings(), response_name=naming.response, unit=naming.unit, dropped=dropped)
-    settings = settings if within is None else replace(settings, within=within)
-    settings = settings if by is None else replace(settings, group_name=by)
-    return settings if over is None else replace(settings, time_name=over)
+def page_settings(settings: ReportSettings | None, columns: Roles, dropped: str) -> ReportSettings:
+    """Fill in a report's settings from the columns of a table."""
+    filled = replace(settings or ReportSettings(), dropped=dropped, within=columns.groups or "")
+    filled = replace(filled, group_name=columns.by) if columns.by else filled
+    return replace(filled, time_name=columns.over) if columns.over else filled
 
 
 def _ends(model: TextResponseModel) -> tuple[float, float] | None:
@@ -352,46 +607,6 @@ def _ends(model: TextResponseModel) -> tuple[float, float] | None:
         return None
     low, high = np.asarray(model.levels_)[[0, -1]].tolist()
     return low, high
-
-
-def _skill(
-    responses: NDArray[np.float64],
-    predictions: NDArray[np.float64],
-    rows: NDArray[np.bool_],
-    training: NDArray[np.bool_],
-) -> Skill:
-    known = rows & ~np.isnan(responses)
-    if not known.any():
-        return Skill(0, float("nan"), float("nan"), float("nan"))
-    mean = np.full(int(known.sum()), np.nanmean(responses[training]))
-    return Skill(
-        documents=int(known.sum()),
-        r2=evaluate.r2_score(responses[known], predictions[known]),
-        rmse=evaluate.rmse(responses[known], predictions[known]),
-        mean_baseline_rmse=evaluate.rmse(responses[known], mean),
-    )
-
-
-def _documents(
-    rows: NDArray[np.int64],
-    responses: NDArray[np.float64],
-    held_out: NDArray[np.bool_],
-    predictions: Predictions,
-    unseen: NDArray[np.float64],
-) -> pd.DataFrame:
-    """Return one row per document. unseen : (documents,) predictions that have not seen the document, if available."""
-    frame = pd.DataFrame(
-        {
-            "row": rows + 1,
-            "response": responses,
-            "prediction": predictions.mean,
-            "unseen_prediction": unseen,
-            "held_out": held_out,
-            "unknown": predictions.unknown,
-        }
-    )
-    weights: dict[str, Any] = {f"theme_{k}": column_ for k, column_ in enumerate(predictions.weights.T)}
-    return pd.concat([frame, pd.DataFrame(weights)], axis=1)
 
 
 def without_nan(values: dict[str, Any]) -> dict[str, Any]:

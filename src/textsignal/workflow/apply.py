@@ -1,96 +1,96 @@
-"""Results of a fitted model on a table: drivers, predictions, a report."""
+"""Results of a fitted model on a table: drivers, effects, checks, predictions, a report."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from textsignal.data.columns import Roles
 from textsignal.data.read import column, groups_of, held_texts, kept_columns, texts_of
-from textsignal.data.roles import Beside, beside_texts, with_problems
+from textsignal.data.roles import Beside, beside_texts
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
 from textsignal.errors import InputError, RowsError
+from textsignal.estimators import Predictions
 from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.responses import as_column, in_numbers, missing
 from textsignal.insight.findings import Drivers
-from textsignal.insight.inputs import as_times
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
+from textsignal.uncertainty.checks import Check
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress
-from textsignal.workflow.analyse import check_ranges, clusters_of, filled_settings
-from textsignal.workflow.used import usable_rows
+from textsignal.workflow.analyse import page_settings
+from textsignal.workflow.rows import Rows, check_intervals, clusters_of, usable, usable_rows
+
+
+def columns_for(model: TextResponseModel, columns: Roles) -> Roles:
+    """Return the columns that a model needs of a table: those named, and its covariates by their names in training."""
+    return replace(columns, covariates=() if model.design_ is None else tuple(model.design_.covariates))
 
 
 def drivers_table(
     model: TextResponseModel,
     table: pd.DataFrame | None,
+    columns: Roles | None = None,
     *,
-    text: str | None = None,
-    response: str | None = None,
-    by: str | None = None,
-    offset: str | None = None,
-    weights: str | None = None,
     interval: float | None = None,
-    groups: str | None = None,
     place: Place = from_one,
 ) -> Drivers:
-    """Return the drivers of the response in a table's texts, or in those of training if there is no table.
+    """Return the drivers of a response in a table's texts, or in those of training if there is no table.
 
-    text, response, by, offset, weights : names of the columns; without a response there are no means. Covariates are
-    found by their names in training. interval : a level such as .95 for intervals, which need responses;
-    groups : column of clusters of dependent texts; place : describes the location of a row in errors.
+    columns : without a response there are no means. interval : a level such as .95 for intervals, which need
+    responses; place : describes the location of a row in errors.
 
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
     >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> drivers_table(model, reviews.to_frame(), text="review", response="rating").equals(model.drivers())
+    >>> drivers_table(model, reviews.to_frame(), Roles("review", ("rating",))).equals(model.drivers())
     True
     """
-    check_ranges(interval, groups)
-    if interval is not None and (table is None or response is None):
+    check_intervals(interval, None if columns is None else columns.groups)
+    has_response = columns is not None and bool(columns.responses)
+    if interval is not None and (table is None or not has_response):
         raise InputError(f"interval={interval} needs a table of texts and responses; give it, with text and response")
     if table is None:
         return model.drivers()
-    if text is None:
-        raise InputError("a table was given, but not which column holds the texts; give text='...'")
-    texts = texts_of(table, text)
-    parsed = None if response is None else parsed_response(model, table, response)
-    responses = None if parsed is None else parsed.values
-    beside = _beside(model, table, offset, weights)
+    if columns is None:
+        raise InputError("a table was given, but not which column holds the texts; give its columns")
+    texts = texts_of(table, columns.text)
+    parsed = parsed_response(model, table, columns.response) if has_response else None
+    beside = _beside(model, table, columns)
     _check_numbers(model, parsed, beside, len(table), place)
+    groups = None
+    if parsed is not None:
+        groups = clusters_of(table, columns.groups, np.arange(len(table)), [parsed.values])
     return model.drivers(
-        None if by is None else groups_of(table, by),
+        None if columns.by is None else groups_of(table, columns.by),
         texts=texts,
-        responses=responses,
+        responses=None if parsed is None else parsed.values,
         sample_weight=beside.weight,
         covariates=beside.covariates,
         offset=beside.added,
         interval=interval,
-        groups=None if responses is None else clusters_of(table, groups, np.arange(len(table)), responses),
+        groups=groups,
     )
 
 
 def effects_table(
     model: TextResponseModel,
     table: pd.DataFrame,
+    columns: Roles,
     *,
-    text: str,
-    response: str,
-    by: str | None = None,
-    groups: str | None = None,
     method: str | None = None,
     level: float = LEVEL,
     n_refits: int = REFITS,
     seed: int = 0,
-    offset: str | None = None,
-    weights: str | None = None,
     on_bad_rows: str = "error",
     progress: Progress | None = None,
     place: Place = from_one,
@@ -104,72 +104,140 @@ def effects_table(
     >>> from textsignal.datasets import synthetic_reviews
     >>> reviews = synthetic_reviews(300, seed=1)
     >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
-    >>> effects = effects_table(model, reviews.to_frame(), text="review", response="rating", method="plugin")
+    >>> effects = effects_table(model, reviews.to_frame(), Roles("review", ("rating",)), method="plugin")
     >>> effects.quantities[:2]
     ['cost', 'gain']
     """
-    parsed = parsed_response(model, table, response)
-    beside = _beside(model, table, offset, weights)
-    texts = column(table, text, "text")
-    rows = usable_rows(_bad_rows(model, texts, parsed, beside, place), on_bad_rows)
-    own = beside.at(rows)
+    rows, responses = _usable(model, table, columns, on_bad_rows, place)
     return model.estimate_effects(
-        None if by is None else groups_of(table, by).iloc[rows],
-        groups=clusters_of(table, groups, rows, parsed.values),
+        rows.groups,
+        groups=rows.clusters,
         method=method,
         level=level,
         n_refits=n_refits,
         seed=seed,
-        texts=texts.to_numpy(dtype=object)[rows].tolist(),
-        responses=parsed.values[rows],
-        sample_weight=own.weight,
-        covariates=own.covariates,
-        offset=own.added,
+        texts=rows.texts,
+        responses=responses,
+        sample_weight=rows.beside.weight,
+        covariates=rows.beside.covariates,
+        offset=rows.beside.added,
         progress=progress,
     )
 
 
-def _beside(
-    model: TextResponseModel, table: pd.DataFrame, offset: str | None = None, weights: str | None = None
-) -> Beside:
-    """Return covariates, offset and weights of a table, covariates by their names in training."""
-    names = () if model.design_ is None else model.design_.covariates
-    return beside_texts(table, names, None, offset, weights)
+def check_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    columns: Roles,
+    *,
+    split: pd.DataFrame | None = None,
+    new: bool = False,
+    on_bad_rows: str = "error",
+) -> Check:
+    """Check a model and a table; named rows are those of the table, from 1.
 
-
-def columns_of(model: TextResponseModel, **columns: str | None) -> dict[str, str]:
-    """Return the columns of a table that a model needs, with the role of each; columns : name by role.
+    Parameters
+    ----------
+    columns : covariates are those to compare residuals with, in addition to the model's.
+    split : the texts.csv of the fit, to know which rows it held out; it counts only if rows and responses are the same.
+    new : True if no row was used in training.
+    on_bad_rows : "error", or "drop" to exclude rows without a text or with an unusable response.
 
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> columns_of(model, text="review", response="rating", by=None)
-    {'review': 'text', 'rating': 'response'}
+    >>> table = synthetic_reviews(150, seed=1).to_frame()
+    >>> model = TextResponseModel(n_themes=3).fit(table["review"], table["rating"])
+    >>> check_table(model, table, Roles("review", ("rating",), by="hotel", over="date")).looked_at[:2]
+    ('skill', 'calibration')
     """
-    covariates = () if model.design_ is None else model.design_.covariates
-    return dict.fromkeys(covariates, "covariate") | {name: role for role, name in columns.items() if name is not None}
+    parsed = parsed_response(model, table, columns.response)
+    bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
+    rows, beside = usable_rows(bad, on_bad_rows), _beside(model, table, columns)
+    own = () if model.design_ is None else model.design_.covariates
+    others = beside_texts(table, [name for name in columns.covariates if name not in own], learn=True)
+    known = [each for each in (beside.covariates, others.covariates) if each is not None]
+    # Excluded rows keep their positions with weight 0, so that other rows keep their numbers.
+    weight = np.zeros(len(table))
+    weight[rows] = 1.0 if beside.weight is None else beside.weight[rows]
+    responses = np.where(weight > 0, parsed.values, np.nan)
+    held_out = np.full(len(table), new)
+    held_out[rows] = held_out_rows(split, rows, parsed.values[rows], new)
+    return model.check(
+        [one if usable else "" for one, usable in zip(texts_of(table, columns.text), ~bad.mask, strict=True)],
+        responses,
+        held_out=held_out,
+        sample_weight=weight,
+        covariates=pd.concat(known, axis=1) if known else None,
+        offset=beside.added,
+        by=None if columns.by is None else groups_of(table, columns.by),
+        over=None if columns.over is None else column(table, columns.over, "over"),
+    )
 
 
-def _bad_rows(
-    model: TextResponseModel, texts: pd.Series, response: ParsedResponse, beside: Beside, place: Place
-) -> BadRows:
-    """Return rows that cannot be used, with their locations."""
-    bad = check_rows(texts, response, levels=whole_levels(model))
-    return replace(with_problems(bad, beside), place=place)
+def report_table(
+    model: TextResponseModel,
+    table: pd.DataFrame,
+    path: Path,
+    columns: Roles,
+    *,
+    split: pd.DataFrame | None = None,
+    new: bool = False,
+    unit: str | None = None,
+    settings: ReportSettings | None = None,
+    on_bad_rows: str = "error",
+    interval: float | None = None,
+    force: bool = False,
+    place: Place = from_one,
+) -> int:
+    """Write a model's report on a table, and return the number of rows known to be held out.
 
+    Parameters
+    ----------
+    split : the texts.csv of the fit, to know which rows it held out; it counts only if rows and responses are the same.
+    new : True if no row was used in training.
+    unit : name of one step of the response; by default the one of the fit.
+    settings : of the report; the response's name and excluded rows are filled in.
+    interval : a level such as .95 for intervals.
+    place : describes the location of a row in errors and notes on excluded rows.
 
-def _check_numbers(
-    model: TextResponseModel, response: ParsedResponse | None, beside: Beside, n_rows: int, place: Place
-) -> None:
-    """Raise if covariates, offset, weights or responses do not fit the model; responses may be missing."""
-    problems = beside.problems()
-    if response is not None:
-        numeric = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
-        problems += check_rows(["-"] * n_rows, numeric, levels=whole_levels(model)).problems
-    if problems:
-        raise InputError(f"{BadRows(n_rows, problems, place=place).describe()}; correct the table")
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> table = synthetic_reviews(300, seed=1).to_frame()
+    >>> from textsignal.workflow.analyse import analyse
+    >>> columns = Roles("review", ("rating",))
+    >>> fit = analyse(table, columns, TextResponseModel(n_themes=5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report_table(fit.model, table, Path(folder, "report.html"), columns, split=fit.texts)
+    60
+    """
+    from textsignal.report.page.render import write_report  # charts are slow to import
+
+    check_intervals(interval, columns.groups)
+    rows, responses = _usable(model, table, columns, on_bad_rows, place)
+    beside = rows.beside
+    with RowsError.among(rows.numbers):
+        (observed,) = model.observed(rows.texts, responses, None, beside.covariates, beside.added)
+        held_out = held_out_rows(split, rows.numbers, responses, new)
+        observed = replace(observed, groups=rows.groups, times=rows.times, held_out=held_out)
+        (reading,) = model.readings([observed])
+    effects = None
+    if interval is not None:
+        effects = model.estimate_effects(
+            level=interval,
+            groups=rows.clusters,
+            texts=observed.tokens,
+            responses=responses,
+            covariates=beside.covariates,
+            offset=beside.added,
+        )
+    settings = replace(
+        page_settings(settings, columns, rows.dropped), response_name=columns.response, unit=unit or model.naming_.unit
+    )
+    write_report(model, path, reading, settings, effects=effects, force=force)
+    return int(held_out.sum())
 
 
 def predict_table(
@@ -184,10 +252,11 @@ def predict_table(
 
     Covariates are found by their names in training; offset : the column of the offset.
 
-    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
-    rounded), unknown (no known term: the mean weights were used, as for an empty text), and the probability of every
+    Roles: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
+    rounded), unknown (no known term: the mean shares were used, as for an empty text), and the probability of every
     level; without levels where responses have none. Classes without an order have no mean: prediction is the most
-    probable one, and there is no level.
+    probable one, and there is no level. For several responses the columns end in the response's name:
+    prediction_stars, p_stars_5.
 
     Examples
     --------
@@ -198,112 +267,56 @@ def predict_table(
     [False, True]
     """
     texts = held_texts(table, text)
-    beside = _beside(model, table, offset)
-    predictions = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
-    of_classes = predictions.family.n_predictors > 1
-    frame = pd.DataFrame(
-        {
-            "row": np.arange(1, len(texts) + 1),
-            "prediction": predictions.level("mode") if of_classes else predictions.mean,
-            "unknown": predictions.unknown,
-        }
-    )
-    if hasattr(predictions.family, "levels") and not of_classes:
-        frame.insert(2, "level", predictions.level())
-    made = pd.concat([frame, predictions.by_level.add_prefix("p_")], axis=1)
-    kept = kept_columns(table, keep).reset_index(drop=True)
+    beside = _beside(model, table, Roles(text, offset=offset))
+    of_all: Any = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
+    columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1)}
+    if isinstance(of_all, Predictions):
+        of_classes = of_all.family.n_predictors > 1
+        columns["prediction"] = of_all.level("mode") if of_classes else of_all.mean
+        if hasattr(of_all.family, "levels") and not of_classes:
+            columns["level"] = of_all.level()
+        columns["unknown"] = of_all.unknown
+        columns |= {f"p_{level}": chances for level, chances in of_all.by_level.items()}
+    else:
+        columns["unknown"] = next(iter(of_all.values())).unknown
+        for name, predictions in of_all.items():
+            columns[f"prediction_{name}"] = predictions.mean
+            if hasattr(predictions.family, "levels"):
+                columns[f"level_{name}"] = predictions.level()
+            columns |= {f"p_{name}_{level}": chances for level, chances in predictions.by_level.items()}
+    made, kept = pd.DataFrame(columns), kept_columns(table, keep).reset_index(drop=True)
     if twice := [name for name in kept.columns if name in made.columns]:
         raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
     return pd.concat([made[["row"]], kept, made.drop(columns="row")], axis=1)
 
 
-def report_table(
-    model: TextResponseModel,
-    table: pd.DataFrame,
-    path: Path,
-    *,
-    text: str,
-    response: str,
-    split: pd.DataFrame | None = None,
-    new: bool = False,
-    by: str | None = None,
-    over: str | None = None,
-    unit: str | None = None,
-    settings: ReportSettings | None = None,
-    on_bad_rows: str = "error",
-    offset: str | None = None,
-    interval: float | None = None,
-    groups: str | None = None,
-    force: bool = False,
-    place: Place = from_one,
-) -> int:
-    """Write a model's report on a table, and return the number of rows known to be held out.
+def _usable(
+    model: TextResponseModel, table: pd.DataFrame, columns: Roles, on_bad_rows: str, place: Place
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Return the usable rows of a table and their responses."""
+    parsed = parsed_response(model, table, columns.response)
+    bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
+    beside = _beside(model, table, columns)
+    rows = usable(table, columns, replace(bad, place=place), beside, on_bad_rows, {columns.response: parsed})
+    return rows, parsed.values[rows.numbers]
 
-    Parameters
-    ----------
-    split : the documents.csv of the fit, to know which rows it held out; it counts only if rows and responses are
-        the same.
-    new : True if no row was used in training.
-    by, over : columns of groups and of dates.
-    unit : name of one step of the response; by default the one of the fit.
-    settings : of the report; the response's name and excluded rows are filled in.
-    offset : column of the offset; covariates are found by their names in training.
-    interval : a level such as .95 for intervals; groups : column of clusters of dependent texts.
-    place : describes the location of a row in errors and notes on excluded rows.
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> from textsignal.workflow.analyse import analyse
-    >>> fit = analyse(table, text="review", response="rating", model=TextResponseModel(n_themes=5))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "report.html")
-    ...     report_table(fit.model, table, file, text="review", response="rating", split=fit.documents)
-    60
-    """
-    from textsignal.report.page.render import write_report  # charts are slow to import
+def _beside(model: TextResponseModel, table: pd.DataFrame, columns: Roles) -> Beside:
+    """Return covariates, offset and weights of a table, covariates by their names in training."""
+    names = () if model.design_ is None else model.design_.covariates
+    return beside_texts(table, names, None, columns.offset, columns.weights)
 
-    check_ranges(interval, groups)
-    parsed = parsed_response(model, table, response)
-    texts = column(table, text, "text")
-    beside = _beside(model, table, offset)
-    bad = _bad_rows(model, texts, parsed, beside, place)
-    rows = usable_rows(bad, on_bad_rows)
-    beside, responses = beside.at(rows), parsed.values[rows]
-    used = texts.to_numpy(dtype=object)[rows].tolist()
-    with RowsError.among(rows):
-        reading = model.read(used, covariates=beside.covariates, offset=beside.added)
-    held_out = np.full(len(rows), new)
-    if split is not None and not new and is_of(split, rows, responses):
-        held_out = split["held_out"].to_numpy(dtype=bool)
-    dropped = bad.describe() if len(bad) else ""
-    naming = replace(model.naming_, response=response, unit=unit or model.naming_.unit)
-    filled = filled_settings(settings, naming, dropped, by, over, groups)
-    effects = None
-    if interval is not None:
-        effects = model.estimate_effects(
-            level=interval,
-            groups=clusters_of(table, groups, rows, parsed.values),
-            texts=used,
-            responses=responses,
-            covariates=beside.covariates,
-            offset=beside.added,
-        )
-    write_report(
-        model,
-        path,
-        reading,
-        responses,
-        held_out,
-        filled,
-        groups=None if by is None else groups_of(table, by).iloc[rows],
-        times=None if over is None else as_times(column(table, over, "over"), len(table))[rows],
-        effects=effects,
-        force=force,
-    )
-    return int(held_out.sum())
+
+def _check_numbers(
+    model: TextResponseModel, response: ParsedResponse | None, beside: Beside, n_rows: int, place: Place
+) -> None:
+    """Raise if covariates, offset, weights or responses do not fit the model; responses may be missing."""
+    problems = beside.problems()
+    if response is not None:
+        numeric = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
+        problems += check_rows(["-"] * n_rows, numeric, levels=whole_levels(model)).problems
+    if problems:
+        raise InputError(f"{BadRows(n_rows, problems, place=place).describe()}; correct the table")
 
 
 def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -338,9 +351,13 @@ def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     return int(levels[0]), int(levels[-1])
 
 
-def is_of(split: pd.DataFrame, rows: NDArray[np.int64], responses: NDArray[np.float64]) -> bool:
-    """True if a fit's documents are these rows with these responses."""
-    if not {"row", "response", "held_out"} <= set(split.columns):
-        return False
-    same_rows = np.array_equal(split["row"], rows + 1)
-    return same_rows and np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True)
+def held_out_rows(
+    split: pd.DataFrame | None, rows: NDArray[np.int64], responses: NDArray[np.float64], new: bool
+) -> NDArray[np.bool_]:
+    """Return (rows,) True for rows known to be held out: all if `new`, or by the texts.csv of a fit to these rows."""
+    if new or split is None or not {"row", "response", "held_out"} <= set(split.columns):
+        return np.full(len(rows), new)
+    same = np.array_equal(split["row"], rows + 1)
+    if not same or not np.allclose(split["response"].to_numpy(dtype=float), responses, equal_nan=True):
+        return np.zeros(len(rows), dtype=bool)
+    return split["held_out"].to_numpy(dtype=bool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -14,17 +13,15 @@ from typing import TypeVar
 import pandas as pd
 
 from textsignal.compute.engines import Engine
+from textsignal.data.columns import Roles
 from textsignal.data.read import column
 from textsignal.data.rows import parse_response
 from textsignal.data.source import BATCH_ROWS, Batch, Given, Notice, Source, read_batches
 from textsignal.data.write import check_not_input, whole_batches
 from textsignal.errors import InputError, RowsError
 from textsignal.model import TextResponseModel
-from textsignal.several import TextResponsesModel
-from textsignal.workflow.apply import predict_table
-from textsignal.workflow.several import predict_several
+from textsignal.workflow.apply import columns_for, predict_table
 
-Model = TextResponseModel | TextResponsesModel
 Item = TypeVar("Item")
 
 
@@ -37,7 +34,7 @@ class PredictedRows:
 
 
 def predict_batches(
-    model: Model,
+    model: TextResponseModel,
     source: Given,
     text: str,
     *,
@@ -56,14 +53,14 @@ def predict_batches(
 
     Parameters
     ----------
-    model : TextResponseModel or TextResponsesModel
+    model : TextResponseModel
         Fitted.
     source : path-like, list of these, table, dataset, reader, or iterable of tables
         As in `read_batches`: "reviews/*.parquet" is a pattern.
     text : str
         Column that holds the texts. Covariates are found by their names in training.
     keep : list of str, or "all"
-        Columns to carry over.
+        Roles to carry over.
     offset : str, optional
         Column of the offset, if the model was fitted with one.
     batch_rows, encoding, sheet, sep, notice
@@ -88,7 +85,9 @@ def predict_batches(
     >>> [part["row"].iloc[-1].item() for part in parts]
     [100, 200, 300]
     """
-    columns = None if keep == "all" else _columns(model, text, _kept(keep), offset)
+    columns = None
+    if keep != "all":
+        columns = dict.fromkeys(_kept(keep), "output") | columns_for(model, Roles(text, offset=offset)).by_column
     source = read_batches(
         source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice
     )
@@ -98,7 +97,7 @@ def predict_batches(
 
 
 def predict_file(
-    model: Model,
+    model: TextResponseModel,
     source: Given,
     output: str | PathLike[str],
     text: str,
@@ -175,15 +174,12 @@ def write_predictions(
 
 
 def _predicted(
-    model: Model, source: Iterable[Batch], text: str, keep: str | Sequence[str], offset: str | None
+    model: TextResponseModel, source: Iterable[Batch], text: str, keep: str | Sequence[str], offset: str | None
 ) -> Iterator[pd.DataFrame]:
     for batch in _ahead(iter(source)):
         try:
             _check_offset(batch, offset)
-            if isinstance(model, TextResponsesModel):
-                table = predict_several(model, batch.table, text, keep=keep)
-            else:
-                table = predict_table(model, batch.table, text, keep=keep, offset=offset)
+            table = predict_table(model, batch.table, text, keep=keep, offset=offset)
         except InputError as error:
             raise InputError(_with_place(batch, error)) from error
         yield table.assign(row=table["row"] + batch.first)
@@ -199,10 +195,10 @@ def _ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _predicted_apart(
-    model: Model, source: Source, text: str, keep: str | Sequence[str], offset: str | None, engine: Engine
+    model: TextResponseModel, source: Source, text: str, keep: str | Sequence[str], offset: str | None, engine: Engine
 ) -> Iterator[pd.DataFrame]:
     """Yield the tables of workers, each of which reads a part of the source; rows are numbered across parts."""
-    step = partial(_part, model=_travelling(model, engine.n_threads), text=text, keep=keep, offset=offset)
+    step = partial(_part, model=model.for_workers(engine.n_threads), text=text, keep=keep, offset=offset)
     first = 0
     for tables in engine.stream(step, source.parts()):
         for table in tables:
@@ -211,24 +207,9 @@ def _predicted_apart(
 
 
 def _part(
-    batches: Iterable[Batch], *, model: Model, text: str, keep: str | Sequence[str], offset: str | None
+    batches: Iterable[Batch], *, model: TextResponseModel, text: str, keep: str | Sequence[str], offset: str | None
 ) -> list[pd.DataFrame]:
     return list(_predicted(model, batches, text, keep, offset))
-
-
-def _travelling(model: Model, n_jobs: int) -> Model:
-    """Return a model for workers, with this number of threads and without its training texts."""
-    if not isinstance(model, TextResponsesModel):
-        return _alone(model, n_jobs)
-    own = copy(model)
-    own.models_ = {name: _alone(one, n_jobs) for name, one in model.models_.items()}
-    return own
-
-
-def _alone(model: TextResponseModel, n_jobs: int) -> TextResponseModel:
-    own = copy(model)
-    own.reader_, own._training = model.reader_.with_jobs(n_jobs), None
-    return own
 
 
 def _with_place(batch: Batch, error: InputError) -> str:
@@ -240,14 +221,6 @@ def _kept(keep: str | Sequence[str]) -> Sequence[str]:
     if isinstance(keep, str):
         raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
     return keep
-
-
-def _columns(model: Model, text: str, keep: Sequence[str], offset: str | None) -> dict[str, str]:
-    """Return names of the columns that predictions need, with the role of each."""
-    first = next(iter(model.models_.values())) if isinstance(model, TextResponsesModel) else model
-    covariates = [] if first.design_ is None else first.design_.covariates
-    others = {} if offset is None else {offset: "offset"}
-    return dict.fromkeys(keep, "output") | others | dict.fromkeys(covariates, "covariate") | {text: "text"}
 
 
 def _check_offset(batch: Batch, offset: str | None) -> None:

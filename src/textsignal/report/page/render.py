@@ -22,7 +22,7 @@ from textsignal.data.write import whole_file
 from textsignal.errors import OutputError
 from textsignal.insight.groups import FEW
 from textsignal.insight.naming import MEASURES, Naming, range_of
-from textsignal.reading.observed import Reading
+from textsignal.reading.themes import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings

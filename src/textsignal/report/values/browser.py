@@ -22,9 +22,7 @@ from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_T
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.insight.explanation import SAME, slope_of
-from textsignal.reading.matrix import MatrixReader
-from textsignal.reading.reader import Reader
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Browse, Browser, Floats, ReportSettings
 from textsignal.report.values.documents import ReportTexts, sample
@@ -64,7 +62,7 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _PART = re.compile(rf"({_CLASS.pattern})|(\\.|\(\?P<|[*+?}}]\+|\$|.)", re.DOTALL)
 
 
-def browser_model(reader: Reader, added: float = 0.0) -> Browser:
+def browser_model(reader: ThemeReader, added: float = 0.0) -> Browser:
     """Return the fitted model as JSON, at average covariates, or the reason why the page cannot predict.
 
     added : the mean offset.
@@ -254,7 +252,7 @@ def check_n_documents(n_documents: int) -> None:
         raise InputError(f"n_documents is {n_documents:,}: between 0 and {MOST:,} documents can be put into a report")
 
 
-def documents_to_browse(reader: Reader, documents: ReportTexts, settings: ReportSettings) -> Browse | None:
+def documents_to_browse(reader: ThemeReader, documents: ReportTexts, settings: ReportSettings) -> Browse | None:
     """Return at most `settings.n_documents` documents with their sentences; None if no texts are displayed."""
     if not settings.with_texts or not settings.n_documents:
         return None
@@ -298,7 +296,7 @@ def documents_to_browse(reader: Reader, documents: ReportTexts, settings: Report
     )
 
 
-def stances(spoken: Spoken) -> NDArray[np.uint8]:
+def stances(spoken: Mentions) -> NDArray[np.uint8]:
     """Return (documents, themes) NOT_AT_ALL, NEUTRALLY, WELL or BADLY."""
     how = np.where(spoken.good != 0, WELL, np.where(spoken.bad != 0, BADLY, NEUTRALLY))
     return np.where(spoken.spoken, how, NOT_AT_ALL).astype(np.uint8)
@@ -323,9 +321,9 @@ class _Sentences:
         return slice(first, first + int(np.searchsorted(self.spans[first:last, 0], stop)))
 
 
-def _sentences(reader: Reader, documents: ReportTexts, rows: NDArray[np.int64]) -> _Sentences:
+def _sentences(reader: ThemeReader, documents: ReportTexts, rows: NDArray[np.int64]) -> _Sentences:
     """Sentences with tone estimated without the document's response; points are 0 outside `rows`."""
-    reading = documents.reading.sentences
+    reading = documents.reading.clauses
     if reading is None:
         no_ends, none = np.zeros(len(documents.responses) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         return _Sentences(no_ends, none.reshape(0, 2), none, none.astype(float))

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from textsignal.insight.drivers import driver_table, themes_of, with_words
 from textsignal.insight.examples import find_sentences
 from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
-from textsignal.reading.labels import unique_labels
-from textsignal.reading.matrix import MatrixReader
-from textsignal.reading.observed import Reading
-from textsignal.reading.reader import Reader
+from textsignal.reading.words import unique_labels
+from textsignal.reading.themes import Reading
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import (
     Excerpt,
@@ -103,7 +101,7 @@ def _card(
     row: dict[str, Any], label: str, described: Any, documents: ReportTexts, stability: float | None
 ) -> ThemeCard:
     """Card without evidence, from a row of the table of drivers and one of the table of themes."""
-    spoken = documents.spoken.spoken[:, row["theme"]]
+    spoken = documents.mentions.mentioned[:, row["theme"]]
     here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
     return ThemeCard(
         number=int(row["theme"]),
@@ -135,13 +133,13 @@ def _mean(responses: Floats) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _quotes(reader: Reader, documents: ReportTexts, naming: Naming) -> Callable[[int], tuple[QuoteGroup, ...]]:
+def _quotes(reader: ThemeReader, documents: ReportTexts, naming: Naming) -> Callable[[int], tuple[QuoteGroup, ...]]:
     """Theme -> quotes: documents for themes on a matrix, sentences for themes."""
     if isinstance(reader, MatrixReader):
         return lambda theme: document_quotes(reader, documents, theme, naming.response)
     assert isinstance(reader, ThemeReader)
-    assert documents.reading.sentences is not None
-    added = word_contributions(reader.fitted, documents.reading.sentences)
+    assert documents.reading.clauses is not None
+    added = word_contributions(reader.fitted, documents.reading.clauses)
     return lambda theme: sentence_quotes(reader, documents, theme, added, naming)
 
 
@@ -268,10 +266,10 @@ def sentence_quotes(
     reader: ThemeReader, documents: ReportTexts, theme: int, added: Floats, naming: Naming
 ) -> tuple[QuoteGroup, ...]:
     """Quote sentences that praise a theme and sentences that complain; added : from `word_contributions`."""
-    reading = documents.reading.sentences
+    reading = documents.reading.clauses
     assert reading is not None
     groups = []
-    for sign, title in ((1, f"Spoken of {naming.ways[1]}"), (-1, f"Spoken of {naming.ways[0]}")):
+    for sign, title in ((1, f"Mentions of {naming.ways[1]}"), (-1, f"Mentions of {naming.ways[0]}")):
         raising = sign * documents.spoken.better > 0
         table = find_sentences(reading, reader.fitted.effects, theme, SENTENCES, raising, documents.responses)
         numbers = map(partial(_sentence_number, reading.texts), table["row"].tolist(), table["sentence"])
@@ -341,9 +339,9 @@ def _around(text: str, shown: Sequence[str], start: int, end: int) -> Excerpt:
 def theme_stability(model: ReportedModel, reading: Reading) -> list[float | None]:
     """Return (themes,) the share of quick refits that reproduce each; None for themes on a matrix and for new texts."""
     reader, n_themes = model.reader_, len(model.reader_.profiles)
-    if not isinstance(reader, ThemeReader) or reading.sentences is None:
+    if not isinstance(reader, ThemeReader) or reading.clauses is None:
         return [None] * n_themes
-    shares = quick_stability(reader, reading.sentences, model.seed_words)
+    shares = quick_stability(reader, reading.clauses, model.seed_words)
     return [None] * n_themes if shares is None else shares.tolist()
 
 

@@ -20,7 +20,7 @@ from textsignal.insight.groups import (
     trends_of,
 )
 from textsignal.insight.naming import Naming
-from textsignal.reading.labels import unique_labels
+from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import (
     Amount,
     CellMeasure,

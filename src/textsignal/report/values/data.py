@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from textsignal.data.covariates.design import Design
 from textsignal.insight.naming import Naming
 from textsignal.insight.revise import Labels
-from textsignal.reading.reader import Reader
 from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
@@ -27,7 +26,7 @@ Floats = NDArray[np.float64]
 class ReportedModel(Protocol):
     """Attributes of a fitted `TextResponseModel` that a report reads."""
 
-    reader_: Reader
+    reader_: ThemeReader
     labels_: Labels
     n_documents_: int
     naming_: Naming

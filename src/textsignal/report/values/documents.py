@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from textsignal.evaluation.baselines import fit_baselines
 from textsignal.insight.inputs import Times
-from textsignal.reading.observed import Reading
-from textsignal.reading.spoken import Spoken
+from textsignal.reading.themes import Reading
+from textsignal.reading.mentions import Mentions
 from textsignal.report.values.bins import Bins, bars_of, bins_of
 from textsignal.report.values.data import Bar, CloudWord, DocumentsSummary, Floats, ReportedModel
 from textsignal.report.values.wording import one_line, visible
@@ -51,7 +51,7 @@ class ReportTexts:
     held_out: NDArray[np.bool_]
     mean: Floats
     shares: Floats
-    spoken: Spoken
+    spoken: Mentions
     baselines: dict[str, Floats]
     groups: pd.Series | None = None
     times: Times | None = None

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming
-from textsignal.reading.observed import Reading
+from textsignal.reading.themes import Reading
 from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse
 from textsignal.report.values.cards import TEXT_CAP, cards_with_ranges, ranges_of, theme_cards, with_comparisons
 from textsignal.report.values.comparisons import group_table, other_responses, timeline
@@ -83,7 +83,7 @@ def prepare(
     themes = with_comparisons(cards, by_group, over_time)
     prediction = prediction_of(documents, model.reader_.family)
     summary = summary_of(model, documents, settings.dropped)
-    noun = "theme" if reading.sentences is None else "theme"
+    noun = "theme" if reading.clauses is None else "theme"
     ranges = ranges_of(themes, effects, settings, noun)
     return ReportData(
         title=settings.title or f"What moves {settings.naming.subject}",
@@ -164,6 +164,6 @@ def _model_settings(model: ReportedModel, noun: str) -> tuple[tuple[str, str], .
         f"{noun.capitalize()}s": f"{len(model.reader_.profiles)}",
         **model.reader_.described,
         "Response family": short_numbers(repr(model.reader_.family)),
-        "Training texts": f"{model.n_documents_:,}",
+        "Training texts": f"{model.n_texts_:,}",
     }
     return tuple((name, one_line(value)) for name, value in settings.items())

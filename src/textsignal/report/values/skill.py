@@ -41,7 +41,7 @@ def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
     responses, eta = documents.responses[measured], unseen[measured]
     meant, held = coverage(family, responses, eta)
     ways = {"this model": unseen}
-    notes = NOTES if documents.reading.sentences is None else NOTES | {"this model": OUT_OF_FOLD}
+    notes = NOTES if documents.reading.clauses is None else NOTES | {"this model": OUT_OF_FOLD}
     if predictions.beyond.any():
         ways["its themes alone"] = predictions.by_topics.eta
         notes = NOTES | {"this model": "themes, and what single words add beyond them"}

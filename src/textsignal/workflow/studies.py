@@ -1,0 +1,185 @@
+"""Studies on a table: a comparison with other methods, and a search for a number of themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from textsignal.data.columns import Roles
+from textsignal.data.write import write_csv
+from textsignal.errors import InputError, OutputError
+from textsignal.evaluation.compare import Comparison, compare_methods
+from textsignal.evaluation.compare import Progress as FoldProgress
+from textsignal.families.auto import AUTO
+from textsignal.model import TextResponseModel
+from textsignal.reading.options import Scale, scale_of
+from textsignal.text.tokens import SentenceTexts
+from textsignal.uncertainty.search import Progress, Search, search
+from textsignal.workflow.rows import responses_in, rows_to_fit
+
+#: File of finished tasks in the folder of results.
+KEPT = "cells.jsonl"
+
+
+@dataclass(frozen=True)
+class TableComparison:
+    """A comparison on the rows of a table.
+
+    dropped : problems of excluded rows, "" if there are none; response_read : how a response that is not written in
+    numbers was read; without_response : rows with a text but no response, which are excluded too.
+    """
+
+    comparison: Comparison
+    dropped: str
+    response_read: str
+    without_response: int
+
+
+def compare_table(
+    table: pd.DataFrame,
+    columns: Roles,
+    model: TextResponseModel,
+    *,
+    folds: int = 5,
+    levels: tuple[int, int] | None = None,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+    n_jobs: int | None = -1,
+    progress: FoldProgress | None = None,
+) -> TableComparison:
+    """Compare a model with simpler methods on a table, as `compare` does.
+
+    columns : `by` is held out together, such as a hotel; levels, on_bad_rows : as in `analyse`.
+    """
+    scale = scale_of(model.options)
+    parsed = responses_in(table, columns.responses, [scale])
+    rows = rows_to_fit(table, columns, [scale], parsed, levels=levels, on_bad_rows=on_bad_rows)
+    read = parsed[columns.response]
+    comparison = compare(
+        model.tokenise(rows.texts),
+        read.given[rows.numbers],
+        folds=folds,
+        groups=rows.groups,
+        model=model,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    without_response = len(rows.numbers) - len(comparison.rows)
+    comparison = replace(comparison, rows=rows.numbers[comparison.rows - 1] + 1)
+    return TableComparison(comparison, rows.dropped, read.reading, without_response)
+
+
+def compare(
+    texts: Iterable[str] | SentenceTexts,
+    responses: ArrayLike,
+    *,
+    folds: int = 5,
+    groups: ArrayLike | None = None,
+    model: TextResponseModel | None = None,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    progress: FoldProgress | None = None,
+) -> Comparison:
+    """Compare a model with simpler methods for the same responses.
+
+    The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
+    1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM
+    on them. Classes without an order have no ridge and no lasso. All learn from the same texts and predict the
+    same others; those without a response are excluded.
+
+    Parameters
+    ----------
+    texts, responses : as in `TextResponseModel.fit`.
+    folds : number of parts, each held out once.
+    groups : texts of a group, such as a hotel, are held out together, and standard errors are over groups. Without
+        it only copies of a text are held out together.
+    model : ours, with its options; not fitted, and not changed. None takes `TextResponseModel()`.
+    seed : of the folds.
+    n_jobs : threads, -1 for all cores; results are the same bits for any number.
+    progress : called with a method's name, the number of its folds that are done, and the number of all.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(120, seed=1)
+    >>> compared = ts.compare(reviews.texts, reviews.ratings, folds=2, model=ts.TextResponseModel(n_themes=4))
+    >>> sorted(compared.table["method"])
+    ['GLM', 'lasso', 'mean', 'ridge', 'textsignal', 'two-stage']
+    """
+    model = TextResponseModel() if model is None else model
+    if not isinstance(model, TextResponseModel):
+        raise InputError(f"model={model!r} must be a TextResponseModel; compare takes one response")
+    return compare_methods(
+        model, texts, responses, folds=folds, groups=groups, seed=seed, n_jobs=n_jobs, progress=progress
+    )
+
+
+def search_table(
+    table: pd.DataFrame,
+    columns: Roles,
+    folder: Path,
+    *,
+    n_themes: Sequence[int] | None = None,
+    folds: int = 5,
+    family: str = AUTO,
+    levels: Any = None,
+    on_bad_rows: str = "error",
+    language: str | None = "english",
+    max_terms: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    progress: Progress | None = None,
+) -> Search:
+    """Search for a number of themes, and write table.csv, a figure and a recommendation into a folder.
+
+    Finished tasks are kept there, so that a stopped search resumes.
+
+    Parameters
+    ----------
+    columns : `by` is held out together.
+    folder : output folder; it is new, empty, or of an earlier search.
+    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
+    n_themes, folds, family, levels, language, max_terms, seed, n_jobs, progress : as in `search`.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; give the name of a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / KEPT).exists():
+        raise OutputError(f"{folder} holds other things and no {KEPT} of an earlier search; give another name")
+    scale, whole = Scale(family, levels), None if levels is None or isinstance(levels[0], str) else levels
+    parsed = responses_in(table, columns.responses, [scale])
+    rows = rows_to_fit(table, columns, [scale], parsed, levels=whole, on_bad_rows=on_bad_rows)
+    result = search(
+        rows.texts,
+        parsed[columns.response].given[rows.numbers],
+        n_themes=n_themes,
+        folds=folds,
+        groups=None if rows.groups is None else np.asarray(rows.groups),
+        family=family,
+        levels=levels,
+        language=language,
+        max_terms=max_terms,
+        random_state=seed,
+        n_jobs=n_jobs,
+        resume=folder / KEPT,
+        progress=progress,
+    )
+    write_search(result, folder)
+    return result
+
+
+def write_search(result: Search, folder: Path) -> None:
+    """Write table.csv, search.png, search.svg and recommendation.txt."""
+    from textsignal import plots  # matplotlib is slow to import
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(result.table, folder / "table.csv", float_format="%.6g")
+    (folder / "recommendation.txt").write_text(result.recommendation + "\n", encoding="utf-8")
+    for ending in ("png", "svg"):
+        plots.search(result).savefig(folder / f"search.{ending}")
