@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from sklearn.base import clone
-
-from textsignal import storage
-from textsignal.errors import StorageError
 from textsignal.model import TextResponseModel
-from textsignal.reading.themes import ThemeReader
-from textsignal.several import TextResponsesModel
-from textsignal.storage import is_of_several, read_names
-from textsignal.stored_values import shortened
+from textsignal.storage import TopicParts, read_model
+from textsignal.topic_model import TopicModel
 
 Tokenizer = Callable[[str], list[str]]
 
 
 def load(
     path: str | Path, *, tokenizer: Tokenizer | None = None, n_jobs: int | None = None
-) -> TextResponseModel | TextResponsesModel:
-    """Read a model that `save` or `textsignal fit` wrote, of one response or of several. Nothing stored is executed.
+) -> TextResponseModel | TopicModel:
+    """Read a model that `save` or `textsignal fit` wrote. Nothing stored is executed.
 
     Parameters
     ----------
     path : the model's folder.
-    tokenizer : the function the model was fitted with, if it was the user's own; functions are not stored.
+    tokenizer : the function a model of topics was fitted with, if it was the user's own; functions are not stored.
     n_jobs : threads; by default the number the model was made with.
 
     Examples
@@ -41,26 +35,7 @@ def load(
     >>> bool((again.predict(reviews.texts) == model.predict(reviews.texts)).all())
     True
     """
-    folder = Path(path)
-    if not is_of_several(folder):
-        return _load_one(folder, tokenizer, n_jobs)
-    models = {name: _load_one(folder / inner, tokenizer, n_jobs) for name, inner in read_names(folder).items()}
-    try:
-        for name, model in models.items():
-            if not isinstance(model.reader_, ThemeReader):
-                raise ValueError(f"the model of {name!r} is not of themes")
-        return TextResponsesModel.of(models)
-    except ValueError as error:
-        reason = shortened(error)
-        raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
-
-
-def _load_one(path: Path, tokenizer: Tokenizer | None, n_jobs: int | None) -> TextResponseModel:
-    stored = storage.read_model(path, tokenizer)
-    given = {name: clone(getattr(stored.reader, name)) for name in stored.given}
-    options = stored.options if n_jobs is None or "estimator" in given else stored.options | {"n_jobs": n_jobs}
-    model = TextResponseModel(**options, **given)
-    model.reader_ = stored.reader.with_jobs(options["n_jobs"] if n_jobs is None else n_jobs)
-    model.labels_, model.n_documents_, model.naming_ = stored.labels, stored.n_documents, stored.naming
-    model.design_ = stored.design
-    return model
+    stored = read_model(Path(path), tokenizer)
+    if isinstance(stored, TopicParts):
+        return TopicModel.restore(stored, n_jobs)
+    return TextResponseModel.restore(stored, n_jobs)

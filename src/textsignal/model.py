@@ -44,7 +44,7 @@ from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval,
 from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, as_weight, observe
-from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, by_class, of_one
+from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, ResponseReader, by_class, of_one
 from textsignal.reading.themes import Reading, ThemeReader, predict_all, read_all, refitted
 from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import ReportSettings
@@ -1162,8 +1162,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a new folder `path`, atomically; `force` replaces an existing model."""
         check_is_fitted(self)
+        options = self.options
+        names = self.names if len(self.namings_) > 1 else [""]
+        scales = parts.scales_of(options, names) if len(names) > 1 else [parts.scale_of(options)]
         stored = storage.StoredModel(
-            self.get_params(deep=False), self.reader_, self.labels_, self.n_texts_, self.namings_, self.design_
+            vars(options), scales, self.reader_, self.labels_, self.n_texts_, self.namings_, self.design_
         )
         with whole_folder(Path(path), force=force) as folder:
             storage.write_model(stored, folder)
@@ -1172,7 +1175,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def restore(cls, stored: storage.StoredModel, n_jobs: int | None = None) -> Self:
         """Return a model from what was stored of it; n_jobs : threads, by default the number it was made with."""
         options = stored.options if n_jobs is None else stored.options | {"n_jobs": n_jobs}
-        model = cls(**options)
+        families, levels = [each.family for each in stored.scales], [each.levels for each in stored.scales]
+        if isinstance(stored.reader, ResponseReader):
+            names = stored.reader.names
+            own = {"family": dict(zip(names, families, strict=True)), "levels": dict(zip(names, levels, strict=True))}
+        else:
+            own = {"family": families[0], "levels": levels[0]}
+        model = cls(**options, **own)
         model.reader_ = stored.reader
         model._set_readers([replace(each, n_jobs=model.n_jobs) for each in model._readers])
         model.labels_, model.n_texts_, model.namings_ = stored.labels, stored.n_texts, stored.namings

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,15 +23,12 @@ from safetensors.numpy import save as save_arrays
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import DEVICES
 from textsignal.data.covariates.design import Design
-from textsignal.data.write import file_names
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
-from textsignal.reading.classes import ClassReader
-from textsignal.reading.matrix import MatrixReader
-from textsignal.reading.options import PARTS
-from textsignal.reading.reader import Reader
+from textsignal.reading.options import Scale
+from textsignal.reading.several import ClassReader, Reader, ResponseReader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import has_no_pairs
 from textsignal.stored_values import (
@@ -54,12 +51,12 @@ from textsignal.training.fitted import FittedTopics
 from textsignal.training.start import INITS
 
 FORMAT = "textsignal model"
-#: 6: every value is declared, and nothing else is read.
-FORMAT_VERSION = 6
+#: 7: several responses are one model.
+FORMAT_VERSION = 7
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
-#: Upper bound on training documents: a larger number is damage.
-MOST_DOCUMENTS = 10**12
+#: Upper bound on training texts: a larger number is damage.
+MOST_TEXTS = 10**12
 #: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
 #: The smallest sum of a topic above 0, by the precision of texts.
@@ -79,47 +76,36 @@ def is_language(value: Any) -> bool:
 
 
 COUNT = rule(least=1, most=MOST)
-
-
 AMOUNT = rule(least=0)
-
-
 LEVELS = rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE)
-
-
 SEED = rule(least=0, most=2**32 - 1)
-
-
 THREADS = rule(least=-MOST_THREADS, most=MOST_THREADS, accepts=bool)
-
-
 WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a `TextResponseModel`, apart from the parts that it was given and its formula.
-
-    The formula is stored as a tree, with what was learnt of covariates.
-    """
+    """Options of a `TextResponseModel`, apart from its scales, and its formula, which is a tree in the covariates."""
 
     n_themes: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
-    family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
-    training: str | None = field(metadata=rule(choices=("themes", "predictive", "joint")))
     language: str | None = field(metadata=rule(accepts=is_language))
     seed_words: dict[str, list[str]] | None
-    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
     max_terms: int | None = field(metadata=COUNT)
     stop_words: str | tuple[str, ...] | None = field(
         metadata=rule(accepts=lambda value: value == "auto" or is_language(value))
     )
-    supervision: Number = field(metadata=AMOUNT)
-    word_residual: bool
-    ngram_range: tuple[int, int] = field(metadata=WORDS_OF_TERM)
     missing: str = field(metadata=rule(choices=("error", "drop")))
     random_state: int | None = field(metadata=SEED)
     n_jobs: int | None = field(metadata=THREADS)
     device: str = field(metadata=rule(choices=tuple(DEVICES)))
+
+
+@dataclass(frozen=True)
+class StoredScale:
+    """The requested family and levels of a response."""
+
+    family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
 
 
 @dataclass(frozen=True)
@@ -139,17 +125,24 @@ class VectorizerOptions:
     dtype: str = field(metadata=rule(choices=("float64", "float32")))
 
 
-class EstimatorOptions(Protocol):
-    """Options of an estimator, apart from its family."""
+@dataclass(frozen=True)
+class EstimatorOptions:
+    """Options of every estimator, apart from its family."""
 
-    n_topics: int
+    n_topics: int = field(metadata=rule(shape=("topics",)))
+    max_iter: int = field(metadata=COUNT)
+    tol: Number | None = field(metadata=AMOUNT)
+    init: str = field(metadata=rule(choices=INITS))
+    n_init: int = field(metadata=COUNT)
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
+    random_state: int | None = field(metadata=SEED)
+    n_jobs: int | None = field(metadata=THREADS)
 
 
 @dataclass(frozen=True)
-class GLMNMFOptions:
+class GLMNMFOptions(EstimatorOptions):
     """Options of a `GLMNMF`."""
 
-    n_topics: int = field(metadata=rule(shape=("topics",)))
     training: str = field(metadata=rule(choices=("joint", "predictive")))
     supervision: Number = field(metadata=AMOUNT)
     penalty: Number | None = field(metadata=AMOUNT)
@@ -159,38 +152,21 @@ class GLMNMFOptions:
     max_epochs: int = field(metadata=COUNT)
     batch_size: int = field(metadata=COUNT)
     word_residual: bool
-    max_iter: int = field(metadata=COUNT)
-    tol: Number | None = field(metadata=AMOUNT)
-    init: str = field(metadata=rule(choices=INITS))
-    n_init: int = field(metadata=COUNT)
-    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
-    random_state: int | None = field(metadata=SEED)
-    n_jobs: int | None = field(metadata=THREADS)
 
 
 @dataclass(frozen=True)
-class JBNMFOptions:
+class JBNMFOptions(EstimatorOptions):
     """Options of a `JBNMF`."""
 
-    n_topics: int = field(metadata=rule(shape=("topics",)))
     alpha: Number = field(metadata=AMOUNT)
     lam: Number = field(metadata=AMOUNT)
     gamma: Number | str = field(metadata=rule(least=0, choices=("adaptive",)))
-    max_iter: int = field(metadata=COUNT)
-    tol: Number | None = field(metadata=AMOUNT)
     coefficient_step: str = field(metadata=rule(choices=("newton", "gradient")))
     learning_rate: Number | None = field(metadata=AMOUNT)
-    init: str = field(metadata=rule(choices=INITS))
-    n_init: int = field(metadata=COUNT)
-    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
-    random_state: int | None = field(metadata=SEED)
-    n_jobs: int | None = field(metadata=THREADS)
 
 
 #: Options of estimators, by the names of their classes.
 ESTIMATOR_OPTIONS: dict[str, type[Any]] = {"GLMNMF": GLMNMFOptions, "JBNMF": JBNMFOptions}
-
-
 #: Values of one of several classes, which are stored with their names.
 NAMED: dict[Any, dict[str, type]] = {Family: FAMILIES, EstimatorOptions: ESTIMATOR_OPTIONS}
 #: Names in model.json that are about the file.
@@ -201,19 +177,24 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionEr
 
 @dataclass(frozen=True)
 class StoredModel:
-    """Contents of a stored model.
-
-    options : of the model, except its parts; given : names of the parts that its user gave.
-    reader : all that was fitted.
-    """
+    """Contents of a stored model of themes; options : without family and levels, which are in `scales`."""
 
     options: dict[str, Any]
-    given: list[str]
+    scales: list[Scale]
     reader: Reader
     labels: list[str | None]
-    n_documents: int
-    naming: Naming
+    n_texts: int
+    namings: tuple[Naming, ...]
     design: Design | None = None
+
+
+@dataclass(frozen=True)
+class TopicParts:
+    """Contents of a stored model of topics: its fitted parts."""
+
+    vectorizer: TextVectorizer
+    estimator: TopicEstimator
+    coherence: Vector
 
 
 @dataclass(frozen=True)
@@ -222,7 +203,7 @@ class StoredVectorizer:
 
     params: VectorizerOptions
     own_tokenizer: bool
-    n_documents: int = field(metadata=rule(least=1, most=MOST_DOCUMENTS))
+    n_documents: int = field(metadata=rule(least=1, most=MOST_TEXTS))
     terms: list[str] = field(metadata=rule(shape=("terms",), distinct=True, any_text=True))
     idf: Vector = field(metadata=rule(shape=("terms",), least=LEAST_IDF, most=MOST_IDF))
 
@@ -236,8 +217,8 @@ class StoredEstimator:
 
 
 @dataclass(frozen=True)
-class StoredMatrix:
-    """A `MatrixReader` as it is stored."""
+class StoredTopics:
+    """A `TopicModel` as it is stored."""
 
     vectorizer: StoredVectorizer
     estimator: StoredEstimator
@@ -255,47 +236,75 @@ class StoredMatrix:
 
 @dataclass(frozen=True)
 class StoredHead:
-    """Contents of model.json except the reader and the covariates."""
+    """Contents of model.json except the reader and the covariates, for a model of themes."""
 
     options: ModelOptions
-    given: list[str] = field(metadata=rule(choices=PARTS, distinct=True))
+    scales: tuple[StoredScale, ...] = field(metadata=rule(shape=("responses",)))
     labels: list[str | None] = field(metadata=rule(shape=("topics",)))
-    n_documents: int = field(metadata=rule(least=1, most=MOST_DOCUMENTS))
-    naming: Naming
+    n_texts: int = field(metadata=rule(least=1, most=MOST_TEXTS))
+    namings: tuple[Naming, ...] = field(metadata=rule(shape=("responses",)))
 
 
-#: Stored readers, by their names.
-READERS: dict[str, type[Any]] = {"themes": ThemeReader, "classes": ClassReader, "matrix": StoredMatrix}
+#: Stored readers, by their names; one of topics has no head.
+READERS: dict[str, type[Any]] = {
+    "themes": ThemeReader,
+    "responses": ResponseReader,
+    "classes": ClassReader,
+    "topics": StoredTopics,
+}
 #: All dataclasses of stored models. Their type hints are text, which is evaluated here: loading evaluates nothing.
 DECLARED = [*dict.fromkeys(kind for root in (StoredHead, *READERS.values()) for kind in declarations(root, NAMED))]
 
 
 def write_model(model: StoredModel, folder: Path) -> None:
-    """Write the two files of a model into `folder`."""
-    reader = _stored_reader(model.reader)
+    """Write the two files of a model of themes into `folder`."""
+    options = as_plain({each.name: model.options[each.name] for each in fields(ModelOptions)})
+    scales = [StoredScale(each.family, as_plain(each.levels)) for each in model.scales]
+    head = {"labels": model.labels, "n_texts": model.n_texts, "namings": model.namings, "scales": scales}
+    design = None if model.design is None else as_plain(model.design.plain())
+    _write_parts(model.reader, {"options": options} | as_plain(head) | {"covariates": design}, folder)
+
+
+def write_topics(parts: TopicParts, folder: Path) -> None:
+    """Write the two files of a model of topics into `folder`."""
+    vectorizer, estimator = parts.vectorizer, parts.estimator
+    name = type(estimator).__name__
+    if type(estimator) not in ESTIMATORS.values():
+        raise InputError(f"a {name} cannot be stored; only {' and '.join(ESTIMATORS)} can")
+    params = as_plain(vectorizer.get_params())
+    own_tokenizer = params.pop("tokenizer") is not None
+    options = {each.name: as_plain(getattr(estimator, each.name)) for each in fields(ESTIMATOR_OPTIONS[name])}
+    terms = [str(term) for term in vectorizer.terms_]
+    words = StoredVectorizer(
+        VectorizerOptions(**params), own_tokenizer, vectorizer.n_documents_, terms, vectorizer.idf_
+    )
+    fitted = StoredEstimator(ESTIMATOR_OPTIONS[name](**options), estimator.fitted_)
+    _write_parts(StoredTopics(words, fitted, parts.coherence), {"covariates": None}, folder)
+
+
+def _write_parts(reader: Any, head: dict[str, Any], folder: Path) -> None:
     kind = next(kind for kind, types in READERS.items() if isinstance(reader, types))
     arrays = save_arrays({name: np.ascontiguousarray(values) for name, values in array_part(reader, kind).items()})
-    design = None if model.design is None else model.design.plain()
-    head = {
-        "options": {name: _plain(value) for name, value in model.options.items() if name != "formula"},
-        "given": model.given,
-        "labels": list(model.labels),
-        "n_documents": model.n_documents,
-        "naming": plain_part(model.naming),
-    }
-    about = {"format": FORMAT, "format_version": FORMAT_VERSION, "textsignal_version": version("textsignal")}
-    settings = as_plain(about | head | {"reader": {kind: plain_part(reader)}, "covariates": design})
+    settings: dict[str, Any] = dict(zip(ABOUT, (FORMAT, FORMAT_VERSION, version("textsignal")), strict=True))
+    settings |= head | {"reader": {kind: as_plain(reader)}}
     settings["arrays_sha256"] = hashlib.sha256(arrays).hexdigest()
     settings["sha256"] = _digest(settings)
+    _write(folder / ARRAYS_FILE, arrays)
+    _write(folder / SETTINGS_FILE, settings)
+
+
+def _write(file: Path, content: bytes | dict[str, Any]) -> None:
     try:
-        (folder / ARRAYS_FILE).write_bytes(arrays)
-        text = json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True)
-        (folder / SETTINGS_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
+        if isinstance(content, bytes):
+            file.write_bytes(content)
+        else:
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            file.write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
     except OSError as error:
         raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
 
-def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> StoredModel:
+def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> StoredModel | TopicParts:
     """Read the two files of a model; `tokenizer` is required if the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.pop("arrays_sha256", None))
@@ -305,116 +314,70 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> St
         reason = shortened(error if isinstance(error, ValueError) else repr(error))
         raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
     if parts is None:
-        raise InputError(
-            "this model was fitted with its user's own tokenizer, which is not stored; give it: "
-            "load(path, tokenizer=...)"
-        )
+        needed = "this model was fitted with its user's own tokenizer, which is not stored"
+        raise InputError(f"{needed}; give it: load(path, tokenizer=...)")
     return parts
-
-
-def _stored_reader(reader: Reader) -> Any:
-    """A reader as it is stored."""
-    if not isinstance(reader, MatrixReader):
-        return reader
-    vectorizer, estimator = reader.vectorizer, reader.estimator
-    name = type(estimator).__name__
-    if type(estimator) not in ESTIMATORS.values():
-        raise InputError(f"a {name} cannot be stored; only {' and '.join(ESTIMATORS)} can")
-    params = as_plain(vectorizer.get_params())
-    own_tokenizer = params.pop("tokenizer") is not None
-    options = {each.name: as_plain(getattr(estimator, each.name)) for each in fields(ESTIMATOR_OPTIONS[name])}
-    terms = [str(term) for term in vectorizer.terms_]
-    return StoredMatrix(
-        StoredVectorizer(VectorizerOptions(**params), own_tokenizer, vectorizer.n_documents_, terms, vectorizer.idf_),
-        StoredEstimator(ESTIMATOR_OPTIONS[name](**options), estimator.fitted_),
-        reader.coherence,
-    )
-
-
-def plain_part(value: Any) -> dict[str, Any]:
-    """The part of a dataclass that JSON holds: its numbers, strings and inner values, by the names of its fields."""
-    inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
-    return {name: _plain(each) for name, each in inner.items() if not isinstance(each, np.ndarray)}
-
-
-def _plain(value: Any) -> Any:
-    name = next((name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind), None)
-    if name is not None:
-        return {"name": name} | plain_part(value)
-    if isinstance(value, tuple) and value and is_dataclass(value[0]):
-        return [plain_part(each) for each in value]
-    return plain_part(value) if is_dataclass(value) else value
 
 
 def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
     """The arrays of a dataclass and of its inner values, by their paths."""
-    part: dict[str, np.ndarray] = {}
-    for each in stored_fields(value):
-        inner, name = getattr(value, each.name), f"{path}.{each.name}"
-        if isinstance(inner, np.ndarray):
-            part[name] = inner
-        elif is_dataclass(inner):
-            part |= array_part(inner, name)
-        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
-            for number, item in enumerate(inner):
-                part |= array_part(item, f"{name}.{number}")
-    return part
+    if isinstance(value, np.ndarray):
+        return {path: value}
+    inner: dict[Any, Any] = {}
+    if is_dataclass(value):
+        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
+    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
+        inner = dict(enumerate(value))
+    return {key: array for name, each in inner.items() for key, array in array_part(each, f"{path}.{name}").items()}
 
 
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
-) -> StoredModel | None:
+) -> StoredModel | TopicParts | None:
     """Rebuild a model; None if it needs a tokenizer that is not given."""
     checker = Checker(arrays, NAMED)
     design = _rebuild_design(settings.pop("covariates"))
     checker.sizes["covariates"] = 0 if design is None else len(design.names)
-    ((kind, stored),) = _only("reader", settings.pop("reader"))
+    readers = settings.pop("reader")
+    if not isinstance(readers, dict) or len(readers) != 1 or not readers.keys() <= READERS.keys():
+        raise ValueError(f"reader is {shown(readers)}; it must be one of {', '.join(READERS)}")
+    ((kind, stored),) = readers.items()
+    if kind == "topics":
+        if settings or design is not None:
+            raise ValueError(f"a model of topics has {shown(min([*settings, 'covariates']))}, which is not known")
+        topics: StoredTopics = checker.part(StoredTopics, stored, kind)
+        checker.finish()
+        return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)
     head: StoredHead = checker.part(StoredHead, settings, "model")
     reader = checker.part(READERS[kind], stored, kind)
     checker.finish()
-    if kind == "matrix":
-        if reader.vectorizer.own_tokenizer and tokenizer is None:
-            return None
-        reader = _rebuild_matrix(reader, tokenizer)
-    elif head.given:
-        raise ValueError(f"a model of themes is not given {' or '.join(head.given)}")
-    options = {each.name: getattr(head.options, each.name) for each in fields(head.options)}
-    options["formula"] = None if design is None or design.formula is None else str(design.formula)
-    return StoredModel(options, head.given, reader, head.labels, head.n_documents, head.naming, design)
-
-
-def _only(name: str, stored: Any) -> Sequence[tuple[str, Any]]:
-    """The name of a stored reader, and the reader."""
-    if not isinstance(stored, dict) or len(stored) != 1 or not stored.keys() <= READERS.keys():
-        raise ValueError(f"{name} is {shown(stored)}; it must be one of {', '.join(READERS)}")
-    return list(stored.items())
+    if kind != "responses" and len(head.namings) != 1:
+        raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
+    formula = None if design is None or design.formula is None else str(design.formula)
+    scales = [Scale(each.family, each.levels) for each in head.scales]
+    options = vars(head.options) | {"formula": formula}
+    return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)
 
 
 def _rebuild_design(stored: Any) -> Design | None:
     """The design of covariates; None if there are none."""
     if stored is None:
         return None
-    inner = [stored]
-    while inner:
-        value = inner.pop()
-        if isinstance(value, str) and not is_text(value):
-            raise ValueError("covariates hold half of a surrogate pair, which is not a character")
-        inner += [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    if not is_text(json.dumps(stored, ensure_ascii=False)):
+        raise ValueError("covariates hold half of a surrogate pair, which is not a character")
     return Design.of_plain(stored)
 
 
-def _rebuild_matrix(stored: StoredMatrix, tokenizer: Callable[[str], list[str]] | None) -> MatrixReader:
-    params = {each.name: getattr(stored.vectorizer.params, each.name) for each in fields(VectorizerOptions)}
-    terms, idf = stored.vectorizer.terms, stored.vectorizer.idf.tolist()
-    vectorizer = TextVectorizer.restore(params | {"tokenizer": tokenizer}, terms, idf, stored.vectorizer.n_documents)
-    options, fitted = stored.estimator.params, stored.estimator.fitted
+def _rebuild_topics(stored: StoredTopics, tokenizer: Callable[[str], list[str]] | None) -> TopicParts:
+    words, options, fitted = stored.vectorizer, stored.estimator.params, stored.estimator.fitted
+    params = vars(words.params) | {"tokenizer": tokenizer}
+    vectorizer = TextVectorizer.restore(params, words.terms, words.idf.tolist(), words.n_documents)
     name = next(name for name, kind in ESTIMATOR_OPTIONS.items() if isinstance(options, kind))
-    given = {each.name: getattr(options, each.name) for each in fields(ESTIMATOR_OPTIONS[name])}
-    estimator = ESTIMATORS[name](**given)
+    estimator = ESTIMATORS[name](**vars(options))
     if "family" in estimator.get_params():
         estimator.set_params(family=fitted.family)
     estimator.fitted_, estimator.n_features_in_ = fitted, fitted.topics.shape[1]
-    return MatrixReader(vectorizer, estimator, stored.coherence)
+    return TopicParts(vectorizer, estimator, stored.coherence)
 
 
 def _read_settings(folder: Path) -> dict[str, Any]:
@@ -466,15 +429,18 @@ def _digest(settings: dict[str, Any]) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """A value as JSON holds it. A random generator cannot be stored and becomes None: the fit is done."""
+    """A value as JSON holds it: a dataclass without its arrays, and None for a random generator, as the fit is done."""
+    if is_dataclass(value):
+        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
+        name = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
+        named = {"name": name[0]} if name else {}
+        return named | {key: as_plain(each) for key, each in inner.items() if not isinstance(each, np.ndarray)}
     if isinstance(value, dict):
         return {name: as_plain(inner) for name, inner in value.items()}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None
-    if isinstance(value, type) and issubclass(value, np.generic):
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return np.dtype(value).name
-    if isinstance(value, np.dtype):
-        return value.name
     if isinstance(value, set | frozenset):
         return sorted(value)
     if isinstance(value, np.ndarray | pd.Series | pd.Index):
@@ -482,47 +448,3 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, tuple | list | range):
         return [as_plain(inner) for inner in value]
     return value.item() if isinstance(value, np.generic) else value
-
-
-NAMES_FORMAT, NAMES_VERSION = "textsignal responses", 1
-
-
-NAMES_FILE = "responses.json"
-
-
-#: The most responses of a stored model.
-MOST_RESPONSES = 10_000
-
-
-def is_of_several(folder: Path) -> bool:
-    """True if a folder holds a model of several responses."""
-    return (folder / NAMES_FILE).is_file()
-
-
-def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
-    """Write the names of the responses; return the folder of each."""
-    inner = dict(zip(names, file_names(names), strict=True))
-    content = {"format": NAMES_FORMAT, "format_version": NAMES_VERSION, "responses": inner}
-    try:
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-        (folder / NAMES_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
-    except OSError as error:
-        raise OutputError(f"cannot write the model: {error.strerror or error}") from error
-    return {name: folder / place for name, place in inner.items()}
-
-
-def read_names(folder: Path) -> dict[str, str]:
-    """Read the names of the responses, in their order, with the folder of each."""
-    file = folder / NAMES_FILE
-    content = read_json(file)
-    if not isinstance(content, dict) or content.get("format") != NAMES_FORMAT:
-        raise StorageError(f"{file} is not of {NAMES_FORMAT}")
-    version = content.get("format_version")
-    if type(version) is not int or version != NAMES_VERSION:
-        raise StorageError(f"{file} has format {shown(version)}; this textsignal reads {NAMES_VERSION}")
-    inner = content.get("responses")
-    if not isinstance(inner, dict) or not all(map(is_text, inner)) or not 0 < len(inner) <= MOST_RESPONSES:
-        raise StorageError(f"{file} does not name its responses; save the model again")
-    if list(inner.values()) != file_names(inner):
-        raise StorageError(f"{file} names other folders than those of its responses; save the model again")
-    return inner

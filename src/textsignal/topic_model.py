@@ -247,7 +247,16 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         """Write the model to a new folder `path`, atomically; `force` replaces an existing model."""
         check_is_fitted(self)
         with whole_folder(Path(path), force=force) as folder:
-            storage.write_topics(self.vectorizer_, self.estimator_, self.coherence_, folder)
+            storage.write_topics(storage.TopicParts(self.vectorizer_, self.estimator_, self.coherence_), folder)
+
+    @classmethod
+    def restore(cls, stored: storage.TopicParts, n_jobs: int | None = None) -> Self:
+        """Return a model from what was stored of it; n_jobs : threads, by default the number it was made with."""
+        if n_jobs is not None:
+            stored.estimator.set_params(n_jobs=n_jobs)
+        model = cls(clone(stored.estimator), clone(stored.vectorizer))
+        model.estimator_, model.vectorizer_, model.coherence_ = stored.estimator, stored.vectorizer, stored.coherence
+        return model
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

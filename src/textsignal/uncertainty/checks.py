@@ -154,17 +154,37 @@ class Checked:
     """
 
     reading: Reading
-    spoken: Mentions
     labels: Sequence[str]
     naming: Naming
-    held_out: NDArray[np.bool_]
-    out_of_fold: bool
-    groups: pd.Series | None = None
-    times: Times | None = None
     covariates: pd.DataFrame | None = None
     group_name: str = "group"
     time_name: str = "date"
     seed: int = 0
+
+    @property
+    def spoken(self) -> Mentions:
+        """Mentions of themes."""
+        return self.reading.mentions
+
+    @property
+    def held_out(self) -> NDArray[np.bool_]:
+        """(texts,) True if training has not seen the text."""
+        return self.reading.observed.unseen
+
+    @property
+    def out_of_fold(self) -> bool:
+        """True: tone of training texts has not seen their responses."""
+        return True
+
+    @property
+    def groups(self) -> pd.Series | None:
+        """(texts,) groups."""
+        return self.reading.observed.groups
+
+    @property
+    def times(self) -> Times | None:
+        """(texts,) days."""
+        return self.reading.observed.times
 
     @property
     def family(self) -> Family:

@@ -36,7 +36,6 @@ from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, NOTHING, Calibration, ToneText, calibrate, mean_of
 from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_rows, with_holm
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
-from textsignal.uncertainty.stability import refitted
 
 #: Fewest texts with a response, in all and for each theme.
 FEWEST, FEWEST_PER_THEME = 40, 8
@@ -145,8 +144,7 @@ def gather(
 ) -> Evidence:
     """Read documents and fit the GLM on themes; unseen : by tone out of fold, or else by tone of all documents."""
     fitted = reader.fitted
-    reading = reader.read(observed.tokens).sentences
-    assert reading is not None
+    reading = reader.read(observed).clauses
     y = fitted.family.encode(observed.responses)
     check_enough(y, observed.weight, fitted.n_themes)
     with LocalEngine(reader.n_jobs) as engine:
@@ -299,49 +297,6 @@ def _moved(evidence: Evidence, themes: Themes, counts: Vector, compute: Compute)
     )
 
 
-def bootstrap_topics(
-    reader: MatrixReader,
-    observed: Observed,
-    groups: NDArray[np.int64] | None,
-    better: int,
-    layout: EffectLayout,
-    draws: Resampling,
-) -> pd.DataFrame:
-    """Return intervals for themes that are learnt again from every sample, by documents that were not drawn.
-
-    There a GLM weighs each theme's contribution. Estimates are means over samples.
-    """
-    tokens, y = reader.tokenise(observed.tokens), reader.family.encode(observed.responses)
-
-    def refit(number: int) -> Vector:
-        counts = draws.counts(observed.weight, groups, number)
-        rows, others = np.flatnonzero(counts > 0), np.flatnonzero((counts == 0) & (observed.weight > 0))
-        sample = Observed(tokens, observed.responses, counts, observed.given, observed.family).at(rows)
-        other = refitted(reader, sample, draws.seed + number + 1)
-        given = Given.nothing(len(y)) if observed.given is None else observed.given
-        reading = other.read(tokens.at(others), None if observed.given is None else given.at(others))
-        order = match_topics(reader.profiles, other.profiles).numbers
-        talk = Talk(
-            family=other.family,
-            tone=reading.contributions[:, order],
-            shares=np.zeros((len(others), len(order))),
-            spoken=reading.spoken[:, order],
-            prevalence=np.zeros(len(order)),
-            y=y[others],
-            weight=observed.weight[others],
-            folds=np.zeros(len(others), dtype=np.int64),
-            given=given.at(others),
-            better=better,
-        )
-        with local_compute(1) as compute:
-            fit = fit_loosely(talk, compute)
-        estimates = _estimates(fit, layout.parts.map(lambda weight: weight[others]))
-        return estimates[:, [list(QUANTITIES).index(name) for name in OF_TOPICS]]
-
-    samples = draws.map(refit)
-    return _spread(layout, OF_TOPICS, mean_of(samples), samples, dict.fromkeys(OF_TOPICS, 1.0))
-
-
 def _spread(
     layout: EffectLayout, names: Iterable[str], whole: Vector, samples: Vector, inflations: Mapping[str, float]
 ) -> pd.DataFrame:
@@ -380,9 +335,8 @@ def estimate_effects(
     progress: Progress | None,
 ) -> EffectTable:
     """Estimate effects of themes with intervals; see `TextResponseModel.estimate_effects`."""
-    of_matrix = isinstance(reader, MatrixReader)
-    method = method or ("bootstrap" if of_matrix else "crossfit")
-    check_choice("method", method, ["bootstrap"] if of_matrix else list(METHODS))
+    method = method or "crossfit"
+    check_choice("method", method, list(METHODS))
     check_number("level", level, least=0, above=True)
     if level >= 1:
         raise InputError(f"level={level!r} must be below 1, such as 0.95")
@@ -393,17 +347,12 @@ def estimate_effects(
         clusters = observed.given.groups
     layout = EffectLayout(parts_of(by, observed.weight), labels, level)
     draws = Resampling(int(n_refits), int(seed), n_jobs, progress or (lambda number: None))
-    if isinstance(reader, MatrixReader):
-        check_enough(reader.family.encode(observed.responses), observed.weight, len(labels))
-        frame = bootstrap_topics(reader, observed, clusters, naming.better, layout, draws)
+    evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
+    known = NOTHING if method == "plugin" else evidence.calibrate(int(seed), n_jobs)
+    if method == "bootstrap":
+        frame = bootstrap_themes(evidence, reader.fitted.themes, layout, known, draws)
     else:
-        assert isinstance(reader, ThemeReader)
-        evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
-        known = NOTHING if method == "plugin" else evidence.calibrate(int(seed), n_jobs)
-        if method == "bootstrap":
-            frame = bootstrap_themes(evidence, reader.fitted.themes, layout, known, draws)
-        else:
-            frame = effects_of(evidence, layout, known)
+        frame = effects_of(evidence, layout, known)
     description = METHODS[method].format(n_refits=n_refits)
     if clusters is not None:
         description += f" Texts of a group are taken to depend on each other ({len(np.unique(clusters))} groups)."

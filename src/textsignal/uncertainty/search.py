@@ -158,9 +158,8 @@ def search(
     >>> found.table.shape, sorted(found.recommended)
     ((2, 11), ['n_themes'])
     """
-    options = parts.PlainOptions(
+    options = parts.Options(
         family=family,
-        training=training,
         levels=levels,
         language=language,
         max_terms=max_terms,

@@ -109,47 +109,12 @@ class ThemeRefits:
             eta=effects.linear_predictor(tone, shares) + given.linear_predictor(effects.covariate_effects),
             tone=effects.gamma * tone,
             shares=shares,
-            spoken=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
+            mentioned=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
             responses=responses,
             weight=part.weight,
             better=self.better,
         )
         return driver_table(spoken)["cost"].to_numpy()
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixRefits:
-    """Whole refits of an estimator, on the model's own terms."""
-
-    reader: MatrixReader
-    observed: Observed
-    better: int = 1
-
-    @property
-    def n_speaking(self) -> int:
-        """Number of documents."""
-        return len(self.observed.tokens)
-
-    def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Refit themes to some documents, and measure their costs there."""
-        sample = self.observed.at(rows)
-        other = refitted(self.reader, sample, seed)
-        spoken = other.spoken(other.read(sample.tokens, sample.given), sample.responses, sample.weight)
-        return Refit(other.profiles, driver_table(spoken.judged(self.better))["cost"].to_numpy())
-
-
-def refitted(reader: MatrixReader, observed: Observed, seed: int) -> MatrixReader:
-    """Fit a reader's estimator to other documents, on the same terms."""
-    estimator = clone(reader.estimator).set_params(random_state=seed, n_jobs=1)
-    if "family" in estimator.get_params():
-        estimator.set_params(family=reader.family, levels=None)
-    else:
-        estimator.set_params(levels=reader.family.levels)
-    given = observed.given
-    covariates = {} if given is None else {"covariates": given.columns, "offset": given.offset}
-    X = reader.vectorizer.transform(reader.tokenise(observed.tokens))
-    estimator.fit(X, observed.responses, observed.weight, **covariates)
-    return MatrixReader(reader.vectorizer, estimator, reader.coherence)
 
 
 def share_reproduced(cosines: Vector) -> Vector:
@@ -221,14 +186,8 @@ def _least(n_themes: int) -> int:
     return max(FEWEST, 2 * n_themes)
 
 
-def _refits(reader: ThemeReader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits | MatrixRefits:
-    if isinstance(reader, MatrixReader):
-        if np.isnan(observed.responses).all():
-            raise InputError("no document has a response (all are missing), so themes cannot be refitted")
-        return MatrixRefits(reader, observed, better)
-    assert isinstance(reader, ThemeReader)
-    fitted, reading = reader.fitted, reader.read(observed.tokens).sentences
-    assert reading is not None
+def _refits(reader: ThemeReader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits:
+    fitted, reading = reader.fitted, reader.read(observed).clauses
     text = ThemeText.of(fitted, reading, observed.weight, seed_words)
     unseen = fitted.training.unseen_tone(reading)
     fitted.family.encode(observed.responses)

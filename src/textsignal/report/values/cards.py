@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.insight.drivers import driver_table, themes_of, with_words
+from textsignal.insight.drivers import driver_table, theme_table, with_words
 from textsignal.insight.examples import find_sentences
 from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
 from textsignal.reading.words import unique_labels
@@ -69,7 +69,7 @@ def theme_cards(model: ReportedModel, documents: ReportTexts, settings: ReportSe
     """Return one card per theme, the largest cost first."""
     reader = model.reader_
     table = with_words(reader, driver_table(documents.spoken), model.labels_, CARD_TERMS)
-    described = themes_of(reader, model.labels_, 1).set_index("theme")
+    described = theme_table(reader, model.labels_, 1).set_index("theme")
     stability = theme_stability(model, documents.reading)
     names = unique_labels(table["label"].map(one_line).tolist())
     cards = [
@@ -101,7 +101,7 @@ def _card(
     row: dict[str, Any], label: str, described: Any, documents: ReportTexts, stability: float | None
 ) -> ThemeCard:
     """Card without evidence, from a row of the table of drivers and one of the table of themes."""
-    spoken = documents.mentions.mentioned[:, row["theme"]]
+    spoken = documents.spoken.mentioned[:, row["theme"]]
     here, elsewhere = documents.responses[spoken], documents.responses[~spoken]
     return ThemeCard(
         number=int(row["theme"]),

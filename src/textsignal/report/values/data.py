@@ -17,6 +17,7 @@ from textsignal.training.halves import SeedWords
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE
 
 if TYPE_CHECKING:
+    from textsignal.reading.themes import ThemeReader
     from textsignal.report.values.bins import Bins
     from textsignal.uncertainty.checks import Finding
 

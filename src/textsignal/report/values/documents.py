@@ -98,7 +98,7 @@ def describe_documents(
         held_out=held_out,
         mean=reading.predictions.mean,
         shares=reading.predictions.shares,
-        spoken=model.reader_.spoken(reading, responses, None).judged(model.naming_.better),
+        spoken=reading.mentions,
         baselines=_baselines(reading, responses, held_out),
         groups=groups,
         times=times,
