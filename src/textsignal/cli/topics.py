@@ -65,6 +65,5 @@ def topics(
         analysis.write(place)
     if analysis.dropped:
         say(f"Excluded: {analysis.dropped}.")
-    out.print(analysis.skill())
     out.print(topic_table(analysis.model.topics(8)))
     say(f"\nWritten to {output}: model/, topics.csv, texts.csv, report.html")
