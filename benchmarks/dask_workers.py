@@ -136,7 +136,7 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
         model.fit(folder / "all.parquet", "rating", text="review", engine=engine)
         seconds = time.perf_counter() - before
     fitted = model.reader_.fitted
-    texts = list(model.training_observed().tokens.texts[:1000])
+    texts = list(model.observed()[0].tokens.texts[:1000])
     np.savez(output, tone=fitted.tone, themes=fitted.themes.themes, predictions=model.predict(texts))
     return {"seconds": round(seconds, 1), "features": len(fitted.tone), "killed": kill and (folder / "killed").exists()}
 

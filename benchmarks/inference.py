@@ -60,7 +60,7 @@ def null(name: str, n_themes: int) -> Cell:
         rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
         fitted = model(n_themes, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
         # As estimate_effects does, but halves are asked once for both.
-        evidence = gather(fitted.reader_, fitted.training_observed(), None, 1)
+        evidence = gather(fitted.reader_, fitted.observed()[0], None, 1)
         layout = EffectLayout(parts_of(None, evidence.talk.weight), fitted.terms_[:n_themes], 0.95)
         known = evidence.calibrate(0, 1)
         draws = Resampling(REFITS, 0, 1, lambda number: None)

@@ -91,8 +91,8 @@ def fit_once(source: Any, n_jobs: int) -> dict[str, Any]:
     wall, ended = time.perf_counter() - before, resource.getrusage(resource.RUSAGE_SELF)
     cpu = ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
     return {
-        "documents": model.n_documents_,
-        "sample": len(model.training_observed().tokens),
+        "documents": model.n_texts_,
+        "sample": len(model.observed()[0].tokens),
         "wall": wall,
         "cpu": cpu,
         "GiB": peak_gib(),

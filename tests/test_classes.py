@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.model_selection import cross_val_predict
 
-from textsignal import TextResponseModel, TextResponsesModel, load
+from textsignal import TextResponseModel, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, StorageError
-from textsignal.reading.classes import ClassReader, class_responses
+from textsignal.reading.several import ClassReader
 
 N, N_TOPICS = 400, 5
 REVIEWS = synthetic_reviews(N, seed=4)
@@ -54,7 +54,7 @@ def test_chances_of_new_texts_are_better_than_frequencies_and_as_sure_as_they_ma
 
 def test_chances_of_training_texts_out_of_fold_have_the_frequencies_of_classes(model):
     reader = model.reader_
-    eta = np.column_stack([each.trained.eta for each in reader.readers])
+    eta = np.column_stack([each.known().eta for each in reader.readers])
     whole = eta @ reader.coefficients[:-1] + reader.coefficients[-1]
     shares = [np.mean(name == KINDS) for name in CLASSES]
     np.testing.assert_allclose(reader.family.mean(whole).mean(axis=0), shares, rtol=1e-6)
@@ -62,11 +62,11 @@ def test_chances_of_training_texts_out_of_fold_have_the_frequencies_of_classes(m
 
 def test_each_class_is_a_model_of_it_against_all_others(model):
     indicators = pd.DataFrame({name: (name == KINDS).astype(int) for name in CLASSES})
-    several = TextResponsesModel(N_TOPICS, family="bernoulli", n_jobs=1).fit(REVIEWS.texts, indicators)
+    several = TextResponseModel(N_TOPICS, family="bernoulli", n_jobs=1).fit(REVIEWS.texts, indicators)
     for name in CLASSES:
         one = model.of(name)
-        np.testing.assert_array_equal(one.predict_proba(REVIEWS.texts), several[name].predict_proba(REVIEWS.texts))
-        pd.testing.assert_frame_equal(pd.DataFrame(one.drivers()), pd.DataFrame(several[name].drivers()))
+        np.testing.assert_array_equal(one.predict_proba(REVIEWS.texts), several.of(name).predict_proba(REVIEWS.texts))
+        pd.testing.assert_frame_equal(pd.DataFrame(one.drivers()), pd.DataFrame(several.of(name).drivers()))
         assert one.naming_.share == f"the share with response {name}"
 
 
@@ -75,7 +75,7 @@ def test_tables_have_the_class_first(model):
         assert next(iter(table)) == "class"
         assert table["class"].unique().tolist() == CLASSES
         for name in CLASSES:
-            own = table[table["class"] == name].drop(columns="class").reset_index(drop=True)
+            own = table[table["class"] == name].drop(columns="class")
             pd.testing.assert_frame_equal(pd.DataFrame(own), pd.DataFrame(getattr(model.of(name), each)()))
     assert model.drivers().findings() == ((), ())
     assert len(model.get_feature_names_out()) == N_TOPICS
@@ -120,7 +120,7 @@ def test_parts_that_do_not_fit_are_refused(model, tmp_path):
                 replace(reader, coefficients=reader.coefficients * np.nan),
                 "coefficients holds values that are not finite",
             ),
-            (replace(reader, readers=(*reader.readers[:2], other.readers[2])), "classes have different themes"),
+            (replace(reader, readers=(*reader.readers[:2], other.readers[2])), "the themes of 'good' are not those of the others"),
         )
     ):
         forged = copy(model)
@@ -143,7 +143,7 @@ def test_missing_labels_are_left_out():
     some[::5] = None
     fitted = new().fit(REVIEWS.texts, some)
     assert fitted.classes_.tolist() == CLASSES
-    values = class_responses(fitted.family_, fitted.training_observed().responses)
+    values = [observed.responses for observed in fitted.observed()]
     assert all(np.isnan(own[::5]).all() and np.isin(own[1:5], (0, 1)).all() for own in values)
     np.testing.assert_array_equal(np.nansum(values, axis=0)[1:5], 1)
 
@@ -158,7 +158,7 @@ def test_numbers_may_be_classes():
 def test_two_labels_are_no_such_classes():
     fitted = new(family="categorical").fit(REVIEWS.texts, np.where(KINDS == "bad", "bad", "other"))
     assert fitted.family_.name == "bernoulli"
-    with pytest.raises(InputError, match="classes without an order"):
+    with pytest.raises(InputError, match="this model has one response"):
         fitted.of("bad")
 
 
@@ -173,10 +173,9 @@ def test_chances_can_be_cross_validated():
         (lambda model: model.explain("x"), r"model.of\('bad'\)"),
         (lambda model: model.sentences("x"), r"model.of\('bad'\)"),
         (lambda model: model.stability(), r"model.of\('bad'\)"),
-        (lambda model: model.report("never.html"), r"model.of\('bad'\)"),
         (lambda model: model.covariate_effects_, r"model.of\('bad'\)"),
-        (lambda model: model.find_documents(0), "typical documents take one"),
-        (lambda model: model.contributions(["x"]), "contributions take one"),
+        (lambda model: model.find_texts(0), r"model.of\('bad'\)"),
+        (lambda model: model.contributions(["x"]), r"model.of\('bad'\)"),
         (lambda model: model.of("odd"), "there is no class 'odd'"),
     ],
 )

@@ -299,7 +299,7 @@ class TestRefused:
         other = TextResponseModel(6, family="gaussian", n_jobs=1)
         other.fit([TEXTS[i] for i in kept], SCORES[kept], covariates=TABLE.iloc[kept])
         np.testing.assert_array_equal(predicted(model), predicted(other))
-        assert model.n_documents_ == len(kept)
+        assert model.n_texts_ == len(kept)
 
     def test_the_papers_model_has_none(self):
         corpus = simulate_corpus(n_documents=60, n_terms=40, random_state=3)

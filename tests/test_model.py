@@ -1,4 +1,4 @@
-"""TextResponseModel: raw texts in, everything out. What holds for models of themes and of themes alike."""
+"""Raw texts in, everything out: what holds for models of themes and of topics alike."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from textsignal import Binomial, TextResponseModel
+from textsignal import GLMNMF, Binomial, TextResponseModel, TopicModel
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 
@@ -17,14 +17,25 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(50, seed=5).texts
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def training(request):
+def new(kind, number, **options):
+    """A model of themes, or of topics by predictive training."""
+    if kind == "themes":
+        return TextResponseModel(number, **options)
+    return TopicModel(GLMNMF(number, training="predictive", **options))
+
+
+@pytest.fixture(scope="module", params=["themes", "topics"])
+def kind(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
-def model(training):
-    return TextResponseModel(5, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
+def model(kind):
+    return new(kind, 5).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+def table_of(model, *args):
+    return model.themes(*args) if isinstance(model, TextResponseModel) else model.topics(*args)
 
 
 def bits(model, texts=NEW):
@@ -35,20 +46,15 @@ def bits(model, texts=NEW):
 # What is planted is found
 
 
-@pytest.mark.parametrize("training", ["themes", "predictive"])
-def test_predictions_of_new_reviews_come_close_to_what_can_be_known(training):
+@pytest.mark.parametrize("kind", ["themes", "topics"])
+def test_predictions_of_new_reviews_come_close_to_what_can_be_known(kind):
     reviews = synthetic_reviews(3000, seed=0)
     train, test = slice(2400), slice(2400, None)
-    model = TextResponseModel(12, training=training).fit(reviews.texts[train], reviews.ratings[train])
+    model = new(kind, 12).fit(reviews.texts[train], reviews.ratings[train])
     assert model.score(reviews.texts[test], reviews.ratings[test]) > 0.85 * reviews.ceiling(np.arange(2400, 3000))
 
 
 # Inputs of every kind
-
-
-def test_themes_are_the_default(model):
-    default = TextResponseModel(5).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert (bits(default) == bits(model)) == (model.training == "themes")
 
 
 def test_lists_series_arrays_and_generators_give_the_same_bits(model):
@@ -67,7 +73,7 @@ def test_lists_series_arrays_and_generators_give_the_same_bits(model):
         assert bits(clone(model).fit(texts, responses)) == bits(model)
 
 
-def test_a_missing_response_may_be_written_in_any_way(training):
+def test_a_missing_response_may_be_written_in_any_way(kind):
     ratings = REVIEWS.ratings.astype(float)
     ratings[:9] = np.nan
     written = [
@@ -75,14 +81,15 @@ def test_a_missing_response_may_be_written_in_any_way(training):
         pd.array([pd.NA] * 9 + REVIEWS.ratings[9:].tolist(), dtype="Int64"),
         pd.Series([pd.NA] * 9 + REVIEWS.ratings[9:].tolist(), dtype=object),
     ]
-    expected = bits(TextResponseModel(2, training=training).fit(REVIEWS.texts, ratings))
+    expected = bits(new(kind, 2).fit(REVIEWS.texts, ratings))
     for responses in written:
-        assert bits(TextResponseModel(2, training=training).fit(REVIEWS.texts, responses)) == expected
+        assert bits(new(kind, 2).fit(REVIEWS.texts, responses)) == expected
 
 
 @pytest.mark.usefixtures("threaded_blas")
 def test_the_number_of_threads_changes_no_bit(model):
-    one, two = (clone(model).set_params(n_jobs=n_jobs).fit(REVIEWS.texts, REVIEWS.ratings) for n_jobs in (1, 2))
+    name = "n_jobs" if isinstance(model, TextResponseModel) else "estimator__n_jobs"
+    one, two = (clone(model).set_params(**{name: n_jobs}).fit(REVIEWS.texts, REVIEWS.ratings) for n_jobs in (1, 2))
     assert bits(one) == bits(two) == bits(model)
 
 
@@ -91,41 +98,40 @@ def test_fitting_twice_equals_fitting_once(model):
     assert bits(again) == bits(model)
 
 
-def test_fit_changes_none_of_its_inputs(training):
+def test_fit_changes_none_of_its_inputs(kind):
     texts, ratings, weight = REVIEWS.texts.copy(), REVIEWS.ratings.astype(float), np.ones(300)
     ratings[3] = np.nan
     given = copy.deepcopy((texts, ratings, weight))
-    TextResponseModel(3, training=training).fit(texts, ratings, weight)
+    new(kind, 3).fit(texts, ratings, weight)
     assert texts == given[0]
     np.testing.assert_array_equal(ratings, given[1])
     np.testing.assert_array_equal(weight, given[2])
 
 
-def test_texts_without_response_teach_the_terms_and_themes(training):
+def test_texts_without_response_teach_the_terms_and_themes(kind):
     ratings = REVIEWS.ratings.astype(float)
     ratings[150:] = np.nan
-    model = TextResponseModel(4, training=training).fit(REVIEWS.texts, ratings)
-    alone = TextResponseModel(4, training=training).fit(REVIEWS.texts[:150], ratings[:150])
+    model = new(kind, 4).fit(REVIEWS.texts, ratings)
+    alone = new(kind, 4).fit(REVIEWS.texts[:150], ratings[:150])
     assert len(model.terms_) > len(alone.terms_)
-    assert model.n_documents_ == 300
     assert np.isfinite(model.predict(REVIEWS.texts)).all()
     assert model.score(REVIEWS.texts, ratings) == model.score(REVIEWS.texts[:150], ratings[:150])
 
 
-def test_empty_texts_do_no_harm(training):
+def test_empty_texts_do_no_harm(kind):
     texts = REVIEWS.texts.copy()
     texts[::10] = [""] * 30
-    model = TextResponseModel(4, training=training).fit(texts, REVIEWS.ratings)
+    model = new(kind, 4).fit(texts, REVIEWS.ratings)
     found = model.predictions(texts)
     np.testing.assert_array_equal(found.unknown, [text == "" for text in texts])
     assert np.isfinite(found.mean).all()
 
 
-def test_emoji_are_words_like_others(training):
+def test_emoji_are_words_like_others(kind):
     texts = [
         f"{text} {'😀' if rating > 3 else '😡'}" for text, rating in zip(REVIEWS.texts, REVIEWS.ratings, strict=True)
     ]
-    model = TextResponseModel(4, training=training).fit(texts, REVIEWS.ratings)
+    model = new(kind, 4).fit(texts, REVIEWS.ratings)
     good, bad = model.predict(["😀", "😡"])
     assert good > bad
     assert not model.predictions(["😀", "😡"]).unknown.any()
@@ -158,12 +164,12 @@ def test_weights_of_one_change_nothing_and_others_do(model):
 RISING = np.linspace(0, 3, 300)
 
 
-def test_responses_of_documents_without_weight_are_not_looked_at(training):
+def test_responses_of_documents_without_weight_are_not_looked_at(kind):
     ratings, weight = REVIEWS.ratings.astype(float), np.ones(300)
     weight[100:] = 0
-    one = TextResponseModel(3, training=training).fit(REVIEWS.texts, ratings, weight)
+    one = new(kind, 3).fit(REVIEWS.texts, ratings, weight)
     ratings[100:] = np.where(ratings[100:] == 5, 1, 5)
-    assert bits(TextResponseModel(3, training=training).fit(REVIEWS.texts, ratings, weight)) == bits(one)
+    assert bits(new(kind, 3).fit(REVIEWS.texts, ratings, weight)) == bits(one)
 
 
 # What it says
@@ -207,19 +213,20 @@ def test_score_is_r2_over_the_texts_that_have_a_response(model):
 
 
 def test_the_theme_table_has_one_row_per_theme(model):
-    table = model.themes()
-    assert sorted(table["theme"]) == list(range(5))
+    table = table_of(model)
+    assert table.index.tolist() == table[table.columns[0]].tolist()
+    assert sorted(table.index) == list(range(5))
     assert all(len(terms) == 10 for terms in table["terms"])
     assert all(set(terms) <= set(model.terms_) for terms in table["terms"])
     assert len(set(table["label"])) == 5
-    assert [len(terms) for terms in model.themes(3)["terms"]] == [3] * 5
-    np.testing.assert_array_equal(table.sort_values("theme")["coherence"], model.coherence_)
+    assert [len(terms) for terms in table_of(model, 3)["terms"]] == [3] * 5
+    np.testing.assert_array_equal(table.sort_index()["coherence"], model.coherence_)
     assert model.components_.shape == (5, len(model.terms_))
 
 
-def test_a_model_of_one_theme_works(training):
-    model = TextResponseModel(1, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
-    share = model.themes()["share" if training == "themes" else "prevalence"]
+def test_a_model_of_one_theme_works(kind):
+    model = new(kind, 1).fit(REVIEWS.texts, REVIEWS.ratings)
+    share = table_of(model)["share" if kind == "themes" else "prevalence"]
     assert share.tolist() == [1.0]
     assert model.transform(NEW).shape == (50, 1)
     assert np.isfinite(model.predict(NEW)).all()
@@ -235,8 +242,8 @@ def test_a_model_of_one_theme_works(training):
         ({"family": Binomial(lowest=0)}, range(0, 6)),
     ],
 )
-def test_the_scale_is_given_or_learnt(training, options, levels):
-    model = TextResponseModel(3, training=training, **options).fit(REVIEWS.texts, REVIEWS.ratings)
+def test_the_scale_is_given_or_learnt(kind, options, levels):
+    model = new(kind, 3, **options).fit(REVIEWS.texts, REVIEWS.ratings)
     assert model.levels_.tolist() == list(levels)
     assert model.predict_proba(NEW).shape == (50, len(levels))
     assert ((model.predict(NEW) >= levels[0]) & (model.predict(NEW) <= levels[-1])).all()
@@ -253,12 +260,12 @@ def test_responses_may_start_anywhere(model):
 
 
 def test_a_clone_is_not_fitted(model):
-    for ask in (TextResponseModel().predict, clone(model).predict, clone(model).contributions, clone(model).drivers):
+    for ask in (clone(model).predict, clone(model).transform, TextResponseModel().contributions):
         with pytest.raises(NotFittedError):
             ask(NEW)
-    for unfitted in (TextResponseModel(), clone(model)):
+    for unfitted in (TextResponseModel(), TopicModel(), clone(model)):
         with pytest.raises(NotFittedError):
-            unfitted.themes()
+            table_of(unfitted)
         with pytest.raises(NotFittedError):
             _ = unfitted.levels_
 
@@ -266,15 +273,13 @@ def test_a_clone_is_not_fitted(model):
 def test_a_pickled_model_says_the_same_bits(model):
     again = pickle.loads(pickle.dumps(model))
     assert bits(again) == bits(model)
-    assert again.themes().equals(model.themes())
-    assert again.drivers().equals(model.drivers())
+    assert table_of(again).equals(table_of(model))
 
 
 def test_no_texts_give_no_predictions(model):
     assert model.predict([]).shape == (0,)
     assert model.transform([]).shape == (0, len(model.components_))
     assert model.predict_proba([]).shape == (0, len(model.classes_))
-    assert model.contributions([]).shape == (0, len(model.components_) + 1)
 
 
 # Texts that were tokenised
@@ -283,8 +288,8 @@ def test_no_texts_give_no_predictions(model):
 def test_texts_may_be_tokenised_once_for_several_uses(model):
     tokens = model.tokenise(NEW)
     np.testing.assert_array_equal(model.predict(tokens), model.predict(NEW))
-    other = {"themes": "predictive", "predictive": "themes"}[model.training]
+    other = TopicModel() if isinstance(model, TextResponseModel) else TextResponseModel()
     with pytest.raises(InputError, match=r"these texts were tokenised for .*; give the texts themselves"):
-        model.predict(TextResponseModel(training=other).tokenise(NEW))
+        model.predict(other.tokenise(NEW))
     with pytest.raises(InputError, match=r"these texts were tokenised for .*; give the texts themselves"):
-        TextResponseModel(training=other).fit(tokens, np.arange(50) % 5)
+        other.fit(tokens, np.arange(50) % 5)

@@ -43,7 +43,7 @@ class TestScikitLearnSurface:
         table = pd.DataFrame({"review": list(REVIEWS.texts), "price": price}).iloc[::-1]
         model = TextResponseModel(4, max_terms=300, missing="drop").set_output(transform="pandas")
         weights = model.fit_transform(table, REVIEWS.ratings[::-1])
-        assert model.n_documents_ < len(table)
+        assert model.n_texts_ < len(table)
         pd.testing.assert_frame_equal(weights, model.transform(table), rtol=1e-4)
 
     def test_columns_of_transform_have_the_themes_labels(self, model):

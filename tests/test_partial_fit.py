@@ -38,7 +38,7 @@ def test_no_documents_change_nothing(model):
     before = model.reader_
     assert model.partial_fit([], []) is model
     assert model.reader_ is before
-    assert model.n_documents_ == N
+    assert model.n_texts_ == N
 
 
 def test_themes_stay_and_documents_are_known(model):
@@ -47,12 +47,12 @@ def test_themes_stay_and_documents_are_known(model):
     assert list(after.terms_) == list(model.terms_)
     assert after.themes()["label"].sort_values().tolist() == model.themes()["label"].sort_values().tolist()
     assert np.array_equal(after.transform(REVIEWS.texts[NEW]), model.transform(REVIEWS.texts[NEW]))
-    assert after.n_documents_ == N + 200
+    assert after.n_texts_ == N + 200
     assert model.reader_ is before, "a copy's numbers are its own"
     known = after.reader_.fitted.training
     assert np.array_equal(known.responses, REVIEWS.ratings[: N + 200])
     after.reader_.fitted.check()
-    assert list(after.training_observed().texts) == list(REVIEWS.texts[: N + 200])
+    assert list(after.observed()[0].texts) == list(REVIEWS.texts[: N + 200])
 
 
 def test_what_it_knows_of_new_documents_has_not_seen_their_responses(model):
@@ -105,7 +105,7 @@ def test_a_stored_model_goes_on(model, tmp_path):
     texts = REVIEWS.texts[NEW]
     assert np.array_equal(grown(stored).predict(texts), grown(model).predict(texts))
     grown(stored).save(tmp_path / "grown")
-    assert ts.load(tmp_path / "grown").n_documents_ == N + 200
+    assert ts.load(tmp_path / "grown").n_texts_ == N + 200
     pd.testing.assert_frame_equal(ts.load(tmp_path / "grown").drivers(), grown(model).drivers())
 
 

@@ -1,15 +1,15 @@
 """Several responses with shared themes: laws of the model, its tables, its folder, and what it refuses."""
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from textsignal import TextResponseModel, TextResponsesModel, load
+from textsignal import TextResponseModel, load
 from textsignal.datasets import synthetic_reviews
-from textsignal.errors import InputError, StorageError
+from textsignal.errors import InputError
 
 N, N_TOPICS = 300, 5
 REVIEWS = synthetic_reviews(N, seed=3)
@@ -31,7 +31,7 @@ FAMILIES = {"stars": "ordinal", "votes": "poisson"}
 
 
 def new(**options):
-    return TextResponsesModel(N_TOPICS, **({"family": FAMILIES, "n_jobs": 1} | options))
+    return TextResponseModel(N_TOPICS, **({"family": FAMILIES, "n_jobs": 1} | options))
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +40,15 @@ def model():
 
 
 def test_each_response_has_its_own_family_and_tone_and_all_have_the_same_themes(model):
-    assert {name: model[name].family_.name for name in NAMES} == {
+    assert {name: model.of(name).family_.name for name in NAMES} == {
         **{"stars": "ordinal", "good": "bernoulli", "votes": "poisson", "score": "gaussian"}
     }
-    first = model["stars"].reader_.fitted
+    first = model.of("stars").reader_.fitted
     for name in NAMES[1:]:
-        fitted = model[name].reader_.fitted
-        assert np.array_equal(fitted.themes.themes, first.themes.themes)
+        fitted = model.of(name).reader_.fitted
+        assert np.array_equal(fitted.themes.topics, first.themes.topics)
         assert not np.array_equal(fitted.tone, first.tone)
-        assert model[name].get_feature_names_out().tolist() == model["stars"].get_feature_names_out().tolist()
+        assert model.of(name).get_feature_names_out().tolist() == model.of("stars").get_feature_names_out().tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,9 +56,10 @@ def test_one_response_is_the_model_of_one(name):
     family = FAMILIES.get(name, "auto")
     alone = TextResponseModel(N_TOPICS, family=family, n_jobs=1).fit(REVIEWS.texts, RESPONSES[name], WEIGHT)
     one = new(family=family).fit(REVIEWS.texts, RESPONSES[[name]], WEIGHT)
-    pd.testing.assert_frame_equal(one[name].themes(), alone.themes())
-    np.testing.assert_array_equal(one[name].reader_.fitted.tone, alone.reader_.fitted.tone)
-    np.testing.assert_array_equal(one.predict(REVIEWS.texts)[name], alone.predictions(REVIEWS.texts).mean)
+    assert one.names == []
+    pd.testing.assert_frame_equal(one.themes(), alone.themes())
+    np.testing.assert_array_equal(one.reader_.fitted.tone, alone.reader_.fitted.tone)
+    np.testing.assert_array_equal(one.predict(REVIEWS.texts), alone.predict(REVIEWS.texts))
 
 
 def test_a_response_twice_is_that_response():
@@ -66,7 +67,7 @@ def test_a_response_twice_is_that_response():
     one, two = new(family="ordinal").fit(REVIEWS.texts, RESPONSES[["stars"]]), new(family="ordinal")
     two.fit(REVIEWS.texts, twice)
     for name in twice:
-        np.testing.assert_array_equal(two.predict(REVIEWS.texts)[name], one.predict(REVIEWS.texts)["stars"])
+        np.testing.assert_array_equal(two.predict(REVIEWS.texts)[name], one.predictions(REVIEWS.texts).mean)
 
 
 def test_the_order_of_responses_does_not_matter(model):
@@ -78,7 +79,7 @@ def test_texts_are_read_once_and_as_each_model_reads_them(model):
     predicted = model.predict(REVIEWS.texts)
     assert list(predicted) == NAMES
     for name in NAMES:
-        np.testing.assert_array_equal(predicted[name], model[name].predictions(REVIEWS.texts).mean)
+        np.testing.assert_array_equal(predicted[name], model.of(name).predictions(REVIEWS.texts).mean)
 
 
 def test_predictions_keep_the_index_of_the_texts(model):
@@ -92,14 +93,14 @@ def test_tables_name_the_response_first(model):
         assert next(iter(table)) == "response"
         assert table["response"].unique().tolist() == NAMES
         for name in NAMES:
-            own = table[table["response"] == name].drop(columns="response").reset_index(drop=True)
-            pd.testing.assert_frame_equal(own, pd.DataFrame(getattr(model[name], each)()), check_like=True)
+            own = table[table["response"] == name].drop(columns="response")
+            pd.testing.assert_frame_equal(own, pd.DataFrame(getattr(model.of(name), each)()), check_like=True)
 
 
 def test_drivers_by_group_and_of_other_texts(model):
     table = model.drivers(np.arange(N) % 2, texts=REVIEWS.texts, responses=RESPONSES)
     assert len(table) == len(NAMES) * 2 * N_TOPICS
-    own = model["good"].drivers(texts=REVIEWS.texts[:50], responses=RESPONSES["good"][:50])
+    own = model.of("good").drivers(texts=REVIEWS.texts[:50], responses=RESPONSES["good"][:50])
     table = model.drivers(texts=REVIEWS.texts[:50], responses=RESPONSES[:50])
     np.testing.assert_array_equal(table.loc[table["response"] == "good", "mean_response"], own["mean_response"])
 
@@ -107,7 +108,7 @@ def test_drivers_by_group_and_of_other_texts(model):
 def test_compare_has_costs_in_points_and_in_standard_deviations(model):
     table = model.compare()
     for name in NAMES:
-        own = model[name].drivers().set_index("theme")
+        own = model.of(name).drivers().set_index("theme")
         numbers = table.index.get_level_values("theme")
         for measure in ("cost", "gain"):
             np.testing.assert_allclose(table[measure, name], own[measure].loc[numbers])
@@ -118,13 +119,13 @@ def test_compare_has_costs_in_points_and_in_standard_deviations(model):
 
 def test_renaming_merging_and_dropping_are_for_all(model):
     named = model.rename(0, "first")
-    assert all(named[name].themes().set_index("theme").loc[0, "label"] == "first" for name in NAMES)
+    assert all(named.of(name).themes().set_index("theme").loc[0, "label"] == "first" for name in NAMES)
     merged = named.merge(["first", 2], "both")
     assert merged.n_themes == N_TOPICS - 1
     for name in NAMES:
-        alone = named[name].merge(["first", 2], "both")
+        alone = named.of(name).merge(["first", 2], "both")
         np.testing.assert_array_equal(merged.predict(REVIEWS.texts)[name], alone.predictions(REVIEWS.texts).mean)
-        assert merged[name]._theme_names() == merged["stars"]._theme_names()
+        assert merged.of(name).theme_names == merged.of("stars").theme_names
     assert merged.drop("both").n_themes == N_TOPICS - 2
     assert model.n_themes == N_TOPICS
 
@@ -133,10 +134,10 @@ def test_covariates_are_beside_all(model):
     covariates = pd.DataFrame({"floor": np.arange(N) % 7})
     given = new().fit(REVIEWS.texts, RESPONSES, covariates=covariates)
     for name in NAMES:
-        assert given[name].covariate_effects_["name"].tolist() == ["floor"]
+        assert given.of(name).covariate_effects_["name"].tolist() == ["floor"]
     np.testing.assert_array_equal(
         given.predict(REVIEWS.texts, covariates=covariates)["votes"],
-        given["votes"].predictions(REVIEWS.texts, covariates=covariates).mean,
+        given.of("votes").predictions(REVIEWS.texts, covariates=covariates).mean,
     )
 
 
@@ -144,47 +145,23 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     named = model.rename(1, "named")
     named.save(tmp_path / "model")
     again = load(tmp_path / "model", n_jobs=1)
-    assert isinstance(again, TextResponsesModel)
+    assert again.names == NAMES
     pd.testing.assert_frame_equal(again.predict(REVIEWS.texts), model.predict(REVIEWS.texts))
     pd.testing.assert_frame_equal(again.compare(), named.compare())
     assert again.family == FAMILIES | {"good": "auto", "score": "auto"}
     clone(again).fit(REVIEWS.texts, RESPONSES)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda names: names["responses"].pop("good"),
-        lambda names: names["responses"].update(good="../elsewhere"),
-        lambda names: names.update(format_version=9),
-        lambda names: names.update(responses=[]),
-    ],
-)
-def test_a_damaged_folder_is_refused(model, tmp_path, damage):
-    model.save(tmp_path / "model")
-    file = tmp_path / "model" / "responses.json"
-    names = json.loads(file.read_text())
-    damage(names)
-    file.write_text(json.dumps(names))
-    if "good" in names["responses"] or names["format_version"] != 1 or not names["responses"]:
-        with pytest.raises(StorageError):
-            load(tmp_path / "model")
-    else:  # a response that is not named is not there
-        assert list(load(tmp_path / "model").models_) == [name for name in NAMES if name != "good"]
-
-
-def test_models_of_other_themes_are_refused(model, tmp_path):
-    model.save(tmp_path / "model")
+def test_a_response_with_other_themes_is_refused(model):
     other = TextResponseModel(N_TOPICS, n_jobs=1, random_state=9).fit(REVIEWS.texts, RESPONSES["good"])
-    other.save(tmp_path / "model" / "good", force=True)
-    with pytest.raises(StorageError, match="'good' are not those of the other responses"):
-        load(tmp_path / "model")
+    readers = (model.reader_.readers[0], other.reader_, *model.reader_.readers[2:])
+    with pytest.raises(ValueError, match="the themes of 'good' are not those of the others"):
+        replace(model.reader_, readers=readers).check()
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (RESPONSES["stars"], "must be a DataFrame"),
         (RESPONSES[[]], "no column"),
         (RESPONSES[["stars", "stars"]], "two responses are called 'stars'"),
         (RESPONSES.assign(same=4), "response 'same': the response is constant"),
@@ -201,7 +178,6 @@ def test_responses_that_cannot_be_used_are_named(given, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"training": "predictive"}, "training='predictive' moves themes by one response"),
         ({"family": {"star": "ordinal"}}, "family names 'star', which is not a response"),
         ({"levels": {"star": (1, 5)}}, "levels names 'star'"),
         ({"n_themes": 0}, "n_themes=0"),
@@ -209,12 +185,12 @@ def test_responses_that_cannot_be_used_are_named(given, message):
 )
 def test_options_that_cannot_be_had_are_refused(options, message):
     with pytest.raises(InputError, match=message):
-        TextResponsesModel(**({"n_themes": 4, "n_jobs": 1} | options)).fit(REVIEWS.texts, RESPONSES)
+        TextResponseModel(**({"n_themes": 4, "n_jobs": 1} | options)).fit(REVIEWS.texts, RESPONSES)
 
 
 def test_a_response_that_is_not_there_is_named(model):
-    with pytest.raises(InputError, match="'star' is not one of 'stars', 'good', 'votes', 'score'"):
-        model["star"]
+    with pytest.raises(InputError, match="there is no response 'star'; responses are 'stars', 'good', 'votes', 'score'"):
+        model.of("star")
 
 
 def test_reports_link_to_each_other(model, tmp_path):

@@ -120,7 +120,7 @@ def test_a_loaded_model_knows_how_it_was_trained(tmp_path, name):
     model = fitted(name)
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.n_documents_ == model.n_documents_ == 200
+    assert again.n_texts_ == model.n_texts_ == 200
     np.testing.assert_array_equal(again.coherence_, model.coherence_)
     np.testing.assert_array_equal(again.levels_, model.levels_)
     as_stored = {"dtype": "float64"}
@@ -325,7 +325,7 @@ def test_a_loaded_model_does_not_hold_the_texts_of_training(tmp_path, kind):
     fitted(kind).save(tmp_path / "model")
     again = load(tmp_path / "model")
     with pytest.raises(InputError, match="does not hold the texts it was trained on"):
-        again.training_observed()
+        again.observed()[0]
     written = b"".join(contents(tmp_path / "model").values())
     assert not any(text.encode() in written for text in REVIEWS.texts)
 

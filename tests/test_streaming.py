@@ -86,7 +86,7 @@ def parted(table, folder, sizes=(150, 1, 249)):
 def test_a_streamed_model_is_the_model_of_texts_in_memory(file, table, in_memory, small_batches):
     model = fitted(file)
     assert numbers(model) == numbers(in_memory)
-    assert model.n_documents_ == N
+    assert model.n_texts_ == N
     assert list(model.terms_) == list(in_memory.terms_)
     assert np.array_equal(model.predict(table["review"]), in_memory.predict(table["review"]))
     assert model.reader_.described == in_memory.reader_.described
@@ -129,16 +129,16 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
     model = fitted(file)
     monkeypatch.setattr(streaming, "read_batches", lambda source, columns: read_batches(source, columns, batch_rows=37))
     assert numbers(fitted(file)) == numbers(model)
-    n_sampled = len(model.training_observed().tokens)
+    n_sampled = len(model.observed()[0].tokens)
     assert 100 < n_sampled <= 250
-    assert model.n_documents_ == N
+    assert model.n_texts_ == N
     assert model.reader_.described["Documents"] == (
         f"Themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
     )
     model.save(tmp_path / "model")
     stored = ts.load(tmp_path / "model")
     assert stored.reader_.described == model.reader_.described
-    assert stored.n_documents_ == N
+    assert stored.n_texts_ == N
     assert np.array_equal(stored.predict(table["review"]), model.predict(table["review"]))
 
 
@@ -152,7 +152,7 @@ def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
     assert "basis" not in model.drivers(texts=table["review"].tolist(), responses=table["rating"].to_numpy()).attrs
     model.report(tmp_path / "report.html")
     assert basis in (tmp_path / "report.html").read_text()
-    n_answered = int((~np.isnan(model.training_observed().responses)).sum())
+    n_answered = int((~np.isnan(model.observed()[0].responses)).sum())
     assert f"{n_answered} texts with a response" in str(model.check())
     assert set(model.stability(n_refits=1)["theme"]) == set(range(4))
     assert model.merge([0, 1]).reader_.basis == basis

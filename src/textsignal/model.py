@@ -227,6 +227,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
                     observed[name], design = observe_given(scale.observe(tokens, column, sample_weight), **given)
             reader, training = parts.fit_several(options, scales, observed)
             return self._take(reader, training, design, list(columns_of))
+        if isinstance(responses, pd.DataFrame):
+            responses = responses.iloc[:, 0]
         scale = parts.scale_of(options)
         one, design = observe_given(scale.observe(tokens, responses, sample_weight), **given)
         return self._take(*parts.fit_one(options, scale, one), design, [name_of(responses, "response")])
@@ -1229,8 +1231,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     def observed(
         self,
-        texts: Texts | pd.DataFrame | None,
-        responses: Any,
+        texts: Texts | pd.DataFrame | None = None,
+        responses: Any = None,
         sample_weight: ArrayLike | None = None,
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,

@@ -28,7 +28,7 @@ from textsignal.insight.revise import Theme, theme_number
 from textsignal.insight.topics import topic_table
 from textsignal.reading.observed import response_column
 from textsignal.reading.words import unique_labels
-from textsignal.text.tokens import TokenisedTexts
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.coherence import coherence
 
@@ -70,7 +70,13 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         self.vectorizer = vectorizer
 
     def fit(
-        self, texts: Iterable[str] | TokenisedTexts, responses: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str] | TokenisedTexts,
+        responses: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        covariates: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Learn terms, topics and effects.
 
@@ -79,31 +85,39 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         texts : an empty one is allowed and teaches nothing about topics.
         responses : one number or label per text; NaN or None if missing, in which case only the text is used.
         sample_weight : weight of each text in training.
+        covariates, offset : numbers, as the estimators take them: (texts, columns) and (texts,).
         """
         self._check("estimator", TopicEstimator, "a GLMNMF or JBNMF")
         self._check("vectorizer", TextVectorizer, "a TextVectorizer, with a tokenizer of your own if need be")
         estimator = JBNMF() if self.estimator is None else clone(self.estimator)
         vectorizer = clone(self.vectorizer) if self.vectorizer else default_vectorizer(estimator)
-        tokens = vectorizer.tokenise(texts)
+        tokens = _tokens(texts, vectorizer)
         answers = response_column(len(tokens), responses)
         X = sp.csr_array(vectorizer.fit_transform(tokens))
-        self.estimator_, self.vectorizer_ = estimator.fit(X, answers, sample_weight), vectorizer
+        self.estimator_, self.vectorizer_ = estimator, vectorizer
+        estimator.fit(X, answers, sample_weight, covariates=covariates, offset=offset)
         self.coherence_ = coherence(X, estimator.components_)
         self._training = tokens.texts, answers
         return self
+
+    def tokenise(self, texts: Iterable[str]) -> TokenisedTexts:
+        """Return tokenised texts, which all methods accept, so that texts used twice are tokenised once."""
+        fitted = self.__sklearn_is_fitted__()
+        vectorizer = self.vectorizer_ if fitted else self.vectorizer or default_vectorizer(self.estimator or JBNMF())
+        return _tokens(texts, vectorizer)
 
     def _check(self, name: str, kind: type, advice: str) -> None:
         if not isinstance(part := getattr(self, name), kind | None):
             raise InputError(f"{name}={part!r} cannot be used here; give {advice}")
 
-    def predictions(self, texts: Iterable[str]) -> Predictions:  # type: ignore[override]
-        """Return weights of topics, expected responses and levels of texts, computed in one pass."""
-        return self.fitted_estimator.predictions(self._matrix(texts))
+    def predictions(
+        self, texts: Iterable[str], *, covariates: ArrayLike | None = None, offset: ArrayLike | None = None
+    ) -> Predictions:
+        """Return weights of topics, expected responses and levels of texts, computed in one pass.
 
-    def predict(self, X: Iterable[str]) -> NDArray[Any]:  # type: ignore[override]
-        """Return the expected response of texts, on the user's scale; of a classifier the most probable label."""
-        predictions = self.predictions(X)
-        return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
+        covariates, offset : as in `fit`, if the model was fitted with them.
+        """
+        return self.fitted_estimator.predictions(self._matrix(texts), covariates=covariates, offset=offset)
 
     def transform(self, texts: Iterable[str]) -> Array:
         """Return weights of topics, (texts, topics), inferred from the text alone."""
@@ -111,7 +125,7 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
 
     def _matrix(self, texts: Iterable[str] | TokenisedTexts) -> sp.csr_array:
         check_is_fitted(self)
-        return sp.csr_array(self.vectorizer_.transform(self.vectorizer_.tokenise(texts)))
+        return sp.csr_array(self.vectorizer_.transform(_tokens(texts, self.vectorizer_)))
 
     @property
     def fitted_estimator(self) -> TopicEstimator:
@@ -265,6 +279,12 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         """A notebook shows the topics of a fitted model."""
         fitted = self.__sklearn_is_fitted__()
         return self.topics(8).to_html(index=False, border=0) if fitted else str(super()._html_repr())
+
+
+def _tokens(texts: Iterable[str] | TokenisedTexts, vectorizer: TextVectorizer) -> TokenisedTexts:
+    if isinstance(texts, SentenceTexts):
+        raise InputError("these texts were tokenised for a model of themes; give the texts themselves")
+    return vectorizer.tokenise(texts)
 
 
 def default_vectorizer(estimator: TopicEstimator) -> TextVectorizer:

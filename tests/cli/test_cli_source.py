@@ -57,7 +57,7 @@ def test_the_model_and_the_page_say_what_they_were_learnt_from(run):
     model = ts.load(run / "model")
     n_drawn = len(pd.read_csv(run / "documents.csv"))
     assert model.reader_.basis.endswith(BASIS)
-    assert model.n_documents_ == N - round(0.2 * n_drawn)
+    assert model.n_texts_ == N - round(0.2 * n_drawn)
     page = (run / "report.html").read_text()
     assert f"{n_drawn} texts were read for" in page
     assert model.reader_.basis in page.split("What to fix first")[0]

@@ -93,8 +93,8 @@ def assert_same_bits(one, two):
     for name in ("tone", "terms"):
         np.testing.assert_array_equal(getattr(one.reader_.fitted, name), getattr(two.reader_.fitted, name))
     np.testing.assert_array_equal(one.components_, two.components_)
-    texts = one.training_observed().tokens.texts
-    assert list(texts) == list(two.training_observed().tokens.texts)
+    texts = one.observed()[0].tokens.texts
+    assert list(texts) == list(two.observed()[0].tokens.texts)
     np.testing.assert_array_equal(one.predict(list(texts)), two.predict(list(texts)))
 
 
@@ -151,7 +151,7 @@ def test_predictions_by_workers_are_those_of_the_whole(client, files, local):
     whole = pd.concat(predict_batches(**given), ignore_index=True)
     apart = pd.concat(predict_batches(**given, engine=DaskEngine(client)), ignore_index=True)
     pd.testing.assert_frame_equal(apart, whole, check_exact=True)
-    assert len(local.training_observed().tokens) == 4 * ROWS
+    assert len(local.observed()[0].tokens) == 4 * ROWS
 
 
 def test_an_engine_is_a_local_one_of_one_thread_on_workers(client):

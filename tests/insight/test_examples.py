@@ -22,7 +22,7 @@ PARTS = {
 @pytest.mark.parametrize("high", [True, False, None])
 @pytest.mark.parametrize("theme", range(3))
 def test_every_document_is_led_by_the_theme_and_is_itself(theme, high):
-    found = find_documents(theme=theme, n=7, high=high, **PARTS)
+    found = find_texts(theme=theme, n=7, high=high, **PARTS)
     assert list(found.columns) == ["row", "text", "response", "prediction", "share"]
     assert len(found) == len(set(found["row"])) == 7
     assert (SHARES[found["row"]].argmax(axis=1) == theme).all()
@@ -32,39 +32,39 @@ def test_every_document_is_led_by_the_theme_and_is_itself(theme, high):
 
 
 def test_the_most_typical_documents_come_first_whatever_their_response():
-    found = find_documents(theme=1, n=7, high=None, **PARTS)
+    found = find_texts(theme=1, n=7, high=None, **PARTS)
     leading = np.sort(SHARES[SHARES.argmax(axis=1) == 1, 1])[::-1]
     np.testing.assert_array_equal(found["share"], leading[:7])
 
 
 def test_high_and_low_responses_are_chosen_among_the_most_typical():
-    typical = find_documents(theme=0, n=200, high=None, **PARTS).dropna(subset="response")[: 3 * TYPICAL]
+    typical = find_texts(theme=0, n=200, high=None, **PARTS).dropna(subset="response")[: 3 * TYPICAL]
     for high in (True, False):
-        found = find_documents(theme=0, n=3, high=high, **PARTS)
+        found = find_texts(theme=0, n=3, high=high, **PARTS)
         assert found["response"].tolist() == sorted(typical["response"], reverse=high)[:3]
         assert set(found["row"]) <= set(typical["row"])
 
 
 def test_of_equal_responses_the_more_typical_comes_first():
-    found = find_documents(theme=2, n=5, high=True, **(PARTS | {"responses": np.full(200, 3.0)}))
+    found = find_texts(theme=2, n=5, high=True, **(PARTS | {"responses": np.full(200, 3.0)}))
     assert found["share"].is_monotonic_decreasing
-    np.testing.assert_array_equal(found["row"], find_documents(theme=2, n=5, high=None, **PARTS)["row"])
+    np.testing.assert_array_equal(found["row"], find_texts(theme=2, n=5, high=None, **PARTS)["row"])
 
 
 def test_a_theme_that_leads_nowhere_has_no_evidence():
     shares = np.column_stack([SHARES, np.zeros(200)])
-    assert find_documents(theme=3, n=5, high=True, **(PARTS | {"shares": shares})).empty
+    assert find_texts(theme=3, n=5, high=True, **(PARTS | {"shares": shares})).empty
 
 
 def test_metadata_is_that_of_the_same_row():
     metadata = pd.DataFrame({"city": [f"city {i}" for i in range(200)]}, index=np.arange(200)[::-1])
-    found = find_documents(theme=0, n=5, high=True, **(PARTS | {"metadata": metadata}))
+    found = find_texts(theme=0, n=5, high=True, **(PARTS | {"metadata": metadata}))
     assert found["city"].tolist() == [f"city {i}" for i in found["row"]]
 
 
 def test_metadata_must_fit():
     with pytest.raises(InputError, match="200 texts, but 3 rows of metadata"):
-        find_documents(theme=0, n=5, high=True, **(PARTS | {"metadata": pd.DataFrame({"x": [1, 2, 3]})}))
+        find_texts(theme=0, n=5, high=True, **(PARTS | {"metadata": pd.DataFrame({"x": [1, 2, 3]})}))
     metadata = pd.DataFrame({"text": range(200), "share": range(200), "x": range(200)})
     with pytest.raises(InputError, match="columns with reserved names: text, share"):
-        find_documents(theme=0, n=5, high=True, **(PARTS | {"metadata": metadata}))
+        find_texts(theme=0, n=5, high=True, **(PARTS | {"metadata": metadata}))

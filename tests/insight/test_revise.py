@@ -231,7 +231,7 @@ def test_a_loaded_model_asks_for_texts_and_then_says_the_same(model, change, tmp
     with pytest.raises(InputError, match=r"does not hold the texts it was trained on; give them: texts=\.\.\., resp"):
         change(loaded)
     with pytest.raises(InputError, match="does not hold the texts"):
-        loaded.find_documents(0)
+        loaded.find_texts(0)
     assert bits(change(loaded, texts=REVIEWS.texts, responses=RATINGS)) == bits(change(model))
 
 
@@ -285,7 +285,7 @@ def test_labels_are_shown_and_found(one):
     table = named.themes().set_index("theme")["label"]
     assert (table[0], table[2]) == ("noise", "staff")
     assert table[1] == one.themes().set_index("theme")["label"][1]
-    assert named.find_documents("staff").equals(one.find_documents(2))
+    assert named.find_texts("staff").equals(one.find_texts(2))
     assert named.rename("staff").themes().equals(named.rename(2, None).themes())
     assert bits(named) == bits(one)
     assert [label for label in named.drop(["noise"]).labels_ if label] == ["staff"]
@@ -298,14 +298,14 @@ def test_a_new_fit_forgets_labels(one):
 
 
 def test_evidence_comes_from_the_training_texts_or_from_others(one):
-    found = one.find_documents(1, n=4, metadata=pd.DataFrame({"guest": np.arange(300) + 1000}))
+    found = one.find_texts(1, n=4, metadata=pd.DataFrame({"guest": np.arange(300) + 1000}))
     assert found["text"].tolist() == [REVIEWS.texts[i] for i in found["row"]]
     assert (found["guest"] == found["row"] + 1000).all()
     np.testing.assert_array_equal(found["response"], RATINGS[found["row"]])
     np.testing.assert_allclose(found["prediction"], one.predict(found["text"]))
     shares = one.transform(found["text"])
     np.testing.assert_allclose(found["share"], shares[:, 1] / shares.sum(axis=1), rtol=1e-6)
-    others = one.find_documents(1, n=4, high=None, texts=NEW)
+    others = one.find_texts(1, n=4, high=None, texts=NEW)
     assert set(others["text"]) <= set(NEW)
     assert others["response"].isna().all()
 
@@ -313,12 +313,12 @@ def test_evidence_comes_from_the_training_texts_or_from_others(one):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda m: m.find_documents("pool"), "no theme has the label 'pool'"),
-        (lambda m: m.find_documents(0, n=0), "n=0 must be a whole number of at least 1"),
-        (lambda m: m.find_documents(0, texts=["a"], responses=[1, 2]), "1 texts, but 2 responses"),
-        (lambda m: m.find_documents(0, texts=["a"]), "none of these texts has a response"),
-        (lambda m: m.find_documents(0, responses=[1, 2]), "responses were given without texts"),
-        (lambda m: m.find_documents(0, texts="abc"), "a list of texts is needed"),
+        (lambda m: m.find_texts("pool"), "no theme has the label 'pool'"),
+        (lambda m: m.find_texts(0, n=0), "n=0 must be a whole number of at least 1"),
+        (lambda m: m.find_texts(0, texts=["a"], responses=[1, 2]), "1 texts, but 2 responses"),
+        (lambda m: m.find_texts(0, texts=["a"]), "none of these texts has a response"),
+        (lambda m: m.find_texts(0, responses=[1, 2]), "responses were given without texts"),
+        (lambda m: m.find_texts(0, texts="abc"), "a list of texts is needed"),
         (lambda m: m.rename(0, ""), "must be a text that is not empty"),
         (lambda m: m.merge([2]), "merging needs at least two themes"),
         (lambda m: m.drop(range(5)), "leaves no model"),

@@ -241,7 +241,7 @@ def test_a_theme_that_died_has_no_cloud(one):
     dead = one.rename({})
     themes, weights = one.reader_.mergeable
     alive = np.array([1.0, 0, 1, 1, 1])
-    dead.reader_ = one.reader_.with_themes(themes * alive[:, None], weights * alive, one.training_observed())
+    dead.reader_ = one.reader_.with_themes(themes * alive[:, None], weights * alive, one.observed()[0])
     with pytest.raises(InputError, match="theme 1 has no terms"):
         plots.word_cloud(dead, 1)
     assert len(plots.effects(dead).axes[0].patches) == 5

@@ -95,7 +95,7 @@ def test_rows_of_a_sample_keep_their_own_columns(table, files, small_batches, mo
     days = pd.Series(found.times).dt.strftime("%Y-%m-%d").fillna("")
     assert days.tolist() == own["date"].tolist()
     assert "of 394 texts" in found.model.reader_.basis
-    assert found.model.n_documents_ == N - 6 - found.documents["held_out"].sum()
+    assert found.model.n_texts_ == N - 6 - found.documents["held_out"].sum()
     assert found.summary.dropped.startswith("6 bad rows: 3 empty texts (rows 8, 201, 311)")
     assert found.summary.dropped.endswith("; rows count over all 3 files")
 
