@@ -11,8 +11,7 @@ from scipy import special, stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, flat_between, with_own
-from textsignal.families.binomial import above_zero, bell, expit, softplus
+from textsignal.families.base import Family, above_zero, bell, expit, flat_between, known, softplus
 from textsignal.families.responses import as_numbers, check_whole, observed_numbers, raise_at
 from textsignal.stored_values import SMALLEST, Number, rule
 
@@ -24,7 +23,7 @@ LARGEST_COUNT = 1e12
 LEAST_RATE = 1e-3
 
 
-class Counts(Common):
+class Counts(Family):
     """Whole numbers from 0 on. Exposure, such as days or readers, enters as the offset log(exposure)."""
 
     #: A rate of 1 is one in an hour, or one in a year.
@@ -131,11 +130,9 @@ class NegativeBinomial(Counts):
 
         low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
         log_dispersion = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
-        return with_own(self, dispersion=float(np.exp(log_dispersion)))
+        return self._with(dispersion=float(np.exp(log_dispersion)))
 
-    @property
-    def _dispersion(self) -> float:
-        return float(self._known("dispersion"))
+    _dispersion = known("dispersion", float)
 
 
 def _log_rising(y: Vector, size: float) -> Vector:
@@ -190,7 +187,7 @@ class Poisson(Counts):
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature exp(eta), kept above 0."""
-        return np.maximum(self.mean(eta), np.finfo(float).tiny) + np.zeros(np.shape(y))
+        return above_zero(self.mean(eta)) + np.zeros(np.shape(y))
 
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.poisson."""

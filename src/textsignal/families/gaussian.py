@@ -11,7 +11,7 @@ from scipy import stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, with_own
+from textsignal.families.base import Family, known
 from textsignal.families.responses import LARGEST_RESPONSE, as_numbers, observed_numbers
 from textsignal.stored_values import SMALLEST, Number, rule
 
@@ -22,7 +22,7 @@ LEAST_DEVIATION, ROUNDING = 1e-30, 1e-11
 
 
 @dataclass(frozen=True, repr=False)
-class Gaussian(Common):
+class Gaussian(Family):
     """Continuous responses: response = eta + deviation * noise.
 
     Parameters
@@ -102,8 +102,6 @@ class Gaussian(Common):
         """The root of the mean squared error."""
         deviation = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
         least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
-        return with_own(self, deviation=max(deviation, least))
+        return self._with(deviation=max(deviation, least))
 
-    @property
-    def _deviation(self) -> float:
-        return float(self._known("deviation"))
+    _deviation = known("deviation", float)

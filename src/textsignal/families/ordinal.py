@@ -14,19 +14,17 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import (
     MARGIN,
-    UNSEEN,
-    Common,
-    Discrete,
+    Family,
     OwnDerivatives,
     OwnPrior,
+    above_zero,
+    bell,
+    expit,
     halved,
-    nearest,
-    prior_of_unseen,
-    refit_moving,
-    unknown_rule,
-    with_own,
+    known,
+    softplus,
 )
-from textsignal.families.binomial import Binomial, Scale, above_zero, bell, expit, softplus, split_levels
+from textsignal.families.binomial import Binomial, Scale, log_ways, split_levels
 from textsignal.families.responses import (
     are_text,
     as_array,
@@ -42,6 +40,69 @@ from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: The most levels that have a parameter each.
 MOST_LEVELS = 20
+#: Weight of a level that was not observed: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of own parameters at most, and halvings of each.
+MOST_NEWTON_STEPS, MOST_HALVINGS = 100, 40
+#: Largest step at convergence; and relative rounding error of a sum.
+SETTLED, ROUNDING = 1e-11, 1e-14
+
+
+class ByLevel(Family):
+    """Families with parameters for each level, which move with the coefficients."""
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Count every unobserved level `UNSEEN` times, at the average linear predictor."""
+        levels = np.flatnonzero(counts == 0).astype(float)
+        if not levels.size:
+            n_own = len(self.directions)
+            return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
+        eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
+        own = self.own_derivatives(levels, eta, weight)
+        return OwnPrior(UNSEEN * float(np.sum(self.loss(levels, eta))), own.slope, own.bend)
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Minimise the loss in own parameters by Newton steps, halved while the loss rises."""
+        basis, mean = self.directions, float(np.average(eta, weights=weight))
+        if not basis.size:
+            return self
+        family, own = self, self.own_derivatives(y, eta, weight)
+
+        def value(family: Self) -> float:
+            return float(np.sum(weight * family.loss(y, eta))) + float(family.own_prior(own.counts, mean).loss)
+
+        before = value(family)
+        for _ in range(MOST_NEWTON_STEPS):
+            prior = family.own_prior(own.counts, mean)
+            bend, slope = basis.T @ (own.bend + prior.bend) @ basis, basis.T @ (own.slope + prior.slope)
+            step = -basis @ np.linalg.solve(bend, slope)
+            for halving in range(MOST_HALVINGS):
+                other = family.moved(step / 2**halving)
+                after = np.inf if other is None else value(other)
+                if other is not None and after <= before + ROUNDING * abs(before):
+                    break
+            else:
+                break
+            family, before = other, after
+            if np.abs(step).max() <= SETTLED:
+                break
+            own = family.own_derivatives(y, eta, weight)
+        return family
+
+    def _by_level(self, y: Vector, weight: Vector | None = None) -> Vector:
+        """(levels,) number of the documents of each, or sum of their weights."""
+        counts = np.bincount(np.asarray(y).astype(np.int64), weights=weight, minlength=self.levels.size)
+        return counts.astype(float)
+
+    def _counts(self, y: ArrayLike) -> Vector:
+        """(levels,) number of the responses of each; `UNSEEN` instead of 0."""
+        encoded = self.encode(y)
+        counts = self._by_level(encoded[~np.isnan(encoded)])
+        return np.where(counts == 0, UNSEEN, counts)
+
+
+#: The most levels that have a parameter each.
+MOST_LEVELS = 20
 #: Distance from the thresholds within which linear predictors are searched for.
 FURTHEST = 40.0
 #: Gaps of thresholds are clipped here: nothing changes beyond, and exp would overflow.
@@ -49,7 +110,7 @@ WIDEST_GAP = 700.0
 
 
 @dataclass(frozen=True, repr=False)
-class Ordinal(Common):
+class Ordinal(ByLevel):
     """Ordered levels: P(response up to level l) = F(t_l - eta) with F the logistic function and sum of t_l = 0.
 
     The thresholds t are centred, so that eta keeps its constant. With two levels it is the logistic regression.
@@ -125,7 +186,12 @@ class Ordinal(Common):
         """Fill in the levels that occur, and thresholds without any text."""
         family = self
         if self.values is None:
-            self._check_order(y)
+            if (text := first_text(y)) is not None:
+                raise InputError(
+                    f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from "
+                    '1); give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes '
+                    'without an order, family="bernoulli" for two'
+                )
             distinct = np.unique(observed_numbers(y))
             if distinct.size > MOST_LEVELS:
                 values = as_numbers(y)
@@ -136,9 +202,7 @@ class Ordinal(Common):
             family = replace(self, values=tuple(distinct.tolist()))
         if family.thresholds is not None:
             return family
-        encoded = family.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(family._values))
-        counts = np.where(counts == 0, UNSEEN, counts)
+        counts = family._counts(y)
         thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
         return replace(family, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
 
@@ -186,22 +250,9 @@ class Ordinal(Common):
         levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
         means = np.clip(mean, levels[0] + margin, levels[-1] - margin)
-        low = np.full(np.shape(means), self._thresholds[0] - FURTHEST)
-        high = np.full(np.shape(means), self._thresholds[-1] + FURTHEST)
-        low, high = halved(lambda eta: self.mean(eta) < means, low, high)
+        least, most = self._thresholds[0] - FURTHEST, self._thresholds[-1] + FURTHEST
+        low, high = halved(lambda eta: self.mean(eta) < means, np.shape(means), least, most)
         return (low + high) / 2
-
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
-        if rule == "round":
-            return self.levels[nearest(self.numbers, self.mean(eta))]
-        if rule == "mode":
-            return self.levels[np.argmax(self._probabilities(eta), axis=-1)]
-        raise unknown_rule(rule)
-
-    def distribution(self, eta: Vector) -> Discrete:
-        """Probabilities of all levels."""
-        return Discrete(self.levels, self._probabilities(eta))
 
     @property
     def directions(self) -> Vector:
@@ -211,43 +262,29 @@ class Ordinal(Common):
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
-        n_levels = len(self._values)
-
-        def by_level(values: Vector) -> Vector:
-            return np.bincount(places, weights=weight * values, minlength=n_levels).astype(float)
-
         of_low, of_high = bell(low - eta), bell(eta - high)
-        counts, gaps = by_level(np.ones(len(y))), np.diff(self._thresholds)
+        counts, gaps = self._by_level(y, weight), np.diff(self._thresholds)
         pull = counts[1:-1] / np.expm1(np.minimum(gaps, WIDEST_GAP))
         stiff = pull / -np.expm1(-gaps)
-        slope = by_level(expit(low - eta))[1:] - by_level(expit(eta - high))[:-1]
+        slope = self._by_level(y, weight * expit(low - eta))[1:] - self._by_level(y, weight * expit(eta - high))[:-1]
         slope[1:] -= pull
         slope[:-1] += pull
-        diagonal = by_level(of_low)[1:] + by_level(of_high)[:-1]
+        diagonal = self._by_level(y, weight * of_low)[1:] + self._by_level(y, weight * of_high)[:-1]
         diagonal[1:] += stiff
         diagonal[:-1] += stiff
-        cross, documents = np.zeros((n_levels + 1, len(y))), np.arange(len(y))
+        cross, documents = np.zeros((len(self._edges), len(y))), np.arange(len(y))
         cross[places, documents] = -of_low
         cross[places + 1, documents] = -of_high
         return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
-
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Penalty for levels that were not observed."""
-        return prior_of_unseen(self, counts, mean)
 
     def moved(self, step: Vector) -> Self | None:
         """Move thresholds; None if they do not increase."""
         thresholds = np.array(self._thresholds) + step
         if np.any(np.diff(thresholds) <= 0):
             return None
-        return with_own(self, thresholds=tuple(thresholds.tolist()))
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Thresholds with sum 0 of the smallest loss."""
-        return self if len(self._thresholds) == 1 else refit_moving(self, y, eta, weight)
+        return self._with(thresholds=tuple(thresholds.tolist()))
 
     def _probabilities(self, eta: Vector) -> Vector:
-        """(..., levels)."""
         eta = np.asarray(eta, dtype=float)[..., None]
         return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
 
@@ -266,23 +303,8 @@ class Ordinal(Common):
         """(levels,) log(1 - exp(low - high)) of the ends of each."""
         return np.log(-np.expm1(-np.diff(self._edges)))
 
-    @staticmethod
-    def _check_order(y: ArrayLike) -> None:
-        """Raise if levels are text, whose order is unknown."""
-        if (text := first_text(y)) is not None:
-            raise InputError(
-                f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from 1); "
-                'give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes without an '
-                'order, family="bernoulli" for two'
-            )
-
-    @property
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(self._known("values"))
-
-    @property
-    def _thresholds(self) -> tuple[float, ...]:
-        return tuple(self._known("thresholds"))
+    _values = known("values", tuple)
+    _thresholds = known("thresholds", tuple)
 
 
 @cache
@@ -310,7 +332,7 @@ LEAST_SPREAD = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class AdjacentCategories(Scale):
+class AdjacentCategories(ByLevel, Scale):
     """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
 
     With all offsets a_l = 0 it is the binomial. Other offsets let responses pile up at the ends, or skip a level,
@@ -368,10 +390,10 @@ class AdjacentCategories(Scale):
         scaled = super().learn(y)
         if self.offsets is not None:
             return scaled
-        encoded = scaled.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
-        logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
-        return replace(scaled, offsets=tuple(centred(logs).tolist()))
+        logs = np.log(scaled._counts(y)) - log_ways(scaled._steps)
+        line = np.column_stack([np.ones(logs.size), np.arange(logs.size)])
+        centred = logs - line @ np.linalg.lstsq(line, logs, rcond=None)[0]
+        return replace(scaled, offsets=tuple(centred.tolist()))
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
         """Return loss, gradient and curvature from the same probabilities."""
@@ -410,22 +432,6 @@ class AdjacentCategories(Scale):
         means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
         return self._where(np.arange(self._steps + 1.0), means)
 
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
-        if rule == "round":
-            return self.levels[nearest(self.levels, self.mean(eta))]
-        if rule == "mode":
-            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
-        raise unknown_rule(rule)
-
-    def distribution(self, eta: Vector) -> Discrete:
-        """Probabilities of all levels."""
-        return Discrete(self.levels, self._probabilities(eta))
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Own parameters of the smallest loss."""
-        return self if self._steps == 1 else refit_moving(self, y, eta, weight)
-
     @property
     def directions(self) -> Vector:
         """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
@@ -434,40 +440,35 @@ class AdjacentCategories(Scale):
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the offsets."""
         chances, _ = self._chances(eta)
-        counts = self._counts(y, weight)
+        counts = self._by_level(y, weight)
         weighted = weight * chances
         totals = weighted.sum(axis=1)
         bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
         cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
         return OwnDerivatives(counts, totals - counts, bend, cross)
 
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Penalty for levels that were not observed."""
-        return prior_of_unseen(self, counts, mean)
-
     def moved(self, step: Vector) -> Self | None:
         """Move offsets."""
-        return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
-
-    def _counts(self, y: Vector, weight: Vector) -> Vector:
-        """(levels,) weight of the documents of each."""
-        return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
+        return self._with(offsets=tuple((np.array(self._offsets) + step).tolist()))
 
     def _where(self, values: Vector, means: Vector) -> Vector:
         """The eta with this expected value, by bisection; values : (levels,) increasing."""
-        low, high = np.full(np.shape(means), -FURTHEST_OF_MEANS), np.full(np.shape(means), FURTHEST_OF_MEANS)
-        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
+        low, high = halved(
+            lambda eta: self._probabilities(eta) @ values < means,
+            np.shape(means),
+            -FURTHEST_OF_MEANS,
+            FURTHEST_OF_MEANS,
+        )
         return (low + high) / 2
 
     def _probabilities(self, eta: Vector) -> Vector:
-        """(..., levels)."""
         return np.moveaxis(self._chances(eta)[0], 0, -1)
 
     def _chances(self, eta: Vector) -> tuple[Vector, Vector]:
         """(levels, ...) probabilities, and the logarithm of the sum they were divided by."""
         eta = np.asarray(eta, dtype=float)
         scores = np.multiply.outer(self._places, eta)
-        scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
+        scores += (log_ways(self._steps) + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
         highest = scores.max(axis=0)
         np.exp(np.subtract(scores, highest, out=scores), out=scores)
         total = reduce(np.add, scores)
@@ -479,9 +480,7 @@ class AdjacentCategories(Scale):
         """(levels,) factors of eta."""
         return np.arange(self._steps + 1.0)
 
-    @property
-    def _offsets(self) -> tuple[float, ...]:
-        return tuple(self._known("offsets"))
+    _offsets = known("offsets", tuple)
 
 
 def _over_levels(values: Vector, chances: Vector) -> Vector:
@@ -496,12 +495,6 @@ def _over_levels(values: Vector, chances: Vector) -> Vector:
 def flat_directions(n_levels: int) -> Vector:
     """Return (levels, levels - 2) directions without a constant and a slope."""
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
-
-
-def centred(offsets: Vector) -> Vector:
-    """Subtract the straight line through the offsets."""
-    line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
-    return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
 
 
 #: Strength of the penalty on unequal distances, in documents: it keeps levels apart, and in order.
@@ -558,7 +551,7 @@ class Stereotype(AdjacentCategories):
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in offsets, and then in places: their probability times eta."""
         levels, (chances, _) = y.astype(np.int64), self._chances(eta)
-        counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
+        counts, sums = self._by_level(y, weight), self._by_level(y, weight * eta)
         parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
         totals = [part.sum(axis=1) for part in parts]
         blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
@@ -585,7 +578,7 @@ class Stereotype(AdjacentCategories):
         if np.any(np.diff(places) <= 0):
             return None
         offsets = np.array(self._offsets) + offsets
-        return with_own(self, offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
+        return self._with(offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
 
     @property
     def _places(self) -> Vector:

@@ -61,12 +61,16 @@ def shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
 
 
+def observed(values: Vector) -> Vector:
+    """Return numbers that are not missing; raises if there are none."""
+    if np.isnan(values).all():
+        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    return values[~np.isnan(values)]
+
+
 def observed_numbers(y: ArrayLike) -> Vector:
     """Return responses that are not missing, as numbers; raises if there are none, or all are equal."""
-    values = as_numbers(y)
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    values = observed(as_numbers(y))
     if values.min() == values.max():
         raise constant_response(values[0])
     return values
