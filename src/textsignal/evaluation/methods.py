@@ -1,8 +1,8 @@
-"""The methods that are compared: from one split of the texts to predictions for those held out.
+"""Simpler methods to compare our model with: from texts and responses to predictions for others.
 
-All but our own predict a mean and probabilities. Probabilities are made of predictions in the same way for every
-method, by a GLM of the family on its predictions for training texts that it had not seen. So no method is blamed for a
-scale that another response has, or for overconfidence in texts it knows.
+In a comparison all but our own predict a mean and probabilities. Probabilities are made of predictions in the same way
+for every method, by a GLM of the family on its predictions for training texts that it had not seen. So no method is
+blamed for a scale that another response has, or for overconfidence in texts it knows.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import NMF
+from sklearn.dummy import DummyRegressor
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import Lasso
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.preprocessing import normalize
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.evaluation.baselines import PENALTIES, FitPath, Predict, choose_penalty, ridge_path, squared_error
 from textsignal.families import Family
 from textsignal.reading.observed import Tokens
 from textsignal.reading.options import MAX_RAW_TERMS, MAX_TERMS, N_TOPICS, own_stop_words
@@ -34,21 +37,117 @@ from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.training.word_effects import WordProblem
 
-#: Responses of at most this number of different values are spread evenly over all folds.
-MOST_STRATA = 20
-#: Folds of the training documents by which penalties are chosen.
-INNER_FOLDS = 5
-#: Fewest training documents of a word, or pair of words.
-LEAST_DOCUMENTS = 2
+#: Predictions of a fit for new documents, (documents, terms) -> (documents, ...).
+Predict = Callable[[sp.csr_array], Vector]
+#: Fits documents and their responses with one penalty after another, with a warm start if it can.
+FitPath = Callable[[sp.csr_array, Vector], Callable[[float], Predict]]
+
+#: Ridge penalties, strongest first.
+PENALTIES = (100.0, 31.6, 10.0, 3.16, 1.0, 0.316, 0.1, 0.0316, 0.01)
 #: Ridge penalties of GLMs, in units of the loss' curvature; those of the lasso, in units of the least at which all
 #: coefficients are 0 on all training documents (at twice that they are 0 on a part of them too). Strongest first.
 GLM_PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 LASSO_PARTS = (2.0, *np.logspace(-0.25, -3, 12).tolist())
-LASSO_TOL, LASSO_STEPS = 1e-3, 1000
+#: Folds by which penalties are chosen: of a report's baselines, and of the training documents of a comparison.
+FOLDS, INNER_FOLDS = 3, 5
+#: Tolerances of ridge and linear regression, relative to the right-hand side, and of the lasso with its most steps.
+RIDGE_TOL, LINEAR_TOL, LASSO_TOL, LASSO_STEPS = 1e-3, 1e-6, 1e-3, 1000
+#: Responses of at most this number of different values are spread evenly over all folds.
+MOST_STRATA = 20
+#: Fewest training documents of a word, or pair of words.
+LEAST_DOCUMENTS = 2
 #: Most multiplicative updates of the NMF.
 NMF_UPDATES = 200
 #: Penalty of the GLM on predictions, which have a spread of 1: enough that no slope runs away.
 SLOPE_PENALTY = 1e-2
+
+
+def fit_baselines(X: sp.csr_array, y: Vector) -> dict[str, Any]:
+    """Fit ridge and linear regression on terms, and the mean: name -> fitted regression of scikit-learn.
+
+    X : (documents, terms); y : (documents,), none missing.
+    """
+    return {
+        "ridge": fit_ridge(X, y),
+        "linear": LinearRegression(tol=LINEAR_TOL).fit(X, y),
+        "mean": DummyRegressor().fit(X, y),
+    }
+
+
+def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
+    """Fit ridge regression on terms, its penalty chosen by cross-validation; equal rows are in one fold."""
+    rows = [X.indices[start:end].tobytes() + X.data[start:end].tobytes() for start, end in pairwise(X.indptr.tolist())]
+    numbers, distinct = pd.factorize(np.array(rows, dtype=object))
+    chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, _squared_error)
+    return _ridge(PENALTIES[0] if chosen is None else chosen.penalty).fit(X, y)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The penalty that predicts held-out documents best, and (documents, ...) its predictions out of fold."""
+
+    penalty: float
+    unseen: Vector
+
+
+def choose_penalty(
+    fit_path: FitPath,
+    X: sp.csr_array,
+    y: Vector,
+    folds: NDArray[np.int64],
+    penalties: Sequence[float],
+    loss: Callable[[Vector, Vector], float],
+) -> Chosen | None:
+    """Try penalties in order, the strongest first, until the loss on held-out folds rises; None if there is one fold.
+
+    Weaker ones fit worse still and take longest: a search over all by scikit-learn would fit them too.
+
+    X : (documents, terms), sparse; y : (documents,), none missing; folds : (documents,) the fold of each.
+    loss : of responses and their predictions.
+    """
+    sides = [(folds == fold, fit_path(X[folds != fold], y[folds != fold])) for fold in np.unique(folds)]
+    best, least = None, np.inf
+    for penalty in penalties if len(sides) > 1 else ():
+        predictions = [(held_out, fit(penalty)(X[held_out])) for held_out, fit in sides]
+        unseen = np.empty((len(y), *predictions[0][1].shape[1:]))
+        for held_out, predicted in predictions:
+            unseen[held_out] = predicted
+        lost = loss(y, unseen)
+        if lost > least:
+            break
+        best, least = Chosen(penalty, unseen), lost
+    return best
+
+
+def _ridge(penalty: float) -> Any:
+    return Ridge(penalty, solver="sparse_cg", tol=RIDGE_TOL)
+
+
+def _ridge_path(X: sp.csr_array, y: Vector) -> Callable[[float], Predict]:
+    return lambda penalty: _ridge(penalty).fit(X, y).predict
+
+
+def _lasso_path(X: sp.csr_array, y: Vector) -> Callable[[float], Predict]:
+    lasso = Lasso(warm_start=True, tol=LASSO_TOL, max_iter=LASSO_STEPS)
+    columns = sp.csc_array(X)
+    return lambda penalty: lasso.set_params(alpha=penalty).fit(columns, y).predict
+
+
+def _glm_path(family: Family, X: sp.csr_array, y: Vector) -> Callable[[float], Predict]:
+    problem = WordProblem(X, y, np.ones(len(y)), 0.0, family)
+    last = problem.constant
+
+    def fit(penalty: float) -> Predict:
+        nonlocal last
+        last = problem.fit_ridge(np.full(X.shape[1], penalty * problem.curvature), last)
+        effects = last.reshape(X.shape[1] + 1, *(() if family.n_predictors == 1 else (-1,)))
+        return lambda new: new @ effects[:-1] + effects[-1]
+
+    return fit
+
+
+def _squared_error(y: Vector, predicted: Vector) -> float:
+    return float(np.mean((y - predicted) ** 2))
 
 
 def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
@@ -58,11 +157,6 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
     if it has few values, and else at random.
 
     units : (documents,) numbers of what is not split, such as groups, or copies of a text; responses : (documents,).
-
-    Examples
-    --------
-    >>> fold_numbers(np.array([0, 0, 1, 2, 3]), np.array([1.0, 0, 0, 1, 1]), n_folds=2, seed=0)
-    array([0, 0, 1, 1, 0])
     """
     numbers, first, places, sizes = np.unique(units, return_index=True, return_inverse=True, return_counts=True)
     levels, strata = np.unique(responses, return_inverse=True)
@@ -81,9 +175,8 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
 class ComparedTexts:
     """Documents, all of which have a response.
 
-    tokens : input of our model; words : of all documents; ngrams : (documents, terms) counts of words and pairs of
-    them.
-    given : (documents,) responses as they were given; numbers : in numbers.
+    tokens : input of our model; words, ngrams : of all documents, and (documents, terms) counts as of `count_ngrams`.
+    given, numbers : (documents,) responses as they were given, and in numbers.
     units : (documents,) numbers of the units that are held out together.
     """
 
@@ -97,26 +190,24 @@ class ComparedTexts:
     def split(self, left_out: NDArray[np.bool_], seed: int) -> Split:
         """Split documents into those to learn from and those to predict."""
         train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
-        units = self.units[train]
+        units, numbers = self.units[train], self.numbers[train]
         if np.ptp(units) == 0:  # the only group to learn from is split
             units = self.tokens.at(train).first_copies()
-        inner = fold_numbers(units, self.numbers[train], INNER_FOLDS, seed)
-        return Split(self, train, test, inner)
+        return Split(self, train, test, fold_numbers(units, numbers, INNER_FOLDS, seed), numbers)
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Documents to learn from, and documents to predict; inner : (training documents,) folds of the former."""
+    """Rows of the documents to learn from and of those to predict; inner : (training documents,) folds of the former.
+
+    numbers : (training documents,) responses in numbers.
+    """
 
     documents: ComparedTexts
     train: NDArray[np.int64]
     test: NDArray[np.int64]
     inner: NDArray[np.int64]
-
-    @property
-    def numbers(self) -> Vector:
-        """(training documents,) responses in numbers."""
-        return self.documents.numbers[self.train]
+    numbers: Vector
 
     def encoded(self, family: Family) -> Vector:
         """Return (training documents,) responses as a family encodes them."""
@@ -149,8 +240,36 @@ class Outcome:
     eta: Vector
 
 
-def fit_ours(split: Split, model: Any) -> Outcome:
-    """Fit our model, by one thread."""
+@dataclass(frozen=True)
+class Method:
+    """A method of a comparison: its name in tables, label in sentences, description, and its fit.
+
+    fit : from the texts, the family of ours (None before it is known) and our model to predictions.
+    gives : what it gives in addition to predictions.
+    of_classes : its label where the response has classes without an order; "" if it does not take them.
+    plural : True if the label is one.
+    """
+
+    name: str
+    label: str
+    described: str
+    gives: str
+    fit: Callable[[Split, Any, Any], Outcome]
+    of_classes: str = ""
+    plural: bool = False
+
+    @property
+    def named(self) -> str:
+        """The label at the beginning of a sentence."""
+        return self.label[0].upper() + self.label[1:]
+
+    def verb(self, one: str, many: str) -> str:
+        """Return the form of a verb for the label."""
+        return many if self.plural else one
+
+
+def _fit_ours(split: Split, family: Family | None, model: Any) -> Outcome:
+    """Our model, by one thread."""
     fitted = clone(model).set_params(n_jobs=1)
     tokens = split.documents.tokens
     fitted.fit(tokens.at(split.train), split.documents.given[split.train])
@@ -158,49 +277,22 @@ def fit_ours(split: Split, model: Any) -> Outcome:
     return Outcome(predictions.mean, predictions.family, predictions.eta)
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method to compare with: name in tables, label in sentences, description, and its fit.
-
-    gives : what it gives in addition to predictions; of_classes : True if it takes classes without an order.
-    """
-
-    name: str
-    label: str
-    described: str
-    gives: str
-    fit: Callable[[Split, Family, Any], Outcome]
-    of_classes: bool = True
-
-
-def fit_mean(split: Split, family: Family, model: Any) -> Outcome:
-    """Predict the training mean, and the best constant of the family."""
-    nothing, new = np.zeros(len(split.train)), np.zeros(len(split.test))
-    fitted = _with_probabilities(split, family, nothing, new)
+def _fit_mean(split: Split, family: Family, model: Any) -> Outcome:
+    """The training mean, and the best constant of the family."""
+    fitted = _with_probabilities(split, family, np.zeros(len(split.train)), np.zeros(len(split.test)))
     if family.n_predictors > 1:
         return fitted
     return Outcome(np.full(len(split.test), split.numbers.mean()), fitted.family, fitted.eta)
 
 
-def fit_ridge(split: Split, family: Family, model: Any) -> Outcome:
-    """Fit ridge regression."""
-    return _linear(split, family, *split.ngrams(), ridge_path(), PENALTIES)
-
-
-def fit_lasso(split: Split, family: Family, model: Any) -> Outcome:
-    """Fit the lasso."""
+def _fit_lasso(split: Split, family: Family, model: Any) -> Outcome:
     X, X_new = split.ngrams()
     least = float(np.abs(X.T @ (split.numbers - split.numbers.mean())).max()) / len(split.train)
     return _linear(split, family, X, X_new, _lasso_path, [least * part for part in LASSO_PARTS])
 
 
-def fit_words(split: Split, family: Family, model: Any) -> Outcome:
-    """Fit a ridge-penalised GLM of the family."""
-    return _glm(split, family, *split.ngrams())
-
-
-def fit_two_stage(split: Split, family: Family, model: Any) -> Outcome:
-    """Learn topics without the response, then fit a GLM of the family to each document's shares of them."""
+def _fit_two_stage(split: Split, family: Family, model: Any) -> Outcome:
+    """Topics without the response, then a GLM of the family on each document's shares of them."""
     stop_words, words = own_stop_words(model), split.documents.words
     vectorizer = TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, stop_words=stop_words, weighting="count")
     train, test = words.at(split.train), words.at(split.test)
@@ -246,18 +338,12 @@ def _linear(
     two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
     """
     y = split.numbers
-    chosen = choose_penalty(path, X, y, split.inner, penalties, squared_error)
+    chosen = choose_penalty(path, X, y, split.inner, penalties, _squared_error)
     assert chosen is not None
     predicted = path(X, y)(chosen.penalty)(X_new)
     low, high = y.min(), y.max()
     fitted = _with_probabilities(split, family, chosen.unseen.clip(low, high), predicted.clip(low, high))
     return Outcome(predicted, fitted.family, fitted.eta)
-
-
-def _lasso_path(X: sp.csr_array, y: Vector) -> Callable[[float], Predict]:
-    lasso = Lasso(warm_start=True, tol=LASSO_TOL, max_iter=LASSO_STEPS)
-    columns = sp.csc_array(X)
-    return lambda penalty: lasso.set_params(alpha=penalty).fit(columns, y).predict
 
 
 def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> Outcome:
@@ -267,25 +353,11 @@ def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> 
     def loss(y: Vector, eta: Vector) -> float:
         return float(np.sum(simple.loss(y, eta)))
 
-    chosen = choose_penalty(_glm_path(simple), X, y, split.inner, GLM_PENALTIES, loss)
+    path = partial(_glm_path, simple)
+    chosen = choose_penalty(path, X, y, split.inner, GLM_PENALTIES, loss)
     assert chosen is not None
-    predicted = _glm_path(simple)(X, y)(chosen.penalty)(X_new)
+    predicted = path(X, y)(chosen.penalty)(X_new)
     return _with_probabilities(split, family, chosen.unseen, predicted)
-
-
-def _glm_path(family: Family) -> FitPath:
-    def path(X: sp.csr_array, y: Vector) -> Callable[[float], Predict]:
-        problem = WordProblem(X, y, np.ones(len(y)), 0.0, family)
-        unit, last = problem.curvature, [problem.constant]
-
-        def fit(penalty: float) -> Predict:
-            last[0] = problem.fit_ridge(np.full(X.shape[1], penalty * unit), last[0])
-            effects = last[0].reshape(X.shape[1] + 1, *(() if family.n_predictors == 1 else (-1,)))
-            return lambda new: new @ effects[:-1] + effects[-1]
-
-        return fit
-
-    return path
 
 
 def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vector) -> Outcome:
@@ -303,42 +375,54 @@ def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vecto
     return Outcome(fit.family.mean(eta), fit.family, eta)
 
 
+#: Our model's name among methods, and as a method by its training.
+OURS = "textsignal"
+OUR_METHODS = {
+    training: Method(OURS, label, label, gives, _fit_ours, of_classes=label, plural=True)
+    for training, label, gives in (
+        ("themes", "themes and tone", "what people speak of, in which tone, and what each theme is worth"),
+        ("predictive", "predictive topics", "topics that were moved to predict, and their effects"),
+        ("joint", "joint topics", "topics learnt with the response, and their effects"),
+    )
+}
+#: Methods to compare ours with.
 METHODS = (
     Method(
         "mean",
         "the mean",
         "the mean of training, or how often each class is, whatever the text",
         "nothing",
-        fit_mean,
+        _fit_mean,
+        of_classes="how often classes are",
     ),
     Method(
         "ridge",
         "ridge",
         "ridge regression on words and pairs of words",
         "a number for each word and pair of words",
-        fit_ridge,
-        of_classes=False,
+        lambda split, family, model: _linear(split, family, *split.ngrams(), _ridge_path, PENALTIES),
     ),
     Method(
         "lasso",
         "the lasso",
         "lasso on words and pairs of words",
         "a number for each word or pair of words that it keeps",
-        fit_lasso,
-        of_classes=False,
+        _fit_lasso,
     ),
     Method(
         "GLM",
         "the GLM on words",
         "ridge-penalised GLM of the family on words and pairs of words",
         "a number for each word and pair of words",
-        fit_words,
+        lambda split, family, model: _glm(split, family, *split.ngrams()),
+        of_classes="the GLM on words",
     ),
     Method(
         "two-stage",
         "two-stage",
         "topics by scikit-learn's NMF, then a GLM of the family on them",
         "topics and what each is worth, but not the tone in which texts speak of them",
-        fit_two_stage,
+        _fit_two_stage,
+        of_classes="two-stage",
     ),
 )

@@ -20,6 +20,7 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
+from textsignal.families.responses import observed_numbers
 
 #: Distance to the ends of the scale, as a share of it, at which expected responses of other models are clipped.
 MARGIN = 0.01
@@ -128,31 +129,32 @@ class Family(ABC):
 
     def learn(self, y: ArrayLike) -> Any:
         """Estimate settings that are None from observed responses: the scale, and own parameters without any text."""
+        observed_numbers(self.encode(y))
         return self
 
     @abstractmethod
     def encode(self, y: ArrayLike) -> Vector:
         """Validate responses and convert them to numbers; NaN stays NaN, anything else raises, naming the row."""
 
-    @abstractmethod
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """`loss`, `gradient` and `curvature` at once; a family defines either this or these three."""
+        return self.loss(y, eta), self.gradient(y, eta), self.curvature(y, eta)
+
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Negative log-likelihood of each document, without terms free of both eta and own parameters."""
+        return self.derivatives(y, eta)[0]
 
     @abstractmethod
     def best_loss(self, y: Vector) -> Vector:
         """Smallest loss any eta could give: what deviances are measured from."""
 
-    @abstractmethod
     def gradient(self, y: Vector, eta: Vector) -> Vector:
         """First derivative of `loss` in eta."""
+        return self.derivatives(y, eta)[1]
 
-    @abstractmethod
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Second derivative of `loss` in eta, or its expectation if that may be negative. Greater than 0."""
-
-    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """`loss`, `gradient` and `curvature` at once, sharing computations."""
-        return self.loss(y, eta), self.gradient(y, eta), self.curvature(y, eta)
+        return self.derivatives(y, eta)[2]
 
     @abstractmethod
     def mean(self, eta: Vector) -> Vector:
@@ -384,14 +386,7 @@ def check_trainable(family: Family, what: str = "themes") -> None:
 
 
 def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """Return (documents, levels) probabilities at linear predictors `eta`.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
-    array([[0.25, 0.5 , 0.25]])
-    """
+    """Return (documents, levels) probabilities at linear predictors `eta`."""
     levels = family.levels[None, :]
     return np.asarray(family.distribution(eta[:, None]).pmf(levels))
 
@@ -406,12 +401,6 @@ def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
     """Return (documents,) the negative log-probability, or log-density, of the observed responses.
 
     responses : (documents,) on the user's scale, none missing.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> log_scores(Binomial(n=2, lowest=1), np.array([2.0]), np.array([0.0])).round(3)
-    array([0.693])
     """
     at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
     distribution = family.distribution(eta)
@@ -442,13 +431,6 @@ def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.
 
     y : (documents,) encoded responses, NaN if missing; eta : (documents,) linear predictors; weight : of each
     document.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> y = np.array([4.0, 0.0, np.nan])
-    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
-    5.012
     """
     observed = ~np.isnan(y)
     y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]

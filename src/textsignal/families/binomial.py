@@ -30,7 +30,6 @@ from textsignal.families.responses import (
     check_whole,
     constant_response,
     observed,
-    observed_numbers,
     raise_at,
 )
 from textsignal.stored_values import LARGEST_WHOLE, Number, rule
@@ -422,10 +421,8 @@ def _part(p: Vector, extra: float) -> Vector:
 
 def _summed_up(parts: list[Vector]) -> Vector:
     """(levels, ...) sums of the first 0, 1, ... parts."""
-    sums = np.zeros((len(parts) + 1, *np.shape(parts[0])))
-    for j, part in enumerate(parts):
-        sums[j + 1] = sums[j] + part
-    return sums
+    sums = np.stack([np.zeros_like(parts[0]), *parts])
+    return np.add.accumulate(sums, axis=0, out=sums)
 
 
 @dataclass(frozen=True, repr=False)
@@ -444,11 +441,6 @@ class Proportion(Logistic):
     """
 
     name: ClassVar[str] = "proportion"
-
-    def learn(self, y: ArrayLike) -> Self:
-        """Return the family itself; raises if responses are not shares."""
-        observed_numbers(self.encode(y))
-        return self
 
     def encode(self, y: ArrayLike) -> Vector:
         """Return the shares; anything but 0 to 1 raises, naming the row."""

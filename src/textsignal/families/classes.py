@@ -30,8 +30,26 @@ from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 MOST_CLASSES = 100
 
 
+class Labelled(Family):
+    """Levels by their labels, `_labels`, which are text or numbers."""
+
+    #: Number that stands for the first text in means.
+    first: ClassVar[int] = 0
+    _labels: Any
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        """The labels, in order."""
+        return as_array(self._labels)
+
+    @property
+    def numbers(self) -> Vector:
+        """The labels, or for text their positions; more than two classes have no order, and so no mean."""
+        return numbers_of(self._labels, self.first)
+
+
 @dataclass(frozen=True, repr=False)
-class Classes(Family):
+class Classes(Labelled):
     """Classes by their labels, None until they are learnt; two are a Bernoulli."""
 
     classifies: ClassVar[bool] = True
@@ -56,19 +74,9 @@ class Classes(Family):
         return Bernoulli(labels) if len(labels) == 2 else cls(labels)
 
     @property
-    def levels(self) -> NDArray[Any]:
-        """The classes."""
-        return as_array(self._labels)
-
-    @property
     def has_text(self) -> bool:
-        """True if classes are text."""
+        """True if classes are known and are text."""
         return self.labels is not None and are_text(self.labels)
-
-    @property
-    def numbers(self) -> Vector:
-        """The classes, or for text their positions from 0 on; more than two have no order, and so no mean."""
-        return numbers_of(self._labels)
 
     def learn(self, y: ArrayLike) -> Any:
         """Fill in the classes that occur; two give a Bernoulli."""

@@ -25,14 +25,13 @@ from textsignal.families.base import (
     softplus,
 )
 from textsignal.families.binomial import Binomial, Scale, log_ways, split_levels
+from textsignal.families.classes import Labelled
 from textsignal.families.responses import (
     are_text,
-    as_array,
     as_labels,
     as_numbers,
     encode_labels,
     first_text,
-    numbers_of,
     observed_numbers,
     raise_at,
 )
@@ -110,7 +109,7 @@ WIDEST_GAP = 700.0
 
 
 @dataclass(frozen=True, repr=False)
-class Ordinal(ByLevel):
+class Ordinal(ByLevel, Labelled):
     """Ordered levels: P(response up to level l) = F(t_l - eta) with F the logistic function and sum of t_l = 0.
 
     The thresholds t are centred, so that eta keeps its constant. With two levels it is the logistic regression.
@@ -133,6 +132,7 @@ class Ordinal(ByLevel):
 
     name: ClassVar[str] = "ordinal"
     classifies: ClassVar[bool] = True
+    first: ClassVar[int] = 1
 
     values: tuple[Label, ...] | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
     thresholds: tuple[float, ...] | None = None
@@ -142,11 +142,11 @@ class Ordinal(ByLevel):
             text = np.ndim(self.values) == 1 and first_text(self.values) is not None
             values = as_labels(self.values) if text else _increasing("values", self.values)
             object.__setattr__(self, "values", values)
-            if not 2 <= len(self._values) <= MOST_LEVELS:
-                raise InputError(f"Ordinal: there are {len(self._values)} levels; there must be 2 to {MOST_LEVELS}")
+            if not 2 <= len(self._labels) <= MOST_LEVELS:
+                raise InputError(f"Ordinal: there are {len(self._labels)} levels; there must be 2 to {MOST_LEVELS}")
         if self.thresholds is not None:
             object.__setattr__(self, "thresholds", _increasing("thresholds", self.thresholds))
-            if self.values is None or len(self._values) != len(self._thresholds) + 1:
+            if self.values is None or len(self._labels) != len(self._thresholds) + 1:
                 raise InputError("Ordinal: there must be one threshold less than there are levels")
 
     @classmethod
@@ -163,24 +163,14 @@ class Ordinal(ByLevel):
         return cls(values=tuple(values.tolist()))
 
     @property
-    def levels(self) -> NDArray[Any]:
-        """The levels, lowest first."""
-        return as_array(self._values)
-
-    @property
     def has_text(self) -> bool:
         """True if levels are text."""
         return self.values is not None and are_text(self.values)
 
     @property
-    def numbers(self) -> Vector:
-        """The levels, or 1, 2, ... for text."""
-        return numbers_of(self._values, first=1)
-
-    @property
     def of_words(self) -> Binomial:
         """The binomial on the levels' numbers: a better R2 than the own loss on four of five sets of reviews."""
-        return Binomial(len(self._values) - 1, 0)
+        return Binomial(len(self._labels) - 1, 0)
 
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the levels that occur, and thresholds without any text."""
@@ -210,7 +200,9 @@ class Ordinal(ByLevel):
         """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
-            return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
+            return encode_labels(
+                y, self._labels, f'{fits}, or family="categorical" takes any classes', first=self.first
+            )
         values, levels = as_numbers(y), self.numbers
         places = np.clip(np.searchsorted(levels, values - 1e-9), 0, levels.size - 1)
         bad = ~np.isnan(values) & (np.abs(levels[places] - values) > 1e-9)
@@ -286,7 +278,7 @@ class Ordinal(ByLevel):
 
     def _probabilities(self, eta: Vector) -> Vector:
         eta = np.asarray(eta, dtype=float)[..., None]
-        return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
+        return np.exp(-self.loss(np.arange(float(len(self._labels))), eta))
 
     def _ends(self, y: NDArray[Any]) -> tuple[NDArray[np.int64], Vector, Vector]:
         """Position of each level, and the thresholds below and above it, infinite at the ends of the scale."""
@@ -303,7 +295,7 @@ class Ordinal(ByLevel):
         """(levels,) log(1 - exp(low - high)) of the ends of each."""
         return np.log(-np.expm1(-np.diff(self._edges)))
 
-    _values = known("values", tuple)
+    _labels = known("values", tuple)
     _thresholds = known("thresholds", tuple)
 
 
@@ -396,7 +388,7 @@ class AdjacentCategories(ByLevel, Scale):
         return replace(scaled, offsets=tuple(centred.tolist()))
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """Return loss, gradient and curvature from the same probabilities."""
+        """Loss log sum_l C(n, l) exp(a_l + l eta) - a_y - y eta, gradient mean(l) - y, and curvature var(l) above 0."""
         levels, places = np.asarray(y).astype(np.int64), self._places
         chances, log_sum = self._chances(eta)
         loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
@@ -405,23 +397,11 @@ class AdjacentCategories(ByLevel, Scale):
         variance = np.sum(chances * away**2, axis=0)
         return loss, mean - places[levels], above_zero(variance) + np.zeros(np.shape(y))
 
-    def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
-        return self.derivatives(y, eta)[0]
-
     def best_loss(self, y: Vector) -> Vector:
         """The loss at slope 0; at the ends of the scale 0, for infinite eta."""
         inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
         inside[[0, -1]] = 0.0
         return inside[np.asarray(y).astype(np.int64)]
-
-    def gradient(self, y: Vector, eta: Vector) -> Vector:
-        """Gradient sum_l l P(l) - y."""
-        return self.derivatives(y, eta)[1]
-
-    def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Curvature: the variance of l, kept above 0."""
-        return self.derivatives(y, eta)[2]
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level."""
@@ -439,11 +419,8 @@ class AdjacentCategories(ByLevel, Scale):
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the offsets."""
-        chances, _ = self._chances(eta)
-        counts = self._by_level(y, weight)
-        weighted = weight * chances
-        totals = weighted.sum(axis=1)
-        bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+        chances, counts = self._chances(eta)[0], self._by_level(y, weight)
+        totals, bend = _moments(chances, weight)
         cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
         return OwnDerivatives(counts, totals - counts, bend, cross)
 
@@ -489,6 +466,13 @@ def _over_levels(values: Vector, chances: Vector) -> Vector:
     Level by level, so that the bits of a document do not depend on the number of documents.
     """
     return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
+
+
+def _moments(chances: Vector, weight: Vector) -> tuple[Vector, Vector]:
+    """Weighted sums over documents of chances (levels,), and of their variances and covariances (levels, levels)."""
+    weighted = weight * chances
+    totals = weighted.sum(axis=1)
+    return totals, np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
 
 
 @cache
@@ -550,17 +534,18 @@ class Stereotype(AdjacentCategories):
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in offsets, and then in places: their probability times eta."""
-        levels, (chances, _) = y.astype(np.int64), self._chances(eta)
-        counts, sums = self._by_level(y, weight), self._by_level(y, weight * eta)
-        parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
-        totals = [part.sum(axis=1) for part in parts]
-        blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
-        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
-        of_offsets = chances * (self._places[:, None] - np.einsum("l,li->i", self._places, chances))
+        chances, counts, sums = self._chances(eta)[0], self._by_level(y, weight), self._by_level(y, weight * eta)
+        weights = (weight, weight * eta, weight * eta * eta)
+        (totals, bend), (with_eta, bend_of_both), (_, bend_of_places) = (_moments(chances, each) for each in weights)
+        of_offsets = chances * (self._places[:, None] - _over_levels(self._places, chances))
         of_places = chances + eta * of_offsets
-        of_places[levels, np.arange(levels.size)] -= 1
-        slope = np.concatenate([totals[0] - counts, totals[1] - sums])
-        return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
+        of_places[y.astype(np.int64), np.arange(y.size)] -= 1
+        return OwnDerivatives(
+            counts,
+            np.concatenate([totals - counts, with_eta - sums]),
+            np.block([[bend, bend_of_both], [bend_of_both, bend_of_places]]),
+            np.concatenate([of_offsets, of_places]),
+        )
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
         """Penalty for levels that were not observed, and for unequal distances."""

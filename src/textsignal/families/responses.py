@@ -103,13 +103,7 @@ def are_text(labels: Labels) -> bool:
 
 
 def numbers_of(labels: Labels, first: int = 0) -> Vector:
-    """Return (labels,) numbers that stand for labels: numbers themselves, positions of text from `first` on.
-
-    Examples
-    --------
-    >>> numbers_of((2, 5)), numbers_of(("low", "high"), first=1)
-    (array([2., 5.]), array([1., 2.]))
-    """
+    """Return (labels,) numbers that stand for labels: numbers themselves, positions of text from `first` on."""
     return first + np.arange(float(len(labels))) if are_text(labels) else np.array(labels, dtype=float)
 
 
@@ -127,12 +121,6 @@ def first_text(y: ArrayLike) -> tuple[int, Any] | None:
         return None
     texts = ((row, value) for row, value in enumerate(values) if not missing(value) and not _is_number(value))
     return next(texts, None)
-
-
-def is_all_truth(y: ArrayLike) -> bool:
-    """True if all observed responses are truth values."""
-    values = [value for value in as_response(y) if not missing(value)]
-    return bool(values) and all(isinstance(value, bool) for value in values)
 
 
 def ordered_categories(y: object) -> Labels | None:
@@ -153,23 +141,8 @@ def ordered_categories(y: object) -> Labels | None:
     return tuple(_plain(category) for category in dtype.categories)
 
 
-def is_all_text(y: ArrayLike) -> bool:
-    """True if all observed responses are text, and some cannot be read as a number."""
-    responses = as_response(y)
-    if responses.dtype.kind == "f":
-        return False
-    values = [value for value in responses if not missing(value)]
-    return bool(values) and all(isinstance(value, str) for value in values) and not all(map(_reads_as_number, values))
-
-
 def as_response(y: ArrayLike) -> NDArray[Any]:
-    """Return (documents,) floats, NaN if missing; plain values if some responses are text or truth values.
-
-    Examples
-    --------
-    >>> as_response([1, None, 2]), as_response(["no", "yes", None])
-    (array([ 1., nan,  2.]), array(['no', 'yes', None], dtype=object))
-    """
+    """Return (documents,) floats, NaN if missing; plain values if some responses are text or truth values."""
     dtype = np.asarray(y).dtype
     if dtype.kind in "cmM":
         raise InputError(f"the response must be numbers or labels, NaN where there is none: {dtype} is given")
@@ -255,7 +228,8 @@ def _labels_in(y: ArrayLike) -> NDArray[Any]:
     return values
 
 
-def _reads_as_number(text: str) -> bool:
+def reads_as_number(text: str) -> bool:
+    """True if a text is a finite number."""
     try:
         return bool(np.isfinite(float(text)))
     except ValueError:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.evaluation.baselines import fit_baselines
+from textsignal.evaluation.methods import fit_baselines
 from textsignal.insight.inputs import Times
 from textsignal.reading.observed import Reading
 from textsignal.reading.spoken import Spoken
