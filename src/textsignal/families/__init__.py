@@ -51,17 +51,11 @@ __all__ = [
 ]
 
 FAMILIES: dict[str, type[Family]] = {
-    "binomial": Binomial,
-    "beta-binomial": BetaBinomial,
-    "adjacent-categories": AdjacentCategories,
-    "stereotype": Stereotype,
-    "ordinal": Ordinal,
-    "bernoulli": Bernoulli,
-    "proportion": Proportion,
-    "poisson": Poisson,
-    "negative-binomial": NegativeBinomial,
-    "gaussian": Gaussian,
-    "categorical": Categorical,
+    family.name: family
+    for family in (
+        *(Binomial, BetaBinomial, AdjacentCategories, Stereotype, Ordinal, Bernoulli, Proportion, Poisson),
+        *(NegativeBinomial, Gaussian, Categorical),
+    )
 }
 
 

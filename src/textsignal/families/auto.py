@@ -58,7 +58,10 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
     """
     if levels is not None and first_text(levels) is not None:
         return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
-    values = [value for value in as_response(y) if not missing(value)]
+    responses = as_response(y)
+    if responses.dtype.kind == "f":
+        return None
+    values = [value for value in responses if not missing(value)]
     if levels is None and values and all(isinstance(value, bool) for value in values):
         return Bernoulli().learn(y)
     text = values and all(isinstance(value, str) for value in values) and not all(map(reads_as_number, values))

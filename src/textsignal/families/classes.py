@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -61,11 +62,6 @@ class Classes(Labelled):
     def __post_init__(self) -> None:
         if self.labels is not None:
             object.__setattr__(self, "labels", as_labels(self.labels))
-            self._check_labels()
-
-    def _check_labels(self) -> None:
-        """Raise if there are too few or too many."""
-        raise NotImplementedError
 
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Any:
@@ -86,9 +82,9 @@ class Classes(Labelled):
         self._check_number(labels, y)
         return Bernoulli(labels) if len(labels) == 2 else replace(self, labels=labels)
 
+    @abstractmethod
     def _check_number(self, labels: Labels, y: ArrayLike) -> None:
         """Raise if there are too many classes in responses, naming a row."""
-        raise NotImplementedError
 
     def encode(self, y: ArrayLike) -> Vector:
         """Return the number of each class from 0 on, NaN if missing; anything else raises, naming the row."""
@@ -118,8 +114,9 @@ class Bernoulli(Classes, Logistic):
     name: ClassVar[str] = "bernoulli"
     fits: ClassVar[str] = 'family="categorical" takes more classes, family="ordinal" or "binomial" ordered numbers'
 
-    def _check_labels(self) -> None:
-        if len(self._labels) != 2:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.labels is not None and len(self.labels) != 2:
             raise InputError(f"Bernoulli: labels={self.labels!r} must be two; {self.fits}")
 
     def _check_number(self, labels: Labels, y: ArrayLike) -> None:
@@ -174,10 +171,11 @@ class Categorical(Classes):
     name: ClassVar[str] = "categorical"
     fits: ClassVar[str] = "learn the classes from all responses, or give them: levels=..."
 
-    def _check_labels(self) -> None:
-        if not 3 <= len(self._labels) <= MOST_CLASSES:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.labels is not None and not 3 <= len(self.labels) <= MOST_CLASSES:
             raise InputError(
-                f"Categorical: there are {len(self._labels)} classes; there must be 3 to {MOST_CLASSES}; "
+                f"Categorical: there are {len(self.labels)} classes; there must be 3 to {MOST_CLASSES}; "
                 'family="bernoulli" takes two'
             )
 

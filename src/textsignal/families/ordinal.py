@@ -90,7 +90,7 @@ class ByLevel(Family):
 
     def _by_level(self, y: Vector, weight: Vector | None = None) -> Vector:
         """(levels,) number of the documents of each, or sum of their weights."""
-        counts = np.bincount(np.asarray(y).astype(np.int64), weights=weight, minlength=self.levels.size)
+        counts = np.bincount(y.astype(np.int64, copy=False), weights=weight, minlength=self.levels.size)
         return counts.astype(float)
 
     def _counts(self, y: ArrayLike) -> Vector:
@@ -200,9 +200,7 @@ class Ordinal(ByLevel, Labelled):
         """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
-            return encode_labels(
-                y, self._labels, f'{fits}, or family="categorical" takes any classes', first=self.first
-            )
+            return encode_labels(y, self._labels, f'{fits}, or family="categorical" takes any classes', self.first)
         values, levels = as_numbers(y), self.numbers
         places = np.clip(np.searchsorted(levels, values - 1e-9), 0, levels.size - 1)
         bad = ~np.isnan(values) & (np.abs(levels[places] - values) > 1e-9)
@@ -255,13 +253,14 @@ class Ordinal(ByLevel, Labelled):
         """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
         of_low, of_high = bell(low - eta), bell(eta - high)
-        counts, gaps = self._by_level(y, weight), np.diff(self._thresholds)
+        below, above = weight * expit(low - eta), weight * expit(eta - high)
+        counts, gaps = self._by_level(places, weight), np.diff(self._thresholds)
         pull = counts[1:-1] / np.expm1(np.minimum(gaps, WIDEST_GAP))
         stiff = pull / -np.expm1(-gaps)
-        slope = self._by_level(y, weight * expit(low - eta))[1:] - self._by_level(y, weight * expit(eta - high))[:-1]
+        slope = self._by_level(places, below)[1:] - self._by_level(places, above)[:-1]
         slope[1:] -= pull
         slope[:-1] += pull
-        diagonal = self._by_level(y, weight * of_low)[1:] + self._by_level(y, weight * of_high)[:-1]
+        diagonal = self._by_level(places, weight * of_low)[1:] + self._by_level(places, weight * of_high)[:-1]
         diagonal[1:] += stiff
         diagonal[:-1] += stiff
         cross, documents = np.zeros((len(self._edges), len(y))), np.arange(len(y))
@@ -317,8 +316,8 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
 
 
-#: Range of the linear predictor of a mean, up and down.
-FURTHEST_OF_MEANS = 60.0
+#: Range of the linear predictor of a mean.
+RANGE_OF_MEANS = -60.0, 60.0
 #: The smallest spread of levels in the middle of the scale: one level may have all the probability.
 LEAST_SPREAD = 1e-6
 
@@ -363,11 +362,6 @@ class AdjacentCategories(ByLevel, Scale):
         if self.n is None or offsets.shape != (self.n + 1,) or not np.all(np.isfinite(offsets)):
             raise InputError(f"AdjacentCategories: offsets={self.offsets!r} must be a number for each level")
         object.__setattr__(self, "offsets", tuple(offsets.tolist()))
-
-    @property
-    def of_words(self) -> Binomial:
-        """The binomial on the same scale, which learns from the same sums."""
-        return Binomial(self.n, self.lowest, self.step)
 
     @property
     def unit(self) -> float:
@@ -415,7 +409,7 @@ class AdjacentCategories(ByLevel, Scale):
     @property
     def directions(self) -> Vector:
         """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
-        return flat_directions(self._steps + 1)
+        return _flat_directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the offsets."""
@@ -430,12 +424,7 @@ class AdjacentCategories(ByLevel, Scale):
 
     def _where(self, values: Vector, means: Vector) -> Vector:
         """The eta with this expected value, by bisection; values : (levels,) increasing."""
-        low, high = halved(
-            lambda eta: self._probabilities(eta) @ values < means,
-            np.shape(means),
-            -FURTHEST_OF_MEANS,
-            FURTHEST_OF_MEANS,
-        )
+        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, np.shape(means), *RANGE_OF_MEANS)
         return (low + high) / 2
 
     def _probabilities(self, eta: Vector) -> Vector:
@@ -476,8 +465,8 @@ def _moments(chances: Vector, weight: Vector) -> tuple[Vector, Vector]:
 
 
 @cache
-def flat_directions(n_levels: int) -> Vector:
-    """Return (levels, levels - 2) directions without a constant and a slope."""
+def _flat_directions(n_levels: int) -> Vector:
+    """(levels, levels - 2) directions without a constant and a slope."""
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 
 
@@ -530,7 +519,7 @@ class Stereotype(AdjacentCategories):
     @property
     def directions(self) -> Vector:
         """(offsets and places, directions) in which they may move: the ends of places are fixed."""
-        return _directions(self._steps + 1)
+        return linalg.block_diag(super().directions, np.eye(self._steps + 1)[:, 1:-1])
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in offsets, and then in places: their probability times eta."""
@@ -550,7 +539,7 @@ class Stereotype(AdjacentCategories):
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
         """Penalty for levels that were not observed, and for unequal distances."""
         unseen, places = super().own_prior(counts, mean), self._places
-        gaps, differences = np.diff(places), _differences(places.size)
+        gaps, differences = np.diff(places), np.diff(np.eye(places.size), axis=0)
         slope, bend = unseen.slope.copy(), unseen.bend.copy()
         slope[places.size :] -= PRIOR * (1 / gaps) @ differences
         bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
@@ -569,15 +558,3 @@ class Stereotype(AdjacentCategories):
     def _places(self) -> Vector:
         """(levels,) factors of eta."""
         return super()._places if self.places is None else np.array(self.places)
-
-
-@cache
-def _directions(n_levels: int) -> Vector:
-    """(2 levels, directions) of offsets and places."""
-    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
-
-
-@cache
-def _differences(n_levels: int) -> Vector:
-    """(levels - 1, levels) matrix that takes differences of neighbours."""
-    return np.diff(np.eye(n_levels), axis=0)

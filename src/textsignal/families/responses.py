@@ -220,11 +220,8 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
 def _labels_in(y: ArrayLike) -> NDArray[Any]:
     """(documents,) labels, all hashable."""
     values = as_column(y)
-    raise_at(
-        np.array([not isinstance(value, Hashable) for value in values], dtype=bool),
-        values,
-        "neither a number nor a label",
-    )
+    odd = np.array([not isinstance(value, Hashable) for value in values], dtype=bool)
+    raise_at(odd, values, "neither a number nor a label")
     return values
 
 
