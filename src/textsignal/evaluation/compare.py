@@ -57,7 +57,7 @@ Progress = Callable[[str, int, int], None]
 CLEAR = 2.0
 #: Standard errors over fewer units are rough.
 FEW_UNITS = 20
-#: Fewest documents of a fold.
+#: Fewest texts of a fold.
 FEWEST_OF_FOLD = 10
 #: Most classes without an order.
 MOST_CLASSES = 20
@@ -65,7 +65,7 @@ MOST_CLASSES = 20
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A measure, and (documents,) their influences on it."""
+    """A measure, and (texts,) the influence of each on it."""
 
     value: float
     influence: Vector
@@ -74,7 +74,7 @@ class Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence)
 
     def std_error(self, clusters: NDArray[np.int64]) -> float:
-        """Return the standard error; clusters : (documents,) numbers of those that depend on each other."""
+        """Return the standard error; clusters : (texts,) numbers of those that depend on each other."""
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
         if sums.size < 2:
             return float("nan")
@@ -82,7 +82,7 @@ class Estimate:
 
 
 def mean_of(scores: Vector) -> Estimate:
-    """Return the mean of scores of documents, such as log scores."""
+    """Return the mean of scores of texts, such as log scores."""
     value = float(np.mean(scores))
     return Estimate(value, scores - value)
 
@@ -97,7 +97,7 @@ def r2_of(responses: Vector, predicted: Vector) -> Estimate:
 
 
 def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
-    """Return the AUC, the mean over folds that have both values, weighted by their documents.
+    """Return the AUC, the mean over folds that have both values, weighted by their texts.
 
     Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
 
@@ -165,8 +165,8 @@ def say_best(measure: str, standings: Mapping[str, Standing], best_by_log_score:
     if not clear:
         named = "" if best == mean else f", {best}"
         return (
-            f"No method predicts clearly better than {mean.method.label} ({measure} {mean.number}{named}): what the "
-            "texts say of the response cannot be told from so few of them, or is nothing."
+            f"No method predicts clearly better than {mean.method.label} ({measure} {mean.number}{named}): the "
+            "texts do not explain the response, or there are too few of them to show it."
         )
     method, is_best = best.method, by_score.verb("is", "are")
     other_view = "" if by_score == method else f" (by the log score {by_score.label} {is_best} best)"
@@ -189,7 +189,8 @@ def say_worth(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
             f"{own.verb('it says', 'they say')} of the response."
         )
     rival = next(standing.method for name, standing in standings.items() if name != OURS)
-    return f"Beside predictions {own.label} {own.verb('gives', 'give')} {own.gives}; {rival.label} gives {rival.gives}."
+    gives = f"{own.label} {own.verb('gives', 'give')} {own.gives}"
+    return f"In addition to predictions, {gives}; {rival.label} gives {rival.gives}."
 
 
 @dataclass(frozen=True)
@@ -207,9 +208,9 @@ LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Predictions of a method for all documents, by fits that held each out.
+    """Predictions of a method for all texts, by fits that held each out.
 
-    mean : (documents,) expected responses, or (documents, classes) the probability of each; log_scores : (documents,).
+    mean : (texts,) expected responses, or (texts, classes) the probability of each; log_scores : (texts,).
     """
 
     method: Method
@@ -221,10 +222,10 @@ class Predicted:
 class Comparison:
     """Our model and simpler ones on the same folds.
 
-    family : of the response, with the scale of all documents; families : the one that each fold took.
-    given, numbers : (documents,) responses as they were given, and in numbers.
-    rows : (documents,) their rows in the input, from 1; folds : (documents,) the fold that held each out.
-    units : (documents,) numbers of the units that are held out together.
+    family : of the response, with the scale of all texts; families : the one that each fold took.
+    given, numbers : (texts,) responses as they were given, and in numbers.
+    rows : (texts,) their rows in the input, from 1; folds : (texts,) the fold that held each out.
+    units : (texts,) numbers of the units that are held out together.
     predicted : predictions of each method, by its name.
     """
 
@@ -250,7 +251,7 @@ class Comparison:
         return R2 if R2 in self.measures else LOG_LOSS
 
     def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
-        """A method by one measure, on all documents or some of them."""
+        """A method by one measure, on all texts or some of them."""
         predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
             return mean_of(predicted.log_scores[rows])
@@ -266,7 +267,7 @@ class Comparison:
         """Table with one row per method, the best by the leading measure first.
 
         Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
-        of that, paired over documents, or over whole groups; folds_better (the number of folds in which the method is
+        of that, paired over texts, or over whole groups; folds_better (the number of folds in which the method is
         better than ours, by the leading measure); described.
         """
         rows = []
@@ -320,7 +321,7 @@ class Comparison:
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """Table of documents: row, fold, response, and each method's prediction by a fit that held the document out."""
+        """Table of texts: row, fold, response, and each method's prediction by a fit that held the text out."""
         table = pd.DataFrame({"row": self.rows, "fold": self.folds + 1, "response": self.given})
         for name, predicted in self.predicted.items():
             mean = predicted.mean
@@ -413,7 +414,7 @@ def _outcomes(
 def _joined(
     method: Method, documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]
 ) -> Predicted:
-    """Predictions for all documents, in their order."""
+    """Predictions for all texts, in their order."""
     order = np.argsort(np.concatenate([split.test for split in splits]))
     scores = [
         log_scores(outcome.family, documents.given[split.test], outcome.eta)

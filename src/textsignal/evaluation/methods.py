@@ -37,24 +37,24 @@ from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.training.word_effects import WordProblem
 
-#: Predictions of a fit for new documents, (documents, terms) -> (documents, ...).
+#: Predictions of a fit for new texts, (texts, terms) -> (texts, ...).
 Predict = Callable[[sp.csr_array], Vector]
-#: Fits documents and their responses with one penalty after another, with a warm start if it can.
+#: Fits texts and their responses with one penalty after another, with a warm start if it can.
 FitPath = Callable[[sp.csr_array, Vector], Callable[[float], Predict]]
 
 #: Ridge penalties, strongest first.
 PENALTIES = (100.0, 31.6, 10.0, 3.16, 1.0, 0.316, 0.1, 0.0316, 0.01)
 #: Ridge penalties of GLMs, in units of the loss' curvature; those of the lasso, in units of the least at which all
-#: coefficients are 0 on all training documents (at twice that they are 0 on a part of them too). Strongest first.
+#: coefficients are 0 on all training texts (at twice that they are 0 on a part of them too). Strongest first.
 GLM_PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 LASSO_PARTS = (2.0, *np.logspace(-0.25, -3, 12).tolist())
-#: Folds by which penalties are chosen: of a report's baselines, and of the training documents of a comparison.
+#: Folds by which penalties are chosen: of a report's baselines, and of the training texts of a comparison.
 FOLDS, INNER_FOLDS = 3, 5
 #: Tolerances of ridge and linear regression, relative to the right-hand side, and of the lasso with its most steps.
 RIDGE_TOL, LINEAR_TOL, LASSO_TOL, LASSO_STEPS = 1e-3, 1e-6, 1e-3, 1000
 #: Responses of at most this number of different values are spread evenly over all folds.
 MOST_STRATA = 20
-#: Fewest training documents of a word, or pair of words.
+#: Fewest training texts of a word, or pair of words.
 LEAST_DOCUMENTS = 2
 #: Most multiplicative updates of the NMF.
 NMF_UPDATES = 200
@@ -65,7 +65,7 @@ SLOPE_PENALTY = 1e-2
 def fit_baselines(X: sp.csr_array, y: Vector) -> dict[str, Any]:
     """Fit ridge and linear regression on terms, and the mean: name -> fitted regression of scikit-learn.
 
-    X : (documents, terms); y : (documents,), none missing.
+    X : (texts, terms); y : (texts,), none missing.
     """
     return {
         "ridge": fit_ridge(X, y),
@@ -79,12 +79,12 @@ def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
     rows = [X.indices[start:end].tobytes() + X.data[start:end].tobytes() for start, end in pairwise(X.indptr.tolist())]
     numbers, distinct = pd.factorize(np.array(rows, dtype=object))
     chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, _squared_error)
-    return _ridge(PENALTIES[0] if chosen is None else chosen.penalty).fit(X, y)
+    return _ridge(chosen.penalty).fit(X, y)
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The penalty that predicts held-out documents best, and (documents, ...) its predictions out of fold."""
+    """The penalty that predicts held-out texts best, and (texts, ...) its predictions out of fold."""
 
     penalty: float
     unseen: Vector
@@ -97,16 +97,16 @@ def choose_penalty(
     folds: NDArray[np.int64],
     penalties: Sequence[float],
     loss: Callable[[Vector, Vector], float],
-) -> Chosen | None:
-    """Try penalties in order, the strongest first, until the loss on held-out folds rises; None if there is one fold.
+) -> Chosen:
+    """Try penalties in order, the strongest first, until the loss on held-out folds rises; one fold has the strongest.
 
     Weaker ones fit worse still and take longest: a search over all by scikit-learn would fit them too.
 
-    X : (documents, terms), sparse; y : (documents,), none missing; folds : (documents,) the fold of each.
+    X : (texts, terms), sparse; y : (texts,), none missing; folds : (texts,) the fold of each.
     loss : of responses and their predictions.
     """
     sides = [(folds == fold, fit_path(X[folds != fold], y[folds != fold])) for fold in np.unique(folds)]
-    best, least = None, np.inf
+    best, least = Chosen(penalties[0], np.full(len(y), np.nan)), np.inf
     for penalty in penalties if len(sides) > 1 else ():
         predictions = [(held_out, fit(penalty)(X[held_out])) for held_out, fit in sides]
         unseen = np.empty((len(y), *predictions[0][1].shape[1:]))
@@ -151,12 +151,12 @@ def _squared_error(y: Vector, predicted: Vector) -> float:
 
 
 def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
-    """Return (documents,) folds of about equal size.
+    """Return (texts,) folds of about equal size.
 
-    The largest units are dealt first, each to the fold with the fewest documents; units of equal size by their response
+    The largest units are dealt first, each to the fold with the fewest texts; units of equal size by their response
     if it has few values, and else at random.
 
-    units : (documents,) numbers of what is not split, such as groups, or copies of a text; responses : (documents,).
+    units : (texts,) numbers of what is not split, such as groups, or copies of a text; responses : (texts,).
     """
     numbers, first, places, sizes = np.unique(units, return_index=True, return_inverse=True, return_counts=True)
     levels, strata = np.unique(responses, return_inverse=True)
@@ -173,11 +173,11 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
 
 @dataclass(frozen=True, eq=False)
 class ComparedTexts:
-    """Documents, all of which have a response.
+    """Texts, all of which have a response.
 
-    tokens : input of our model; words, ngrams : of all documents, and (documents, terms) counts as of `count_ngrams`.
-    given, numbers : (documents,) responses as they were given, and in numbers.
-    units : (documents,) numbers of the units that are held out together.
+    tokens : input of our model; words, ngrams : of all texts, and (texts, terms) counts as of `count_ngrams`.
+    given, numbers : (texts,) responses as they were given, and in numbers.
+    units : (texts,) numbers of the units that are held out together.
     """
 
     tokens: Tokens
@@ -188,7 +188,7 @@ class ComparedTexts:
     units: NDArray[np.int64]
 
     def split(self, left_out: NDArray[np.bool_], seed: int) -> Split:
-        """Split documents into those to learn from and those to predict."""
+        """Split texts into those to learn from and those to predict."""
         train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
         units, numbers = self.units[train], self.numbers[train]
         if np.ptp(units) == 0:  # the only group to learn from is split
@@ -198,9 +198,9 @@ class ComparedTexts:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows of the documents to learn from and of those to predict; inner : (training documents,) folds of the former.
+    """Rows of the texts to learn from and of those to predict; inner : (training texts,) folds of the former.
 
-    numbers : (training documents,) responses in numbers.
+    numbers : (training texts,) responses in numbers.
     """
 
     documents: ComparedTexts
@@ -210,11 +210,11 @@ class Split:
     numbers: Vector
 
     def encoded(self, family: Family) -> Vector:
-        """Return (training documents,) responses as a family encodes them."""
+        """Return (training texts,) responses as a family encodes them."""
         return family.encode(self.documents.given[self.train])
 
     def ngrams(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """Return (documents, terms) TF-IDF of words and pairs of words, rows of norm 1, of training and of the others.
+        """Return (texts, terms) TF-IDF of words and pairs of words, rows of norm 1, of training and of the others.
 
         On three sets of reviews ridge has an R2 that is .004 to .035 higher by TF-IDF than by counts.
         """
@@ -229,9 +229,9 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of a method for documents that it has not seen.
+    """Predictions of a method for texts that it has not seen.
 
-    mean : (documents,) expected response, or (documents, classes) the probability of each.
+    mean : (texts,) expected response, or (texts, classes) the probability of each.
     family, eta : the predictive distribution.
     """
 
@@ -292,7 +292,7 @@ def _fit_lasso(split: Split, family: Family, model: Any) -> Outcome:
 
 
 def _fit_two_stage(split: Split, family: Family, model: Any) -> Outcome:
-    """Topics without the response, then a GLM of the family on each document's shares of them."""
+    """Topics without the response, then a GLM of the family on each text's shares of them."""
     stop_words, words = own_stop_words(model), split.documents.words
     vectorizer = TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, stop_words=stop_words, weighting="count")
     train, test = words.at(split.train), words.at(split.test)
@@ -306,10 +306,10 @@ def _fit_two_stage(split: Split, family: Family, model: Any) -> Outcome:
 def topic_shares(
     counts: sp.csr_array, new_counts: sp.csr_array, *, n_topics: int, seed: int = 0
 ) -> tuple[Array, Array, Array]:
-    """Return topic shares of documents, and of new ones, and (topics, terms) shares of terms, by KL-NMF of counts.
+    """Return topic shares of texts, and of new ones, and (topics, terms) shares of terms, by KL-NMF of counts.
 
     Shares predict better than the weights themselves, which grow with the length of a text. Weights of training
-    documents are inferred from the text alone, as those of new ones.
+    texts are inferred from the text alone, as those of new ones.
     """
     nmf = NMF(
         min(n_topics, *counts.shape),
@@ -325,21 +325,20 @@ def topic_shares(
 
 
 def count_ngrams(words: TokenisedTexts) -> sp.csr_array:
-    """Return (documents, terms) counts of all words and pairs of neighbouring words."""
+    """Return (texts, terms) counts of all words and pairs of neighbouring words."""
     return sp.csr_array(count_terms(words, frozenset(), range(1, 3))[0], dtype=float)
 
 
 def _linear(
     split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array, path: FitPath, penalties: Sequence[float]
 ) -> Outcome:
-    """A linear regression on columns, by the penalty that predicts held-out documents best.
+    """A linear regression on columns, by the penalty that predicts held-out texts best.
 
     Its predictions enter the GLM for probabilities as they are. Through the link they had a worse log score on ratings,
     two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
     """
     y = split.numbers
     chosen = choose_penalty(path, X, y, split.inner, penalties, _squared_error)
-    assert chosen is not None
     predicted = path(X, y)(chosen.penalty)(X_new)
     low, high = y.min(), y.max()
     fitted = _with_probabilities(split, family, chosen.unseen.clip(low, high), predicted.clip(low, high))
@@ -347,7 +346,7 @@ def _linear(
 
 
 def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> Outcome:
-    """A GLM on columns, by the penalty that predicts held-out documents best; with a simpler loss for some families."""
+    """A GLM on columns, by the penalty that predicts held-out texts best; with a simpler loss for some families."""
     simple, y = family.of_words, split.encoded(family)
 
     def loss(y: Vector, eta: Vector) -> float:
@@ -355,15 +354,14 @@ def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> 
 
     path = partial(_glm_path, simple)
     chosen = choose_penalty(path, X, y, split.inner, GLM_PENALTIES, loss)
-    assert chosen is not None
     predicted = path(X, y)(chosen.penalty)(X_new)
     return _with_probabilities(split, family, chosen.unseen, predicted)
 
 
 def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vector) -> Outcome:
-    """A GLM of the family on predictions: `unseen` of training documents by fits that held them out, `new` of others.
+    """A GLM of the family on predictions: `unseen` of training texts by fits that held them out, `new` of others.
 
-    unseen, new : (documents,), or (documents, P).
+    unseen, new : (texts,), or (texts, P).
     """
     columns, others = (each.reshape(len(each), -1) for each in (unseen, new))
     centre, spread = columns.mean(axis=0), columns.std(axis=0)

@@ -114,13 +114,6 @@ def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
     """Return candidate families of a response: two values, a few steps of a scale, counts, or any numbers.
 
     levels : the scale, such as (1, 5), if known.
-
-    Examples
-    --------
-    >>> candidates([0, 1, 1]).described, candidates([1.5, 2, 5]).described
-    ('0 or 1', '1.5 to 5 in steps of 0.5')
-    >>> candidates([0.12, 3.4, 2.2]).families
-    (Gaussian(deviation=1.35...),)
     """
     values = observed_numbers(y)
     if levels is not None:

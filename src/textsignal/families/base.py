@@ -34,9 +34,9 @@ class NoLevelsError(InputError, AttributeError):
 class OwnDerivatives:
     """Derivatives of the loss in own parameters.
 
-    counts : (levels,) weight of the documents of each level.
+    counts : (levels,) weight of the texts of each level.
     slope, bend : (own,) and (own, own) derivatives of the weighted loss in own parameters.
-    cross : (own, documents) second derivatives of each document's loss in own parameters and eta, without weights.
+    cross : (own, texts) second derivatives of each text's loss in own parameters and eta, without weights.
     """
 
     counts: Vector
@@ -105,7 +105,7 @@ class Family(ABC):
 
     @property
     def n_predictors(self) -> int:
-        """Number of linear predictors of one document."""
+        """Number of linear predictors of one text."""
         return 1
 
     @property
@@ -141,7 +141,7 @@ class Family(ABC):
         return self.loss(y, eta), self.gradient(y, eta), self.curvature(y, eta)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Negative log-likelihood of each document, without terms free of both eta and own parameters."""
+        """Negative log-likelihood of each text, without terms free of both eta and own parameters."""
         return self.derivatives(y, eta)[0]
 
     @abstractmethod
@@ -377,7 +377,7 @@ def with_zero(values: ArrayLike) -> Vector:
 
 
 def check_trainable(family: Family, what: str = "themes") -> None:
-    """Raise if a document has several linear predictors; `what` takes one."""
+    """Raise if a text has several linear predictors; `what` takes one."""
     if family.n_predictors > 1:
         raise InputError(
             f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
@@ -386,7 +386,7 @@ def check_trainable(family: Family, what: str = "themes") -> None:
 
 
 def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """Return (documents, levels) probabilities at linear predictors `eta`."""
+    """Return (texts, levels) probabilities at linear predictors `eta`."""
     levels = family.levels[None, :]
     return np.asarray(family.distribution(eta[:, None]).pmf(levels))
 
@@ -398,9 +398,9 @@ def distribution_of_numbers(family: Family, eta: Vector) -> Any:
 
 
 def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
-    """Return (documents,) the negative log-probability, or log-density, of the observed responses.
+    """Return (texts,) the negative log-probability, or log-density, of the observed responses.
 
-    responses : (documents,) on the user's scale, none missing.
+    responses : (texts,) on the user's scale, none missing.
     """
     at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
     distribution = family.distribution(eta)
@@ -409,9 +409,9 @@ def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
 
 
 def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
-    """Return (documents,) eta = intercept + columns effects; columns : (documents, columns), usually topic weights.
+    """Return (texts,) eta = intercept + columns effects; columns : (texts, columns), usually topic weights.
 
-    With effects (columns, P) and intercept (P,) it is (documents, P). Summed without BLAS, so that the bits do not
+    With effects (columns, P) and intercept (P,) it is (texts, P). Summed without BLAS, so that the bits do not
     depend on its threads.
 
     Examples
@@ -427,10 +427,10 @@ INEXACT, MOST_CONSTANT_STEPS = 1e-2, 50
 
 
 def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
-    """Return twice the loss above the smallest possible one, summed over documents that have a response.
+    """Return twice the loss above the smallest possible one, summed over texts that have a response.
 
-    y : (documents,) encoded responses, NaN if missing; eta : (documents,) linear predictors; weight : of each
-    document.
+    y : (texts,) encoded responses, NaN if missing; eta : (texts,) linear predictors; weight : of each
+    text.
     """
     observed = ~np.isnan(y)
     y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
@@ -442,7 +442,7 @@ def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | fl
 
     No response may be missing.
     """
-    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # documents with equal responses are alike
+    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # texts with equal responses are alike
         y, places = np.unique(y, return_inverse=True)
         weight, offset = np.bincount(places, weights=weight).astype(float), float(np.ravel(offset)[0])
 
@@ -469,7 +469,7 @@ def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | fl
 
 
 def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
-    """Return (documents,) constant plus offset; (documents, P) for P constants."""
+    """Return (texts,) constant plus offset; (texts, P) for P constants."""
     return np.add.outer(np.broadcast_to(offset, y.shape), constant)
 
 

@@ -412,17 +412,10 @@ def _summed_up(parts: list[Vector]) -> Vector:
 
 @dataclass(frozen=True, repr=False)
 class Proportion(Logistic):
-    """A binomial with other trials for each document: the response is the share of successes, its weight the trials.
+    """A binomial with other trials for each text: the response is the share of successes, its weight the trials.
 
     The loss of one trial is that of the share y; times the trials, it is the binomial's. The mean is the expected
     share, and distribution and samples are of one trial.
-
-    Examples
-    --------
-    >>> successes, trials = np.array([3.0, 5.0]), np.array([4.0, 20.0])
-    >>> y = Proportion().encode(successes / trials)
-    >>> np.sum(trials * Proportion().loss(y, np.zeros(2))).round(4)
-    np.float64(16.6355)
     """
 
     name: ClassVar[str] = "proportion"

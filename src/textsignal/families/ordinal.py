@@ -89,7 +89,7 @@ class ByLevel(Family):
         return family
 
     def _by_level(self, y: Vector, weight: Vector | None = None) -> Vector:
-        """(levels,) number of the documents of each, or sum of their weights."""
+        """(levels,) number of the texts of each, or sum of their weights."""
         counts = np.bincount(y.astype(np.int64, copy=False), weights=weight, minlength=self.levels.size)
         return counts.astype(float)
 
@@ -232,7 +232,7 @@ class Ordinal(ByLevel, Labelled):
         """The expected level: the lowest, and every step times the chance of getting above it."""
         levels = self.numbers
         above = expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
-        # Without BLAS: its bits for one document depend on the number of documents.
+        # Without BLAS: its bits for one text depend on the number of texts.
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
     def link(self, mean: Vector) -> Vector:
@@ -452,13 +452,13 @@ class AdjacentCategories(ByLevel, Scale):
 def _over_levels(values: Vector, chances: Vector) -> Vector:
     """Sum over levels of values (levels,) times chances (levels, ...).
 
-    Level by level, so that the bits of a document do not depend on the number of documents.
+    Level by level, so that the bits of a text do not depend on the number of texts.
     """
     return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
 
 
 def _moments(chances: Vector, weight: Vector) -> tuple[Vector, Vector]:
-    """Weighted sums over documents of chances (levels,), and of their variances and covariances (levels, levels)."""
+    """Weighted sums over texts of chances (levels,), and of their variances and covariances (levels, levels)."""
     weighted = weight * chances
     totals = weighted.sum(axis=1)
     return totals, np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
@@ -470,7 +470,7 @@ def _flat_directions(n_levels: int) -> Vector:
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 
 
-#: Strength of the penalty on unequal distances, in documents: it keeps levels apart, and in order.
+#: Strength of the penalty on unequal distances, in texts: it keeps levels apart, and in order.
 PRIOR = 1.0
 
 

@@ -142,7 +142,7 @@ def ordered_categories(y: object) -> Labels | None:
 
 
 def as_response(y: ArrayLike) -> NDArray[Any]:
-    """Return (documents,) floats, NaN if missing; plain values if some responses are text or truth values."""
+    """Return (texts,) floats, NaN if missing; plain values if some responses are text or truth values."""
     dtype = np.asarray(y).dtype
     if dtype.kind in "cmM":
         raise InputError(f"the response must be numbers or labels, NaN where there is none: {dtype} is given")
@@ -155,7 +155,7 @@ def as_response(y: ArrayLike) -> NDArray[Any]:
 
 
 def in_numbers(y: ArrayLike, family: Any) -> Vector:
-    """Return (documents,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
+    """Return (texts,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
 
     family : of the response, with its classes if these are text.
     """
@@ -181,7 +181,7 @@ def distinct_labels(y: ArrayLike) -> Labels:
 
 
 def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Vector:
-    """Return (documents,) the number of each label, NaN if missing; another label raises, naming the row.
+    """Return (texts,) the number of each label, NaN if missing; another label raises, naming the row.
 
     Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are positions
     in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
@@ -210,7 +210,7 @@ def as_array(labels: Labels) -> NDArray[Any]:
 
 
 def as_column(y: ArrayLike) -> NDArray[Any]:
-    """Return (documents,) responses as plain values."""
+    """Return (texts,) responses as plain values."""
     values = pd.Series(y if isinstance(y, pd.Series) else np.asarray(y, dtype=object).ravel(), dtype=object)
     if np.ndim(y) != 1:
         raise InputError(f"the response must be one label per document; its shape is {np.shape(y)}")
@@ -218,7 +218,7 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
 
 
 def _labels_in(y: ArrayLike) -> NDArray[Any]:
-    """(documents,) labels, all hashable."""
+    """(texts,) labels, all hashable."""
     values = as_column(y)
     odd = np.array([not isinstance(value, Hashable) for value in values], dtype=bool)
     raise_at(odd, values, "neither a number nor a label")

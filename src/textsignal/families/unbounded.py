@@ -60,11 +60,6 @@ class NegativeBinomial(Counts):
     Parameters
     ----------
     dispersion : 0 would be a Poisson; None to learn it.
-
-    Examples
-    --------
-    >>> float(NegativeBinomial(dispersion=0.5).distribution(np.log(4.0)).var().round(6))
-    12.0
     """
 
     name: ClassVar[str] = "negative-binomial"
@@ -147,13 +142,7 @@ SCATTER_OF_WORDS = 0.3
 
 @dataclass(frozen=True, repr=False)
 class Poisson(Counts):
-    """Counts: response = Poisson(exp(eta)).
-
-    Examples
-    --------
-    >>> Poisson().mean(np.log([1.0, 7.0]))
-    array([1., 7.])
-    """
+    """Counts: response = Poisson(exp(eta))."""
 
     name: ClassVar[str] = "poisson"
 
@@ -196,11 +185,6 @@ class Gaussian(Family):
     Parameters
     ----------
     deviation : standard deviation around the mean; None to learn it.
-
-    Examples
-    --------
-    >>> Gaussian(deviation=2.0).distribution(np.array([90.0])).interval(0.9)[0].round(1)
-    array([86.7])
     """
 
     name: ClassVar[str] = "gaussian"
