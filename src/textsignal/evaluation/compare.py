@@ -127,7 +127,7 @@ def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int
 
 @dataclass(frozen=True)
 class Standing:
-    """A method's value of one measure; ahead : how much better than ours, 0 for ours; std_error : of `ahead`."""
+    """A method's value of one measure; ahead : this less ours, with its standard error."""
 
     method: Method
     value: float
@@ -262,6 +262,13 @@ class Comparison:
             return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
         return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
 
+    def standing(self, name: str, measure: Measure) -> Standing:
+        """A method by one measure, compared with ours."""
+        estimate = self.estimate(name, measure)
+        difference = estimate - self.estimate(OURS, measure)
+        method = self.predicted[name].method
+        return Standing(method, estimate.value, difference.value, difference.std_error(self.units))
+
     @cached_property
     def table(self) -> pd.DataFrame:
         """Table with one row per method, the best by the leading measure first.
@@ -274,11 +281,10 @@ class Comparison:
         for name in self.predicted:
             row: dict[str, object] = {"method": name}
             for measure in self.measures:
-                estimate = self.estimate(name, measure)
-                difference = estimate - self.estimate(OURS, measure)
-                row[measure.name] = estimate.value
-                row[f"{measure.name}_difference"] = difference.value
-                row[f"{measure.name}_std_error"] = difference.std_error(self.units)
+                standing = self.standing(name, measure)
+                row[measure.name] = standing.value
+                row[f"{measure.name}_difference"] = standing.ahead
+                row[f"{measure.name}_std_error"] = standing.std_error
             ahead = self._by_fold(name) - self._by_fold(OURS)
             row["folds_better"] = int(np.sum(self.leading.sign * ahead > 0))
             row["described"] = self.predicted[name].method.described
@@ -295,14 +301,10 @@ class Comparison:
     @cached_property
     def sentences(self) -> tuple[str, str]:
         """A sentence on the best method and its significance, and one on what ours gives in addition to predictions."""
-        leading, rows = self.leading, self.table.set_index("method")
-        columns = [leading.name, f"{leading.name}_difference", f"{leading.name}_std_error"]
-        standings = {
-            name: Standing(self.predicted[name].method, value, leading.sign * ahead, error)
-            for name, value, ahead, error in rows[columns].itertuples()
-        }
+        leading = self.leading
+        standings = {name: self.standing(name, leading) for name in self.table["method"]}
         label = leading.label if leading.sign > 0 else f"{leading.label} (less is better)"
-        best, best_by_log_score = next(iter(standings)), str(rows["log_score"].idxmin())
+        best, best_by_log_score = next(iter(standings)), self.table.set_index("method")["log_score"].idxmin()
         return (
             say_best(label, standings, best_by_log_score, clear=self._beats_the_mean(best)),
             say_worth(standings, text_tells=self._beats_the_mean(OURS)),

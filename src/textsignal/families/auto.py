@@ -162,10 +162,10 @@ def _missing_codes(values: Vector) -> str:
     for sign in (1, -1):
         order = np.argsort(-sign * distinct)  # from the end at which codes are searched for
         ends, rows = distinct[order], counts[order]
-        is_code = np.array([value in MISSING_CODES and sign * value > 0 for value in ends])
         for n_codes in range(1, min(3, len(ends) - 2) + 1):
-            if is_code[:n_codes].all() and _are_codes(ends, rows, n_codes):
-                listed = ", ".join(f"{value:g}" for value in sorted(ends[:n_codes]))
+            codes = sorted(ends[:n_codes])
+            if all(code in MISSING_CODES and sign * code > 0 for code in codes) and _are_codes(ends, rows, n_codes):
+                listed = ", ".join(f"{code:g}" for code in codes)
                 look = "look like codes" if n_codes > 1 else "looks like a code"
                 low, high = sorted((ends[n_codes], ends[-1]))
                 return (

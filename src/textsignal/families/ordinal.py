@@ -88,7 +88,7 @@ class ByLevel(Family):
             own = family.own_derivatives(y, eta, weight)
         return family
 
-    def _by_level(self, y: Vector, weight: Vector | None = None) -> Vector:
+    def _by_level(self, y: NDArray[Any], weight: Vector | None = None) -> Vector:
         """(levels,) number of the texts of each, or sum of their weights."""
         counts = np.bincount(y.astype(np.int64, copy=False), weights=weight, minlength=self.levels.size)
         return counts.astype(float)
@@ -100,8 +100,6 @@ class ByLevel(Family):
         return np.where(counts == 0, UNSEEN, counts)
 
 
-#: The most levels that have a parameter each.
-MOST_LEVELS = 20
 #: Distance from the thresholds within which linear predictors are searched for.
 FURTHEST = 40.0
 #: Gaps of thresholds are clipped here: nothing changes beyond, and exp would overflow.
@@ -185,10 +183,8 @@ class Ordinal(ByLevel, Labelled):
             distinct = np.unique(observed_numbers(y))
             if distinct.size > MOST_LEVELS:
                 values = as_numbers(y)
-                reason = (
-                    f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
-                )
-                raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
+                many = f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
+                raise_at(np.arange(values.size) == 0, values, many, 'family="gaussian" takes any number')
             family = replace(self, values=tuple(distinct.tolist()))
         if family.thresholds is not None:
             return family
