@@ -23,6 +23,7 @@ from sklearn.decomposition import NMF
 from sklearn.dummy import DummyRegressor
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.metrics import mean_squared_error
 from sklearn.preprocessing import normalize
 
 from textsignal.arrays import Array, Vector
@@ -78,7 +79,7 @@ def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
     """Fit ridge regression on terms, its penalty chosen by cross-validation; equal rows are in one fold."""
     rows = [X.indices[start:end].tobytes() + X.data[start:end].tobytes() for start, end in pairwise(X.indptr.tolist())]
     numbers, distinct = pd.factorize(np.array(rows, dtype=object))
-    chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, _squared_error)
+    chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, mean_squared_error)
     return _ridge(chosen.penalty).fit(X, y)
 
 
@@ -144,10 +145,6 @@ def _glm_path(family: Family, X: sp.csr_array, y: Vector) -> Callable[[float], P
         return lambda new: new @ effects[:-1] + effects[-1]
 
     return fit
-
-
-def _squared_error(y: Vector, predicted: Vector) -> float:
-    return float(np.mean((y - predicted) ** 2))
 
 
 def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
@@ -338,7 +335,7 @@ def _linear(
     two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
     """
     y = split.numbers
-    chosen = choose_penalty(path, X, y, split.inner, penalties, _squared_error)
+    chosen = choose_penalty(path, X, y, split.inner, penalties, mean_squared_error)
     predicted = path(X, y)(chosen.penalty)(X_new)
     low, high = y.min(), y.max()
     fitted = _with_probabilities(split, family, chosen.unseen.clip(low, high), predicted.clip(low, high))

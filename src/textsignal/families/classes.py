@@ -17,12 +17,10 @@ from textsignal.families.binomial import Logistic
 from textsignal.families.responses import (
     Labels,
     are_text,
-    as_array,
     as_column,
     as_labels,
     distinct_labels,
     encode_labels,
-    numbers_of,
     raise_at,
 )
 from textsignal.stored_values import LARGEST_WHOLE, Label, rule
@@ -41,12 +39,15 @@ class Labelled(Family):
     @property
     def levels(self) -> NDArray[Any]:
         """The labels, in order."""
-        return as_array(self._labels)
+        kinds = {type(label) for label in self._labels}
+        return np.array(self._labels, dtype=None if kinds <= {int, float} or kinds == {bool} else object)
 
     @property
     def numbers(self) -> Vector:
         """The labels, or for text their positions; more than two classes have no order, and so no mean."""
-        return numbers_of(self._labels, self.first)
+        if are_text(self._labels):
+            return self.first + np.arange(float(len(self._labels)))
+        return np.array(self._labels, dtype=float)
 
 
 @dataclass(frozen=True, repr=False)

@@ -102,11 +102,6 @@ def are_text(labels: Labels) -> bool:
     return not all(_is_number(label) for label in labels)
 
 
-def numbers_of(labels: Labels, first: int = 0) -> Vector:
-    """Return (labels,) numbers that stand for labels: numbers themselves, positions of text from `first` on."""
-    return first + np.arange(float(len(labels))) if are_text(labels) else np.array(labels, dtype=float)
-
-
 def numbered(family: Any) -> str:
     """List the numbers that stand for levels which are text, for people; "" for others."""
     if not family.has_text:
@@ -183,8 +178,8 @@ def distinct_labels(y: ArrayLike) -> Labels:
 def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Vector:
     """Return (texts,) the number of each label, NaN if missing; another label raises, naming the row.
 
-    Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are positions
-    in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
+    Numbers in place of text are those that stand for it, from `first` on; whole numbers of an integer type are
+    positions in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
     """
     place = {label: float(code) for code, label in enumerate(labels)}
     if are_text(labels):
@@ -201,12 +196,6 @@ def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Ve
 def missing(value: Any) -> bool:
     """True if a response is missing."""
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
-
-
-def as_array(labels: Labels) -> NDArray[Any]:
-    """Return (classes,) labels: numbers or truth values if all are, else objects."""
-    kinds = {type(label) for label in labels}
-    return np.array(labels) if kinds <= {int, float} or kinds == {bool} else np.array(labels, dtype=object)
 
 
 def as_column(y: ArrayLike) -> NDArray[Any]:
