@@ -24,7 +24,7 @@ from textsignal.evaluation.methods import theme_shares
 from textsignal.families import Binomial
 
 N_TOPICS, SEED = 14, 0
-#: Ridge penalties, those of the paper's studies; leave-one-out error on the training part chooses one.
+#: Ridge penalties, those of the paper's studies; five folds of the training part choose one.
 PENALTIES = np.logspace(-3, 3, 13)
 #: Inverse penalties of the binomial GLM, tried on a fifth of the training part.
 GLM_STRENGTHS = np.logspace(-2, 4, 13)

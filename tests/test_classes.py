@@ -120,7 +120,10 @@ def test_parts_that_do_not_fit_are_refused(model, tmp_path):
                 replace(reader, coefficients=reader.coefficients * np.nan),
                 "coefficients holds values that are not finite",
             ),
-            (replace(reader, readers=(*reader.readers[:2], other.readers[2])), "the themes of 'good' are not those of the others"),
+            (
+                replace(reader, readers=(*reader.readers[:2], other.readers[2])),
+                "the themes of 'good' are not those of the others",
+            ),
         )
     ):
         forged = copy(model)

@@ -189,7 +189,9 @@ def test_options_that_cannot_be_had_are_refused(options, message):
 
 
 def test_a_response_that_is_not_there_is_named(model):
-    with pytest.raises(InputError, match="there is no response 'star'; responses are 'stars', 'good', 'votes', 'score'"):
+    with pytest.raises(
+        InputError, match="there is no response 'star'; responses are 'stars', 'good', 'votes', 'score'"
+    ):
         model.of("star")
 
 

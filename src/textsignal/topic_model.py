@@ -27,13 +27,11 @@ from textsignal.insight.explanation import Explanation, explain_topics
 from textsignal.insight.revise import Theme, theme_number
 from textsignal.insight.topics import topic_table
 from textsignal.reading.observed import response_column
+from textsignal.reading.options import TOPIC_TERMS
 from textsignal.reading.words import unique_labels
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.coherence import coherence
-
-#: Terms of the default vectorizer. The paper's 500 lose skill on every set we measured.
-MAX_RAW_TERMS, MAX_TERMS = 5000, 2000
 
 
 class TopicModel(Predicting, TransformerMixin, BaseEstimator):
@@ -289,4 +287,4 @@ def _tokens(texts: Iterable[str] | TokenisedTexts, vectorizer: TextVectorizer) -
 
 def default_vectorizer(estimator: TopicEstimator) -> TextVectorizer:
     """Return the vectorizer of an estimator if none is given."""
-    return TextVectorizer(MAX_RAW_TERMS, MAX_TERMS, stop_words="english", weighting=estimator.weighting)
+    return TextVectorizer(*TOPIC_TERMS, stop_words="english", weighting=estimator.weighting)

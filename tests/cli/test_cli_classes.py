@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from textsignal.workflow.classes import analyse_classes, has_classes
+from textsignal.workflow.used import response_in
 
 from textsignal import TextResponseModel, load
 from textsignal.cli.models import rows_of_fit
@@ -13,8 +15,6 @@ from textsignal.data.write import write_csv
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.workflow.analyse import analyse
-from textsignal.workflow.classes import analyse_classes, has_classes
-from textsignal.workflow.used import response_in
 
 N = 160
 REVIEWS = synthetic_reviews(N, seed=9)

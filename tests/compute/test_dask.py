@@ -15,6 +15,7 @@ pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
 
 from distributed import Client, LocalCluster, wait
 from same_tokens import assert_same_tokens
+from textsignal.workflow.analyse_source import analyse_source
 
 from textsignal import TextResponseModel, predict_batches
 from textsignal.compute.engines import dask
@@ -26,7 +27,6 @@ from textsignal.errors import InputError
 from textsignal.text.tokens import read_sentences
 from textsignal.training import streamed, tone
 from textsignal.training.sample import Passing, Sample, common_bound, joined
-from textsignal.workflow.analyse_source import analyse_source
 
 #: Documents of a file, and of a block of tone.
 ROWS = 150

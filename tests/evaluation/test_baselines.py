@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 
-from textsignal.evaluation.baselines import FOLDS, PENALTIES, fit_baselines, fit_ridge
+from textsignal.evaluation.methods import FOLDS, PENALTIES, fit_baselines, fit_ridge
 
 
 def test_baselines_learn_what_there_is_to_learn():

@@ -6,11 +6,11 @@ import pytest
 
 import textsignal as ts
 from textsignal.errors import InputError
-from textsignal.evaluation.compare import Party, Standing, auc_of, mean_of, r2_of, say_best, say_gain
-from textsignal.evaluation.methods import METHODS, ComparedTexts, count_ngrams, fit_ours, fold_numbers
+from textsignal.evaluation.compare import Standing, auc_of, mean_of, r2_of, say_best, say_gain
+from textsignal.evaluation.methods import METHODS, OUR_METHOD, ComparedTexts, count_ngrams, fold_numbers
 from textsignal.families import Binomial
 from textsignal.text.tokens import tokenised
-from textsignal.workflow.compare import compare
+from textsignal.workflow.studies import compare
 
 N = 120
 REVIEWS = ts.datasets.synthetic_reviews(N, seed=3)
@@ -57,7 +57,7 @@ def test_the_same_bits_for_any_number_of_workers(stars):
     assert other.sentences == stars.sentences
 
 
-@pytest.mark.parametrize("method", [*METHODS, None], ids=lambda method: method.name if method else "textsignal")
+@pytest.mark.parametrize("method", [*METHODS, OUR_METHOD], ids=lambda method: method.name)
 def test_what_is_left_out_is_not_learnt_from(method):
     """Other responses, and other words, of left-out documents change no prediction for the rest of them."""
     left_out = np.arange(N) % 2 == 0
@@ -69,7 +69,7 @@ def test_what_is_left_out_is_not_learnt_from(method):
         documents = ComparedTexts(tokens, words, count_ngrams(words), responses, responses, words.first_copies())
         split = documents.split(left_out, seed=0)
         model = ts.TextResponseModel(n_themes=3, family=family)
-        return fit_ours(split, model) if method is None else method.fit(split, family, model)
+        return method.fit(split, family, model)
 
     first = predicted(RATINGS, TEXTS)
     others = [f"{text} wonderfully strange" if i == 0 else text for i, text in enumerate(TEXTS)]
@@ -163,11 +163,8 @@ def test_standard_errors_over_groups_see_what_they_share():
     assert mean_of(scores).std_error(groups) > 3 * mean_of(scores).std_error(np.arange(600))
 
 
-PARTIES = {
-    "textsignal": Party("themes and tone", "themes", plural=True),
-    "ridge": Party("ridge", "numbers"),
-    "mean": Party("the mean", "nothing"),
-}
+MEAN, RIDGE, *_ = METHODS
+OURS = OUR_METHOD
 
 
 @pytest.mark.parametrize(
@@ -179,23 +176,24 @@ PARTIES = {
     ],
 )
 def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
-    ours, other = Standing(0.6, 0.0, 0.0), Standing(0.6 + ahead, ahead, error)
-    lost = say_best("R2", {"ridge": other, "textsignal": ours}, PARTIES, "textsignal", "ridge", clear=True)
+    mean, ours = Standing(MEAN, 0.0, -0.6, error), Standing(OURS, 0.6, 0.0, 0.0)
+    other = Standing(RIDGE, 0.6 + ahead, ahead, error)
+    lost = say_best("R2", {"ridge": other, "textsignal": ours, "mean": mean}, "ridge", clear=True)
     assert lost.startswith("Ridge predicts best")
     assert words in lost
-    behind = Standing(0.6 - ahead, -ahead, error)
-    won = say_best("R2", {"textsignal": ours, "ridge": behind}, PARTIES, "textsignal", "ridge", clear=True)
+    behind = Standing(RIDGE, 0.6 - ahead, -ahead, error)
+    won = say_best("R2", {"textsignal": ours, "ridge": behind, "mean": mean}, "ridge", clear=True)
     assert won.startswith("Themes and tone predict best (by the log score ridge is best)")
     assert words in won
 
 
 def test_the_second_sentence_praises_nothing_that_does_not_predict():
-    standings = {"mean": Standing(0.0, 0.01, 0.01), "textsignal": Standing(-0.01, 0.0, 0.0)}
-    assert "make nothing of what they say" in say_gain(standings, PARTIES, "textsignal", text_tells=False)
-    first = say_best("R2", standings, PARTIES, "textsignal", "mean", clear=False)
+    standings = {"mean": Standing(MEAN, 0.0, 0.01, 0.01), "textsignal": Standing(OURS, -0.01, 0.0, 0.0)}
+    assert "make nothing of what they say" in say_gain(standings, text_tells=False)
+    first = say_best("R2", standings, "mean", clear=False)
     assert first.startswith("No method predicts clearly better than the mean (R2 0.000)")
-    good = {"textsignal": Standing(0.6, 0.0, 0.0), "ridge": Standing(0.5, -0.1, 0.01)}
-    assert "ridge gives numbers" in say_gain(good, PARTIES, "textsignal", text_tells=True)
+    good = {"textsignal": Standing(OURS, 0.6, 0.0, 0.0), "ridge": Standing(RIDGE, 0.5, -0.1, 0.01)}
+    assert "ridge gives a number for each word" in say_gain(good, text_tells=True)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textsignal.workflow.used import n_classes, range_of, response_in
 
 from textsignal.data.read import groups_of, read_table, texts_of
 from textsignal.data.roles import beside_texts
@@ -21,7 +22,6 @@ from textsignal.data.rows import check_rows
 from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
-from textsignal.workflow.used import n_classes, range_of, response_in
 
 #: The longest message, without the path of the file.
 LONGEST = 800

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from textsignal.errors import InputError
-from textsignal.insight.examples import TYPICAL, find_documents
+from textsignal.insight.examples import TYPICAL
 
 RNG = np.random.default_rng(1)
 SHARES = RNG.dirichlet(np.ones(3), size=200)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textsignal.reading.spoken import Spoken
 
 from textsignal.errors import InputError
 from textsignal.families import Binomial
@@ -20,7 +21,6 @@ from textsignal.insight.groups import (
     periods_of,
     trends_of,
 )
-from textsignal.reading.spoken import Spoken
 
 MEASURES = ("mentions", "tone", "cost", "gain")
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from textsignal.reading.spoken import Spoken
 
 from textsignal import TextResponseModel, load
 from textsignal.compute.engines.local import local_compute
@@ -13,7 +14,6 @@ from textsignal.errors import InputError
 from textsignal.evaluation.metrics import pit_shares
 from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
 from textsignal.insight.drivers import driver_table
-from textsignal.reading.spoken import Spoken
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks import between, curve_of, influence_on_costs, plain_text, stated_number
 

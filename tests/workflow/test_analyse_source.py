@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from textsignal.workflow.analyse_source import analyse_source
 
 from textsignal import TextResponseModel, streaming
 from textsignal.compute.engines.local import LocalEngine
@@ -16,7 +17,6 @@ from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
 from textsignal.streaming import SourceColumns
 from textsignal.workflow.analyse import analyse
-from textsignal.workflow.analyse_source import analyse_source
 
 N = 400
 COLUMNS = {"by": "hotel", "over": "date", "groups": "hotel", "interval": 0.9}

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from textsignal.several import TextResponsesModel
+from textsignal.workflow.several import predict_several
 
 from textsignal.data.read import read_table
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
 from textsignal.model import TextResponseModel
-from textsignal.several import TextResponsesModel
 from textsignal.workflow.apply import predict_table
-from textsignal.workflow.several import predict_several
 from textsignal.workflow.stream import PredictedRows, predict_batches, predict_file
 
 N = 230

@@ -15,6 +15,7 @@ from textsignal.insight.naming import is_clear, percent, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     import pandas as pd
 
     from textsignal.insight.findings import Drivers

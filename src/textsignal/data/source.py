@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import escape, glob, has_magic
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias

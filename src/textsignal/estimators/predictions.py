@@ -17,7 +17,6 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from textsignal.arrays import Array, Vector
 from textsignal.estimators.skill import accuracy, r2_score
 from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
-from textsignal.families.base import Common
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ class Predicting:
         """Raise where it is known that responses have no levels."""
         kind = FAMILIES.get(str(self._asked), type(self._asked))
         known = getattr(self, "family_", None)
-        if getattr(kind, "levels", None) is Common.levels or (known is not None and not hasattr(known, "levels")):
+        if getattr(kind, "levels", None) is Family.levels or (known is not None and not hasattr(known, "levels")):
             name = getattr(known or kind, "name", "")
             raise NoLevelsError(f"responses of the {name} family have no levels; ask for means or the distribution")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -35,30 +35,29 @@ from textsignal.data.write import write_csv
 from textsignal.errors import InputError
 from textsignal.evaluation.methods import (
     METHODS,
+    OUR_METHOD,
+    OURS,
     ComparedTexts,
     Method,
     Outcome,
     Split,
     count_ngrams,
-    fit_ours,
     fold_numbers,
 )
 from textsignal.families import Binomial, Family, as_family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.responses import constant_response
 from textsignal.reading import options as parts
-from textsignal.reading.observed import Observed, Tokens, response_column
-from textsignal.text.tokens import tokenised
+from textsignal.reading.observed import Observed, response_column
+from textsignal.text.tokens import SentenceTexts, tokenised
 
 #: Called with a method's name, the number of folds done, and of all folds.
 Progress = Callable[[str, int, int], None]
-#: Our model's name among methods.
-OURS = "textsignal"
 #: Differences of fewer standard errors are frequent by chance.
 CLEAR = 2.0
 #: Standard errors over fewer units are rough.
 FEW_UNITS = 20
-#: Fewest documents of a fold.
+#: Fewest texts of a fold.
 FEWEST_OF_FOLD = 10
 #: Most classes without an order.
 MOST_CLASSES = 20
@@ -66,7 +65,7 @@ MOST_CLASSES = 20
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A measure, and (documents,) their influences on it."""
+    """A measure, and (texts,) the influence of each on it."""
 
     value: float
     influence: Vector
@@ -75,7 +74,7 @@ class Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence)
 
     def std_error(self, clusters: NDArray[np.int64]) -> float:
-        """Return the standard error; clusters : (documents,) numbers of those that depend on each other."""
+        """Return the standard error; clusters : (texts,) numbers of those that depend on each other."""
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
         if sums.size < 2:
             return float("nan")
@@ -83,13 +82,7 @@ class Estimate:
 
 
 def mean_of(scores: Vector) -> Estimate:
-    """Return the mean of scores of documents, such as log scores.
-
-    Examples
-    --------
-    >>> round(mean_of(np.array([1.0, 2, 3, 4])).std_error(np.arange(4)), 4)
-    0.6455
-    """
+    """Return the mean of scores of texts, such as log scores."""
     value = float(np.mean(scores))
     return Estimate(value, scores - value)
 
@@ -104,7 +97,7 @@ def r2_of(responses: Vector, predicted: Vector) -> Estimate:
 
 
 def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
-    """Return the AUC, the mean over folds that have both values, weighted by their documents.
+    """Return the AUC, the mean over folds that have both values, weighted by their texts.
 
     Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
 
@@ -134,96 +127,70 @@ def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int
 
 @dataclass(frozen=True)
 class Standing:
-    """A method's value of one measure; ahead : how much better than ours, 0 for ours; std_error : of `ahead`."""
+    """A method's value of one measure; ahead : this less ours, with its standard error."""
 
+    method: Method
     value: float
     ahead: float
     std_error: float
 
-
-@dataclass(frozen=True)
-class Party:
-    """A method in sentences: its label, True if that is a plural, and what it gives in addition to predictions."""
-
-    label: str
-    gives: str
-    plural: bool = False
+    def __str__(self) -> str:
+        return f"{self.method.label} {self.number}"
 
     @property
-    def named(self) -> str:
-        """The label at the beginning of a sentence."""
-        return self.label[0].upper() + self.label[1:]
+    def number(self) -> str:
+        """Three digits, without a minus before 0."""
+        return f"{round(self.value, 3) + 0.0:.3f}"
 
-    def verb(self, one: str, many: str) -> str:
-        """Return the form of a verb for the label."""
-        return many if self.plural else one
+    @property
+    def difference(self) -> str:
+        """The difference to ours in units of its standard error."""
+        size, error = abs(self.ahead), self.std_error
+        if not size > error:
+            return (
+                f"the difference of {size:.3f} is not larger than its standard error ({error:.3f}), so call them equal"
+            )
+        often = "more than chance gives as a rule" if size >= CLEAR * error else "which chance gives often"
+        return f"the difference of {size:.3f} is {size / error:.1f} times its standard error ({error:.3f}), {often}"
 
 
-def say_best(
-    measure: str,
-    standings: Mapping[str, Standing],
-    parties: Mapping[str, Party],
-    ours: str,
-    best_by_log_score: str,
-    *,
-    clear: bool,
-) -> str:
+def say_best(measure: str, standings: Mapping[str, Standing], best_by_log_score: str, *, clear: bool) -> str:
     """Describe the best method, and its difference to ours compared with the standard error.
 
-    standings : of all methods by this measure, the best first, names as in `parties`; ours : name of our own.
+    standings : of all methods by this measure, the best first.
     clear : True if the best is significantly better than the mean.
     """
-    best, *others = standings
-    party, own, mean = parties[best], parties[ours], parties["mean"]
+    best, other, *_ = standings.values()
+    mean, by_score = standings["mean"], standings[best_by_log_score].method
     if not clear:
-        named = "" if best == "mean" else f", {party.label} {_number(standings[best].value)}"
+        named = "" if best == mean else f", {best}"
         return (
-            f"No method predicts clearly better than {mean.label} "
-            f"({measure} {_number(standings['mean'].value)}{named}): what the texts say of the response cannot be told "
-            "from so few of them, or is nothing."
+            f"No method predicts clearly better than {mean.method.label} ({measure} {mean.number}{named}): the "
+            "texts do not explain the response, or there are too few of them to show it."
         )
-    other_view = ""
-    if best_by_log_score != best:
-        other_view = f" (by the log score {parties[best_by_log_score].label} {_is(parties[best_by_log_score])} best)"
-    begin = f"{party.named} {party.verb('predicts', 'predict')} best{other_view}: {measure}"
-    begin = f"{begin} {_number(standings[best].value)}"
-    if best == ours:
-        rival, standing = parties[others[0]].label, standings[others[0]]
-        return f"{begin}, and {rival}, the next, {_number(standing.value)}; {_difference(standing)}."
-    return f"{begin}, and {own.label} {_number(standings[ours].value)}; {_difference(standings[best])}."
+    method, is_best = best.method, by_score.verb("is", "are")
+    other_view = "" if by_score == method else f" (by the log score {by_score.label} {is_best} best)"
+    begin = f"{method.named} {method.verb('predicts', 'predict')} best{other_view}: {measure} {best.number}"
+    if method.name == OURS:
+        return f"{begin}, and {other.method.label}, the next, {other.number}; {other.difference}."
+    return f"{begin}, and {standings[OURS]}; {best.difference}."
 
 
-def _number(value: float) -> str:
-    """Three digits, without a minus before 0."""
-    return f"{round(value, 3) + 0.0:.3f}"
-
-
-def _is(party: Party) -> str:
-    return party.verb("is", "are")
-
-
-def _difference(standing: Standing) -> str:
-    """A difference in units of its standard error."""
-    size, error = abs(standing.ahead), standing.std_error
-    if not size > error:
-        return f"the difference of {size:.3f} is not larger than its standard error ({error:.3f}), so call them equal"
-    times = f"the difference of {size:.3f} is {size / error:.1f} times its standard error ({error:.3f})"
-    return times + (", more than chance gives as a rule" if size >= CLEAR * error else ", which chance gives often")
-
-
-def say_worth(standings: Mapping[str, Standing], parties: Mapping[str, Party], ours: str, text_tells: bool) -> str:
+def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
     """Describe what ours gives in addition to predictions, compared with the best of the others.
 
     text_tells : True if ours is significantly better than the mean.
     """
-    own = parties[ours]
+    own = standings[OURS].method
     if not text_tells:
+        mean = standings["mean"].method
         return (
-            f"{own.named} {_is(own)} not clearly better than {parties['mean'].label} here, so make nothing of what "
+            f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so make nothing of what "
             f"{own.verb('it says', 'they say')} of the response."
         )
-    rival = parties[next(name for name in standings if name != ours)]
-    return f"Beside predictions {own.label} {own.verb('gives', 'give')} {own.gives}; {rival.label} gives {rival.gives}."
+    rival = next(standing.method for name, standing in standings.items() if name != OURS)
+    gives = f"{own.label} {own.verb('gives', 'give')} {own.gives}"
+    return f"In addition to predictions, {gives}; {rival.label} gives {rival.gives}."
 
 
 @dataclass(frozen=True)
@@ -241,11 +208,12 @@ LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Predictions of a method for all documents, by fits that held each out.
+    """Predictions of a method for all texts, by fits that held each out.
 
-    mean : (documents,) expected responses, or (documents, classes) the probability of each; log_scores : (documents,).
+    mean : (texts,) expected responses, or (texts, classes) the probability of each; log_scores : (texts,).
     """
 
+    method: Method
     mean: Vector
     log_scores: Vector
 
@@ -254,11 +222,11 @@ class Predicted:
 class Comparison:
     """Our model and simpler ones on the same folds.
 
-    family : of the response, with the scale of all documents; families : the one that each fold took.
-    given, numbers : (documents,) responses as they were given, and in numbers.
-    rows : (documents,) their rows in the input, from 1; folds : (documents,) the fold that held each out.
-    units : (documents,) numbers of the units that are held out together.
-    predicted, parties, described : predictions, wording and description of each method, by name.
+    family : of the response, with the scale of all texts; families : the one that each fold took.
+    given, numbers : (texts,) responses as they were given, and in numbers.
+    rows : (texts,) their rows in the input, from 1; folds : (texts,) the fold that held each out.
+    units : (texts,) numbers of the units that are held out together.
+    predicted : predictions of each method, by its name.
     """
 
     family: Family
@@ -269,8 +237,6 @@ class Comparison:
     folds: NDArray[np.int64]
     units: NDArray[np.int64]
     predicted: Mapping[str, Predicted]
-    parties: Mapping[str, Party]
-    described: Mapping[str, str]
 
     @property
     def measures(self) -> tuple[Measure, Measure]:
@@ -285,7 +251,7 @@ class Comparison:
         return R2 if R2 in self.measures else LOG_LOSS
 
     def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
-        """A method by one measure, on all documents or some of them."""
+        """A method by one measure, on all texts or some of them."""
         predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
             return mean_of(predicted.log_scores[rows])
@@ -296,49 +262,52 @@ class Comparison:
             return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
         return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
 
+    def standing(self, name: str, measure: Measure) -> Standing:
+        """A method by one measure, compared with ours."""
+        estimate = self.estimate(name, measure)
+        difference = estimate - self.estimate(OURS, measure)
+        method = self.predicted[name].method
+        return Standing(method, estimate.value, difference.value, difference.std_error(self.units))
+
     @cached_property
     def table(self) -> pd.DataFrame:
         """Table with one row per method, the best by the leading measure first.
 
         Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
-        of that, paired over documents, or over whole groups; folds_better (the number of folds in which the method is
+        of that, paired over texts, or over whole groups; folds_better (the number of folds in which the method is
         better than ours, by the leading measure); described.
         """
         rows = []
         for name in self.predicted:
             row: dict[str, object] = {"method": name}
             for measure in self.measures:
-                estimate = self.estimate(name, measure)
-                difference = estimate - self.estimate(OURS, measure)
-                row[measure.name] = estimate.value
-                row[f"{measure.name}_difference"] = difference.value
-                row[f"{measure.name}_std_error"] = difference.std_error(self.units)
-            row["folds_better"] = self._folds_better(name)
-            row["described"] = self.described[name]
+                standing = self.standing(name, measure)
+                row[measure.name] = standing.value
+                row[f"{measure.name}_difference"] = standing.ahead
+                row[f"{measure.name}_std_error"] = standing.std_error
+            ahead = self._by_fold(name) - self._by_fold(OURS)
+            row["folds_better"] = int(np.sum(self.leading.sign * ahead > 0))
+            row["described"] = self.predicted[name].method.described
             rows.append(row)
         table = pd.DataFrame(rows)
         order = np.argsort(-self.leading.sign * table[self.leading.name].to_numpy(), kind="stable")
         return table.iloc[order].reset_index(drop=True)
 
-    def _folds_better(self, name: str) -> int:
-        ahead = [
-            self.estimate(name, self.leading, rows).value - self.estimate(OURS, self.leading, rows).value
-            for rows in (self.folds == fold for fold in range(len(self.families)))
-        ]
-        return int(np.sum(self.leading.sign * np.array(ahead) > 0))
+    def _by_fold(self, name: str) -> Vector:
+        """(folds,) a method by the leading measure in each fold."""
+        folds = range(len(self.families))
+        return np.array([self.estimate(name, self.leading, self.folds == fold).value for fold in folds])
 
     @cached_property
     def sentences(self) -> tuple[str, str]:
         """A sentence on the best method and its significance, and one on what ours gives in addition to predictions."""
-        name, sign = self.leading.name, self.leading.sign
-        columns = self.table[["method", name, f"{name}_difference", f"{name}_std_error"]].itertuples(index=False)
-        standings = {method: Standing(value, sign * ahead, error) for method, value, ahead, error in columns}
-        best_by_log_score = str(self.table["method"].iloc[int(np.argmin(self.table["log_score"]))])
-        best = next(iter(standings))
-        label = self.leading.label if sign > 0 else f"{self.leading.label} (less is better)"
+        leading = self.leading
+        standings = {name: self.standing(name, leading) for name in self.table["method"]}
+        label = leading.label if leading.sign > 0 else f"{leading.label} (less is better)"
+        best, best_by_log_score = next(iter(standings)), self.table.set_index("method")["log_score"].idxmin()
         return (
-            say_best(label, standings, self.parties, OURS, best_by_log_score, clear=self._beats_the_mean(best)),
-            say_worth(standings, self.parties, OURS, text_tells=self._beats_the_mean(OURS)),
+            say_best(label, standings, best_by_log_score, clear=self._beats_the_mean(best)),
+            say_gain(standings, text_tells=self._beats_the_mean(OURS)),
         )
 
     def _beats_the_mean(self, name: str) -> bool:
@@ -354,7 +323,7 @@ class Comparison:
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """Table of documents: row, fold, response, and each method's prediction by a fit that held the document out."""
+        """Table of texts: row, fold, response, and each method's prediction by a fit that held the text out."""
         table = pd.DataFrame({"row": self.rows, "fold": self.folds + 1, "response": self.given})
         for name, predicted in self.predicted.items():
             mean = predicted.mean
@@ -372,19 +341,9 @@ class Comparison:
         (folder / "summary.txt").write_text(f"{self}\n", encoding="utf-8")
 
 
-#: Wording for our model, by training.
-OUR_PARTIES = {
-    "themes": Party(
-        "themes and tone", "what people speak of, in which tone, and what each theme is worth", plural=True
-    ),
-    "predictive": Party("predictive topics", "topics that were moved to predict, and their effects", plural=True),
-    "joint": Party("joint topics", "topics learnt with the response, and their effects", plural=True),
-}
-
-
 def compare_methods(
     model: Any,
-    texts: Iterable[str] | Tokens,
+    texts: Iterable[str] | SentenceTexts,
     responses: ArrayLike,
     *,
     folds: int = 5,
@@ -397,9 +356,9 @@ def compare_methods(
     _check_model(model)
     check_number("folds", folds, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    tokens = parts.tokenise(model, texts)
-    observed = parts.observe_response(model, tokens, responses)
-    column, numbers = response_column(tokens, responses), check_groups(groups, len(tokens))
+    tokens = model.tokenise(texts)
+    observed = parts.scale_of(model.options).observe(tokens, responses)
+    column, numbers = response_column(len(tokens), responses), check_groups(groups, len(tokens))
     rows = _usable(observed, int(folds))
     model, family = _with_scale(model, observed.at(rows))
     kept = tokens.at(rows)
@@ -411,83 +370,77 @@ def compare_methods(
     of_documents = fold_numbers(units, documents.numbers, int(folds), int(seed))
     _check_training(documents.numbers, of_documents, family)
     splits = [documents.split(of_documents == fold, int(seed)) for fold in range(int(folds))]
-    outcomes = _outcomes(splits, model, family, n_jobs, progress)
-    ours = OUR_PARTIES[parts.training_of(model)]
+    methods = [OUR_METHOD, *METHODS]
+    if family.n_predictors > 1:
+        methods = [replace(method, label=method.of_classes) for method in methods if method.of_classes]
+    outcomes = _outcomes(splits, methods, model, n_jobs, progress)
     return Comparison(
         family=family,
-        families=tuple(outcome.family.name for outcome in outcomes[OURS]),
+        families=tuple(outcome.family.name for outcome in outcomes[0]),
         given=given,
         numbers=documents.numbers,
         rows=rows + 1,
         folds=of_documents,
         units=units,
-        predicted={name: _joined(documents, splits, of_splits) for name, of_splits in outcomes.items()},
-        parties={OURS: ours} | {method.name: _party(method, family) for method in METHODS},
-        described={OURS: ours.label} | {method.name: method.described for method in METHODS},
+        predicted={
+            method.name: _joined(method, documents, splits, of_splits)
+            for method, of_splits in zip(methods, outcomes, strict=True)
+        },
     )
 
 
-def _party(method: Method, family: Family) -> Party:
-    frequencies = method.name == "mean" and family.n_predictors > 1
-    return Party("how often classes are" if frequencies else method.label, method.gives)
-
-
 def _outcomes(
-    splits: Sequence[Split], model: Any, family: Family, n_jobs: int | None, progress: Progress | None
-) -> dict[str, list[Outcome]]:
+    splits: Sequence[Split], methods: Sequence[Method], model: Any, n_jobs: int | None, progress: Progress | None
+) -> list[list[Outcome]]:
     """Predictions of each method for each split; ours first, whose family the others take."""
-    methods = [method for method in METHODS if method.of_classes or family.n_predictors == 1]
     done, lock = Counter[str](), Lock()
 
-    def finished(name: str, outcome: Outcome) -> Outcome:
+    def fitted(method: Method, number: int, family: Family | None) -> Outcome:
+        outcome = method.fit(splits[number], family, model)
         with lock:
-            done[name] += 1
+            done[method.name] += 1
             if progress is not None:
-                progress(name, done[name], len(splits))
+                progress(method.name, done[method.name], len(splits))
         return outcome
 
-    tasks = [(method, number) for method in methods for number in range(len(splits))]
+    ours, *others = methods
+    numbers = range(len(splits))
     with LocalEngine(n_jobs) as engine, threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso, at penalties that are not chosen
-        ours = engine.map(lambda split: finished(OURS, fit_ours(split, model)), splits)
-        others = engine.map(
-            lambda task: finished(task[0].name, task[0].fit(splits[task[1]], ours[task[1]].family, model)), tasks
-        )
-    outcomes = {OURS: ours} | {method.name: [] for method in methods}
-    for (method, _), outcome in zip(tasks, others, strict=True):
-        outcomes[method.name].append(outcome)
-    return outcomes
+        first = engine.map(lambda number: fitted(ours, number, None), numbers)
+        tasks = [(method, number, first[number].family) for method in others for number in numbers]
+        outcomes = [*first, *engine.map(lambda task: fitted(*task), tasks)]
+    return [outcomes[start : start + len(splits)] for start in range(0, len(outcomes), len(splits))]
 
 
-def _joined(documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
-    """Predictions for all documents, in their order."""
+def _joined(
+    method: Method, documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]
+) -> Predicted:
+    """Predictions for all texts, in their order."""
     order = np.argsort(np.concatenate([split.test for split in splits]))
     scores = [
         log_scores(outcome.family, documents.given[split.test], outcome.eta)
         for split, outcome in zip(splits, outcomes, strict=True)
     ]
-    return Predicted(np.concatenate([outcome.mean for outcome in outcomes])[order], np.concatenate(scores)[order])
+    mean = np.concatenate([outcome.mean for outcome in outcomes])[order]
+    return Predicted(method, mean, np.concatenate(scores)[order])
 
 
 def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
     """The model with the scale, or the classes, of all responses, as a fold may lack some; and the simplest family."""
-    if model.estimator is not None:
-        return model, getattr(parts.new_estimator(model), "asked_family").learn(observed.responses)  # noqa: B009
-    given = model.family
     if observed.family is not None and observed.family.has_text:
         family = observed.family
-        return clone(model).set_params(family=family, levels=None), family
-    if isinstance(given, str) and given == AUTO:
+    elif isinstance(model.family, str) and model.family == AUTO:
         family = candidates(observed.responses, model.levels).families[0]
-        scaled = isinstance(family, Binomial)
-        levels = (family.levels[0], family.levels[-1], family.step) if isinstance(family, Binomial) else None
-        return clone(model).set_params(levels=levels) if scaled else model, family
-    family = as_family(given, model.levels).learn(observed.responses)
+        if isinstance(family, Binomial):
+            model = clone(model).set_params(levels=(family.levels[0], family.levels[-1], family.step))
+        return model, family
+    else:
+        family = as_family(model.family, model.levels).learn(observed.responses)
     return clone(model).set_params(family=family, levels=None), family
 
 
 def _check_model(model: Any) -> None:
-    parts.check(model)
     if model.formula is not None:
         raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
     if getattr(model.family, "name", model.family) == "proportion":

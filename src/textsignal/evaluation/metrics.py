@@ -56,7 +56,7 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
 def pit_shares(
     family: Family, y: ArrayLike, eta: NDArray[np.float64], n_bins: int = 10, weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Return (n_bins + 1,) shares of documents whose response lies below the quantiles of its predicted distribution.
+    """Return (n_bins + 1,) shares of texts whose response lies below the quantiles of its predicted distribution.
 
     Under perfect calibration these are the levels of the quantiles: 0, .1, .2, ... A level of the response is spread
     evenly from P(below it) to P(up to it) (Czado, Gneiting and Held, 2009). No response may be missing.
@@ -80,7 +80,7 @@ def pit_shares(
 def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> str | None:
     """Return a warning if training skill is far above held-out skill, else None.
 
-    It is far above if the gap in R2 is larger than OVERFIT_GAP, larger than chance among n held-out documents
+    It is far above if the gap in R2 is larger than OVERFIT_GAP, larger than chance among n held-out texts
     (2 / sqrt(n)), and more than OVERFIT_SHARE of training's R2.
 
     Examples

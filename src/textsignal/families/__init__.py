@@ -20,9 +20,8 @@ from textsignal.families.base import (
 )
 from textsignal.families.binomial import BetaBinomial, Binomial, Proportion
 from textsignal.families.classes import Bernoulli, Categorical
-from textsignal.families.counts import NegativeBinomial, Poisson
-from textsignal.families.gaussian import Gaussian
 from textsignal.families.ordinal import AdjacentCategories, Ordinal, Stereotype
+from textsignal.families.unbounded import Gaussian, NegativeBinomial, Poisson
 
 __all__ = [
     "FAMILIES",
@@ -52,17 +51,11 @@ __all__ = [
 ]
 
 FAMILIES: dict[str, type[Family]] = {
-    "binomial": Binomial,
-    "beta-binomial": BetaBinomial,
-    "adjacent-categories": AdjacentCategories,
-    "stereotype": Stereotype,
-    "ordinal": Ordinal,
-    "bernoulli": Bernoulli,
-    "proportion": Proportion,
-    "poisson": Poisson,
-    "negative-binomial": NegativeBinomial,
-    "gaussian": Gaussian,
-    "categorical": Categorical,
+    family.name: family
+    for family in (
+        *(Binomial, BetaBinomial, AdjacentCategories, Stereotype, Ordinal, Bernoulli, Proportion, Poisson),
+        *(NegativeBinomial, Gaussian, Categorical),
+    )
 }
 
 
@@ -89,4 +82,4 @@ def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
     given = {name: value for name, value in family.settings().items() if value != defaults[name]}
     if any(scale.settings()[name] not in (None, value) for name, value in given.items()):
         raise InputError(f"levels={levels!r} and family={family!r} contradict each other; give one of them")
-    return replace(scale, **given)  # type: ignore[type-var]
+    return replace(scale, **given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +12,17 @@ from textsignal.errors import InputError
 from textsignal.families.base import Family
 from textsignal.families.binomial import WIDEST_SCALE, BetaBinomial, Binomial, plain, stray_code
 from textsignal.families.classes import Bernoulli, Categorical
-from textsignal.families.counts import NegativeBinomial, Poisson
-from textsignal.families.gaussian import Gaussian
 from textsignal.families.ordinal import MOST_LEVELS, AdjacentCategories, Ordinal, Stereotype
 from textsignal.families.responses import (
     Labels,
+    as_response,
     constant_response,
     first_text,
-    is_all_text,
-    is_all_truth,
+    missing,
     observed_numbers,
+    reads_as_number,
 )
+from textsignal.families.unbounded import Gaussian, NegativeBinomial, Poisson
 
 #: The name by which users leave the choice of a family to the data.
 AUTO = "auto"
@@ -58,20 +58,20 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
     """
     if levels is not None and first_text(levels) is not None:
         return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
-    if levels is None and is_all_truth(y):
+    responses = as_response(y)
+    if responses.dtype.kind == "f":
+        return None
+    values = [value for value in responses if not missing(value)]
+    if levels is None and values and all(isinstance(value, bool) for value in values):
         return Bernoulli().learn(y)
-    return Categorical().learn(y) if is_all_text(y) else None
+    text = values and all(isinstance(value, str) for value in values) and not all(map(reads_as_number, values))
+    return Categorical().learn(y) if text else None
 
 
 def of_order(categories: Labels) -> Family:
     """Return the family of ordered categories, lowest first: Bernoulli for two, Ordinal for more.
 
     Categories that do not occur are levels of the scale too, as with `levels`.
-
-    Examples
-    --------
-    >>> of_order(("low", "mid", "high"))
-    Ordinal(values=('low', 'mid', 'high'), thresholds=None)
     """
     if not categories:
         raise InputError("no document has a response (all are missing), and there are no categories")
@@ -114,37 +114,32 @@ def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
     """Return candidate families of a response: two values, a few steps of a scale, counts, or any numbers.
 
     levels : the scale, such as (1, 5), if known.
-
-    Examples
-    --------
-    >>> candidates([0, 1, 1]).described, candidates([1.5, 2, 5]).described
-    ('0 or 1', '1.5 to 5 in steps of 0.5')
-    >>> candidates([0.12, 3.4, 2.2]).families
-    (Gaussian(deviation=1.35...),)
     """
-    families = _candidates(y, levels)
-    remark = _missing_codes(observed_numbers(y)) if levels is None else ""
-    return replace(families, described=f"{families.described} ({remark})") if remark else families
-
-
-def _candidates(y: ArrayLike, levels: ArrayLike | None) -> Candidates:
     values = observed_numbers(y)
+    if levels is not None:
+        scale = Binomial.from_levels(levels)
+        return Candidates(scale.described, _of_a_scale(scale, y))
+    described, families = _by_values(values, y)
+    remark = _missing_codes(values)
+    return Candidates(f"{described} ({remark})" if remark else described, families)
+
+
+def _by_values(values: Vector, y: ArrayLike) -> tuple[str, tuple[Family, ...]]:
+    """Description of the response by its values, and its families."""
     distinct = np.unique(values)
-    if levels is None:
-        _check_codes(distinct)
-    scale = _scale(distinct) if levels is None else Binomial.from_levels(levels)
+    low, high = distinct[[0, -1]].tolist()
+    _check_codes(distinct)
+    scale = _scale(distinct)
     n_levels = np.inf if scale is None or scale.n is None else scale.n + 1
-    whole = scale is not None and scale.step == 1
-    if levels is None and distinct.size == 2:
-        low, high = distinct.tolist()
-        return Candidates(f"{low:g} or {high:g}", (Bernoulli((low, high)),))
-    if levels is None and whole and n_levels > LEAST_OF_COUNTS and _has_long_tail(values):
-        return Candidates(
-            f"counts from {values.min():g} to {values.max():g}", _learnt(y, Poisson(), NegativeBinomial())
-        )
-    if scale is not None and (n_levels <= MOST_LEVELS or levels is not None):
-        return Candidates(_named(scale), _learnt(y, *_of_a_scale(scale)))
-    return Candidates(f"numbers from {values.min():g} to {values.max():g}", _learnt(y, Gaussian()))
+    if distinct.size == 2:
+        return f"{low:g} or {high:g}", (Bernoulli((low, high)),)
+    # Numbers from 0 on look like counts if a few are large, far above the others.
+    tail = low >= 0 and high >= TAIL * max(float(np.median(values)), 1.0) and np.mean(values == high) < RARE
+    if scale is not None and scale.step == 1 and n_levels > LEAST_OF_COUNTS and tail:
+        return f"counts from {low:g} to {high:g}", (Poisson().learn(y), NegativeBinomial().learn(y))
+    if scale is not None and n_levels <= MOST_LEVELS:
+        return scale.described, _of_a_scale(scale, y)
+    return f"numbers from {low:g} to {high:g}", (Gaussian().learn(y),)
 
 
 def _check_codes(distinct: Vector) -> None:
@@ -167,10 +162,10 @@ def _missing_codes(values: Vector) -> str:
     for sign in (1, -1):
         order = np.argsort(-sign * distinct)  # from the end at which codes are searched for
         ends, rows = distinct[order], counts[order]
-        is_code = np.array([value in MISSING_CODES and sign * value > 0 for value in ends])
         for n_codes in range(1, min(3, len(ends) - 2) + 1):
-            if is_code[:n_codes].all() and _are_codes(ends, rows, n_codes):
-                listed = ", ".join(f"{value:g}" for value in sorted(ends[:n_codes]))
+            codes = sorted(ends[:n_codes])
+            if all(code in MISSING_CODES and sign * code > 0 for code in codes) and _are_codes(ends, rows, n_codes):
+                listed = ", ".join(f"{code:g}" for code in codes)
                 look = "look like codes" if n_codes > 1 else "looks like a code"
                 low, high = sorted((ends[n_codes], ends[-1]))
                 return (
@@ -216,27 +211,10 @@ def _scale(values: Vector) -> Binomial | None:
     return Binomial(n, plain(lowest), plain(step)) if n <= WIDEST_SCALE else None
 
 
-def _of_a_scale(scale: Binomial) -> list[Family]:
+def _of_a_scale(scale: Binomial, y: ArrayLike) -> tuple[Family, ...]:
     """Families on a scale; those with a parameter for each level if there are not too many."""
     settings = scale.settings()
     families: list[Family] = [scale, BetaBinomial(**settings)]
     if len(scale.levels) <= MOST_LEVELS:
         families += [Ordinal(tuple(scale.levels.tolist())), AdjacentCategories(**settings), Stereotype(**settings)]
-    return families
-
-
-def _learnt(y: ArrayLike, *families: Family) -> tuple[Family, ...]:
     return tuple(family.learn(y) for family in families)
-
-
-def _has_long_tail(values: Vector) -> bool:
-    """True if numbers from 0 on look like counts: a few large ones, far above the others."""
-    highest = values.max()
-    return bool(
-        values.min() >= 0 and highest >= TAIL * max(float(np.median(values)), 1.0) and np.mean(values == highest) < RARE
-    )
-
-
-def _named(scale: Binomial) -> str:
-    low, high = scale.levels[0], scale.levels[-1]
-    return f"{low:g} to {high:g}" + ("" if scale.step == 1 else f" in steps of {scale.step:g}")

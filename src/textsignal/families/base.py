@@ -8,16 +8,19 @@ linear predictor explains them (`loss`, with its two derivatives), what a linear
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 from scipy.optimize import brentq, minimize, minimize_scalar
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
+from textsignal.families.responses import observed_numbers
 
 #: Distance to the ends of the scale, as a share of it, at which expected responses of other models are clipped.
 MARGIN = 0.01
@@ -27,264 +30,19 @@ class NoLevelsError(InputError, AttributeError):
     """Levels or their probabilities were requested from a family without levels."""
 
 
-class Family(Protocol):
-    """Interface of a response type for training, inference and reports.
-
-    Every function works elementwise: y and eta have the same shape. Only if `n_predictors` is P > 1, eta and
-    gradients have one more axis of length P at the end, and curvatures two. A missing response is NaN in what `encode`
-    returns and is removed by the caller before any other function is called.
-
-    A family is frozen. Settings that are not known yet are None until `learn`.
-    """
-
-    @property
-    def name(self) -> str:
-        """Name by which users choose the family."""
-
-    @property
-    def levels(self) -> NDArray[Any]:
-        """The responses that can occur, in order, on the user's scale; absent if they cannot be listed."""
-
-    @property
-    def numbers(self) -> Vector:
-        """The numbers that stand for `levels`, of which means are taken: themselves, or positions of text."""
-
-    @property
-    def has_text(self) -> bool:
-        """True if `levels` are known and are text."""
-
-    @property
-    def classifies(self) -> bool:
-        """True if levels are classes, so that predictions are labels and not means."""
-
-    @property
-    def n_predictors(self) -> int:
-        """Linear predictors of one document."""
-
-    @property
-    def unit(self) -> float:
-        """A difference in eta that matters: 1 for logits and logarithms, else on the scale of the response."""
-
-    @property
-    def largest_offset(self) -> float:
-        """The largest offset, up or down, that leaves something to explain."""
-
-    @property
-    def in_units(self) -> bool:
-        """True if the response can be shifted, and given in another unit, without changing what explains it."""
-
-    def in_unit(self, size: float) -> Self:
-        """The family of the response divided by `size`."""
-
-    @property
-    def has_origin(self) -> bool:
-        """True if a linear predictor of 0 has a meaning in any unit of the response, such as even odds."""
-
-    @property
-    def of_words(self) -> Family:
-        """The family for effects of single words: of the same encoded responses, with a simpler loss if need be."""
-
-    @classmethod
-    def from_levels(cls, levels: ArrayLike) -> Self:
-        """Define the scale by its levels; raises if the family has none."""
-
-    def learn(self, y: ArrayLike) -> Self:
-        """Estimate settings that are None from observed responses: the scale, and own parameters without any text."""
-
-    def encode(self, y: ArrayLike) -> Vector:
-        """Validate responses and convert them to numbers; NaN stays NaN (no response)."""
-
-    def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Negative log-likelihood of each document, without terms free of both eta and own parameters."""
-
-    def best_loss(self, y: Vector) -> Vector:
-        """Smallest loss any eta could give: what deviances are measured from."""
-
-    def gradient(self, y: Vector, eta: Vector) -> Vector:
-        """First derivative of `loss` in eta."""
-
-    def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Second derivative of `loss` in eta, or its expectation if that may be negative. Greater than 0."""
-
-    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """`loss`, `gradient` and `curvature` at once, sharing computations."""
-
-    def mean(self, eta: Vector) -> Vector:
-        """Expected response on the user's scale; for classes without an order, the probability of each."""
-
-    def link(self, mean: Vector) -> Vector:
-        """Inverse of `mean`, clipped to the inside of the scale: means of other models may be outside."""
-
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One of `levels` for each eta, by `rule`: "round" or "mode"."""
-
-    def distribution(self, eta: Vector) -> Any:
-        """Predictive distribution on the user's scale: frozen, with the methods of scipy.stats."""
-
-    def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
-        """Responses drawn at random, on the user's scale."""
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """The family with own parameters that minimise the loss at these eta; itself if it has none."""
-
-    @property
-    def directions(self) -> Vector:
-        """(own, directions) in which own parameters move with the coefficients; empty if only `refit` changes them."""
-
-    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """Derivatives of the weighted loss in the own parameters that move."""
-
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Penalty on them; counts as in `OwnDerivatives`, mean : the average eta."""
-
-    def moved(self, step: Vector) -> Self | None:
-        """The family after a step (own,) of them; None if the step is not possible."""
-
-    def settings(self) -> dict[str, Any]:
-        """The constructor's arguments that reproduce this family."""
-
-
-class Common:
-    """Defaults of most families, which are frozen dataclasses of their settings."""
-
-    name: ClassVar[str]
-    classifies: ClassVar[bool] = False
-    #: For logits and logarithms: beyond it probabilities are 0 or 1, and rates larger than any count.
-    largest_offset: ClassVar[float] = 100.0
-    in_units: ClassVar[bool] = False
-    has_origin: ClassVar[bool] = True
-
-    def in_unit(self, size: float) -> Self:
-        """Return the family itself: the response has no unit."""
-        return self
-
-    @property
-    def levels(self) -> NDArray[Any]:
-        """Raise, so that `hasattr(family, "levels")` is False."""
-        raise self._no_levels
-
-    @property
-    def has_text(self) -> bool:
-        """True if levels are text."""
-        return False
-
-    @property
-    def numbers(self) -> Vector:
-        """The levels."""
-        return np.asarray(self.levels, dtype=float)
-
-    @property
-    def n_predictors(self) -> int:
-        """Linear predictors of one document."""
-        return 1
-
-    @property
-    def unit(self) -> float:
-        """A difference in eta that matters."""
-        return 1.0
-
-    @property
-    def of_words(self) -> Any:
-        """The family for effects of single words: this one."""
-        return self
-
-    @classmethod
-    def from_levels(cls, levels: ArrayLike) -> Self:
-        """Raise: most families have no levels."""
-        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; omit them")
-
-    def learn(self, y: ArrayLike) -> Self:
-        """Return the family itself: all settings are known."""
-        return self
-
-    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """Return loss, gradient and curvature."""
-        family: Any = self
-        return family.loss(y, eta), family.gradient(y, eta), family.curvature(y, eta)
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Return the family itself: it has no own parameters."""
-        return self
-
-    @property
-    def directions(self) -> Vector:
-        """No own parameters move with the coefficients."""
-        return np.zeros((0, 0))
-
-    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """No own parameters move."""
-        return OwnDerivatives.none(len(y))
-
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """No own parameters move."""
-        return OwnPrior(0.0, np.zeros(0), np.zeros((0, 0)))
-
-    def moved(self, step: Vector) -> Self | None:
-        """Return the family itself: no own parameters move."""
-        return self
-
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """Raise: there are no levels."""
-        raise self._no_levels
-
-    @property
-    def _no_levels(self) -> NoLevelsError:
-        return NoLevelsError(f"responses of the {self.name} family have no levels; use means or the distribution")
-
-    def _known(self, setting: str) -> Any:
-        """A setting that `learn` fills in."""
-        value = getattr(self, setting)
-        if value is None:
-            raise InputError(f"this {type(self).__name__} has no {setting} yet; give {setting}=..., or call learn(y)")
-        return value
-
-    def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw responses at random, on the user's scale."""
-        return np.asarray(self.distribution(eta).rvs(size=np.shape(eta), random_state=rng))
-
-    def distribution(self, eta: Vector) -> Any:
-        """Predictive distribution on the user's scale."""
-        raise NotImplementedError
-
-    def settings(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    def __repr__(self) -> str:
-        """The constructor's call without settings that have their default."""
-        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
-        shown = {name: value for name, value in self.settings().items() if value is None or value != defaults[name]}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-
-#: Weight of a level that was not observed: its probability is small, but not 0.
-UNSEEN = 0.5
-#: Newton steps of own parameters at most, and halvings of each.
-MOST_NEWTON_STEPS, MOST_HALVINGS = 100, 40
-#: Largest step at convergence; and relative rounding error of a sum.
-SETTLED, ROUNDING = 1e-11, 1e-14
-#: First distance from the start in the search for a minimum: later iterations of a fit move less.
-FIRST_REACH = 0.05
-
-
 @dataclass(frozen=True, eq=False)
 class OwnDerivatives:
     """Derivatives of the loss in own parameters.
 
-    counts : (levels,) weight of the documents of each level.
+    counts : (levels,) weight of the texts of each level.
     slope, bend : (own,) and (own, own) derivatives of the weighted loss in own parameters.
-    cross : (own, documents) second derivatives of each document's loss in own parameters and eta, without weights.
+    cross : (own, texts) second derivatives of each text's loss in own parameters and eta, without weights.
     """
 
     counts: Vector
     slope: Vector
     bend: Vector
     cross: Vector
-
-    @classmethod
-    def none(cls, n_documents: int) -> OwnDerivatives:
-        """Return those of a family without own parameters."""
-        return cls(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, n_documents)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,50 +54,232 @@ class OwnPrior:
     bend: Vector
 
 
-def prior_of_unseen(family: Family, counts: Vector, mean: float) -> OwnPrior:
-    """Count every unobserved level `UNSEEN` times, at the average linear predictor."""
-    levels = np.flatnonzero(counts == 0).astype(float)
-    if not levels.size:
-        n_own = len(family.directions)
-        return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
-    eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
-    own = family.own_derivatives(levels, eta, weight)
-    return OwnPrior(UNSEEN * float(np.sum(family.loss(levels, eta))), own.slope, own.bend)
+def known(setting: str, kind: Callable[[Any], Any] | None = None) -> property:
+    """Return a property with the value of a setting; it raises until `learn` has filled it in."""
+
+    def value_of(family: Any) -> Any:
+        value = getattr(family, setting)
+        if value is None:
+            raise InputError(f"this {type(family).__name__} has no {setting} yet; give {setting}=..., or call learn(y)")
+        return value if kind is None else kind(value)
+
+    return property(value_of)
 
 
-def refit_moving(first: Any, y: Vector, eta: Vector, weight: Vector) -> Any:
-    """Minimise the loss in own parameters by Newton steps, halved while the loss rises."""
-    basis, mean = first.directions, float(np.average(eta, weights=weight))
-    family, own = first, first.own_derivatives(y, eta, weight)
+class Family(ABC):
+    """A response type for training, inference and reports: a frozen dataclass of its settings.
 
-    def value(family: Any) -> float:
-        return float(np.sum(weight * family.loss(y, eta))) + float(family.own_prior(own.counts, mean).loss)
+    Every function works elementwise: y and eta have the same shape. Only if `n_predictors` is P > 1, eta and
+    gradients have one more axis of length P at the end, and curvatures two. A missing response is NaN in what `encode`
+    returns and is removed by the caller before any other function is called.
 
-    before = value(family)
-    for _ in range(MOST_NEWTON_STEPS):
-        prior = family.own_prior(own.counts, mean)
-        bend, slope = basis.T @ (own.bend + prior.bend) @ basis, basis.T @ (own.slope + prior.slope)
-        step = -basis @ np.linalg.solve(bend, slope)
-        for halving in range(MOST_HALVINGS):
-            other = family.moved(step / 2**halving)
-            after = np.inf if other is None else value(other)
-            if after <= before + ROUNDING * abs(before):
-                break
-        else:
-            break
-        family, before = other, after
-        if np.abs(step).max() <= SETTLED:
-            break
-        own = family.own_derivatives(y, eta, weight)
-    return family
+    Settings that are not known yet are None until `learn`.
+    """
+
+    #: Name by which users choose the family.
+    name: ClassVar[str]
+    #: True if levels are classes, so that predictions are labels and not means.
+    classifies: ClassVar[bool] = False
+    #: The largest offset, up or down, that leaves something to explain. For logits and logarithms: beyond it
+    #: probabilities are 0 or 1, and rates larger than any count.
+    largest_offset: ClassVar[float] = 100.0
+    #: True if the response can be shifted, and given in another unit, without changing what explains it.
+    in_units: ClassVar[bool] = False
+    #: True if a linear predictor of 0 has a meaning in any unit of the response, such as even odds.
+    has_origin: ClassVar[bool] = True
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        """The responses that can occur, in order, on the user's scale; absent if they cannot be listed."""
+        raise NoLevelsError(f"responses of the {self.name} family have no levels; use means or the distribution")
+
+    @property
+    def numbers(self) -> Vector:
+        """The numbers that stand for `levels`, of which means are taken: themselves, or positions of text."""
+        return np.asarray(self.levels, dtype=float)
+
+    @property
+    def has_text(self) -> bool:
+        """True if `levels` are known and are text."""
+        return False
+
+    @property
+    def n_predictors(self) -> int:
+        """Number of linear predictors of one text."""
+        return 1
+
+    @property
+    def unit(self) -> float:
+        """A difference in eta that matters: 1 for logits and logarithms, else on the scale of the response."""
+        return 1.0
+
+    @property
+    def of_words(self) -> Any:
+        """The family for effects of single words: of the same encoded responses, with a simpler loss if need be."""
+        return self
+
+    def in_unit(self, size: float) -> Self:
+        """Return the family of the response divided by `size`."""
+        return self
+
+    @classmethod
+    def from_levels(cls, levels: ArrayLike) -> Any:
+        """Define the scale by its levels; raises if the family has none."""
+        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; omit them")
+
+    def learn(self, y: ArrayLike) -> Any:
+        """Estimate settings that are None from observed responses: the scale, and own parameters without any text."""
+        observed_numbers(self.encode(y))
+        return self
+
+    @abstractmethod
+    def encode(self, y: ArrayLike) -> Vector:
+        """Validate responses and convert them to numbers; NaN stays NaN, anything else raises, naming the row."""
+
+    def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
+        """`loss`, `gradient` and `curvature` at once; a family defines either this or these three."""
+        return self.loss(y, eta), self.gradient(y, eta), self.curvature(y, eta)
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Negative log-likelihood of each text, without terms free of both eta and own parameters."""
+        return self.derivatives(y, eta)[0]
+
+    @abstractmethod
+    def best_loss(self, y: Vector) -> Vector:
+        """Smallest loss any eta could give: what deviances are measured from."""
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """First derivative of `loss` in eta."""
+        return self.derivatives(y, eta)[1]
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Second derivative of `loss` in eta, or its expectation if that may be negative. Greater than 0."""
+        return self.derivatives(y, eta)[2]
+
+    @abstractmethod
+    def mean(self, eta: Vector) -> Vector:
+        """Expected response on the user's scale; for classes without an order, the probability of each."""
+
+    @abstractmethod
+    def link(self, mean: Vector) -> Vector:
+        """Inverse of `mean`, clipped to the inside of the scale: means of other models may be outside."""
+
+    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
+        """One of `levels` for each eta: the nearest to the mean, half up ("round"), or the most probable ("mode")."""
+        levels = self.levels
+        if rule not in ("round", "mode"):
+            raise InputError(f'rule={rule!r} is not known; give "round" or "mode"')
+        return levels[self._place(eta, rule)]
+
+    def distribution(self, eta: Vector) -> Any:
+        """Predictive distribution on the user's scale: frozen, with the methods of scipy.stats."""
+        return Discrete(self.levels, self._probabilities(eta))
+
+    def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw responses at random, on the user's scale."""
+        return np.asarray(self.distribution(eta).rvs(random_state=rng))
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The family with own parameters that minimise the loss at these eta; itself if it has none."""
+        return self
+
+    @property
+    def directions(self) -> Vector:
+        """(own, directions) in which own parameters move with the coefficients; empty if only `refit` changes them."""
+        return np.zeros((0, 0))
+
+    def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
+        """Derivatives of the weighted loss in the own parameters that move."""
+        return OwnDerivatives(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, len(y))))
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Penalty on them; counts as in `OwnDerivatives`, mean : the average eta."""
+        return OwnPrior(0.0, np.zeros(0), np.zeros((0, 0)))
+
+    def moved(self, step: Vector) -> Self | None:
+        """The family after a step (own,) of them; None if the step is not possible."""
+        return self
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments that reproduce this family."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        """The constructor's call without settings that have their default."""
+        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        shown = {name: value for name, value in self.settings().items() if value is None or value != defaults[name]}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def _place(self, eta: Vector, rule: str) -> NDArray[np.int64]:
+        """Position of the level for each eta."""
+        if rule == "mode":
+            return np.argmax(self._probabilities(eta), axis=-1)
+        numbers = self.numbers
+        return np.searchsorted((numbers[1:] + numbers[:-1]) / 2, self.mean(eta), side="right")
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        """(..., levels)."""
+        raise NotImplementedError
+
+    def _with(self, **own: Any) -> Self:
+        """Replace own parameters without checking them: they were computed, and steps make thousands."""
+        other = object.__new__(type(self))
+        for name, value in (self.settings() | own).items():
+            object.__setattr__(other, name, value)
+        return other
 
 
-def with_own(family: Any, **own: Any) -> Any:
-    """Replace own parameters without checking them: they were computed, and steps make thousands."""
-    other = object.__new__(type(family))
-    for name, value in (family.settings() | own).items():
-        object.__setattr__(other, name, value)
-    return other
+class BetweenEnds(Family):
+    """Families with the mean lowest + span / (1 + exp(-eta))."""
+
+    _low: Any = 0
+    _span: Any = 1
+
+    def mean(self, eta: Vector) -> Vector:
+        """Mean lowest + span p; for a scale of n steps lowest + n step p, the paper's expected rating 1 + 4 p."""
+        return self._low + self._span * special.expit(eta)
+
+    def link(self, mean: Vector) -> Vector:
+        """logit of (mean - lowest) / span, kept `MARGIN` of the scale off its ends."""
+        return special.logit(np.clip((np.asarray(mean) - self._low) / self._span, MARGIN, 1 - MARGIN))
+
+
+def softplus(eta: Vector) -> Vector:
+    """Return log(1 + exp(eta)) as logaddexp(0, eta) does, by functions that NumPy vectorises."""
+    return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+
+
+def expit(eta: Vector) -> Vector:
+    """Return 1 / (1 + exp(-eta)) as SciPy does, by functions that NumPy vectorises."""
+    small = np.exp(-np.abs(eta))
+    return np.where(np.asarray(eta) >= 0, 1.0, small) / (1 + small)
+
+
+def bell(eta: Vector) -> Vector:
+    """Return p (1 - p) with p = 1 / (1 + exp(-eta)): the slope of `expit`."""
+    small = np.exp(-np.abs(eta))
+    return small / (1 + small) ** 2
+
+
+def above_zero(curvature: Vector) -> Vector:
+    """Return a curvature kept above 0, to which it may have been rounded."""
+    return np.maximum(curvature, np.finfo(float).tiny)
+
+
+def halved(
+    below: Callable[[Vector], NDArray[np.bool_]], shape: tuple[int, ...], least: float, most: float
+) -> tuple[Vector, Vector]:
+    """Bisect, elementwise, to the point up to which `below` is true; returns both ends of the last interval."""
+    low, high = np.full(shape, least), np.full(shape, most)
+    for _ in range(60):
+        middle = (low + high) / 2
+        up = below(middle)
+        low, high = np.where(up, middle, low), np.where(up, high, middle)
+    return low, high
+
+
+#: First distance from the start in the search for a minimum: later iterations of a fit move less.
+FIRST_REACH = 0.05
 
 
 def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
@@ -357,79 +297,6 @@ def flat_between(slope: Callable[[float], float], start: float, low: float, high
             return float(brentq(slope, min(here, there), max(here, there), xtol=1e-10, rtol=1e-12))
         here, reach = there, 4 * reach
     return here
-
-
-def check_trainable(family: Family, what: str = "themes") -> None:
-    """Raise if a document has several linear predictors; `what` takes one."""
-    if family.n_predictors > 1:
-        raise InputError(
-            f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
-            'family="bernoulli" takes two classes, one against all others'
-        )
-
-
-def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """Return (documents, levels) probabilities at linear predictors `eta`.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> level_probabilities(Binomial(n=2, lowest=1), np.array([0.0]))
-    array([[0.25, 0.5 , 0.25]])
-    """
-    levels = family.levels[None, :]
-    return np.asarray(family.distribution(eta[:, None]).pmf(levels))
-
-
-def distribution_of_numbers(family: Family, eta: Vector) -> Any:
-    """Return the predictive distribution; if levels are text, of the numbers that stand for them."""
-    distribution = family.distribution(eta)
-    return replace(distribution, values=family.numbers) if family.has_text else distribution
-
-
-def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
-    """Return (documents,) the negative log-probability, or log-density, of the observed responses.
-
-    responses : (documents,) on the user's scale, none missing.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> log_scores(Binomial(n=2, lowest=1), np.array([2.0]), np.array([0.0])).round(3)
-    array([0.693])
-    """
-    at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
-    distribution = family.distribution(eta)
-    chances = distribution.pmf(at) if hasattr(distribution, "pmf") else distribution.pdf(at)
-    return -np.log(np.maximum(chances, np.finfo(float).tiny))
-
-
-def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
-    """Return (documents,) eta = intercept + columns effects; columns : (documents, columns), usually topic weights.
-
-    With effects (columns, P) and intercept (P,) it is (documents, P). Summed without BLAS, so that the bits do not
-    depend on its threads.
-
-    Examples
-    --------
-    >>> linear_predictor(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0.5, -1.0]), 2.0)
-    array([0.5, 1. ])
-    """
-    return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
-
-
-def halved(below: Callable[[Vector], NDArray[np.bool_]], low: Vector, high: Vector) -> tuple[Vector, Vector]:
-    """Bisect, elementwise, to the point up to which `below` is true; returns both ends of the last interval."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        up = below(middle)
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
-    return low, high
-
-
-def unknown_rule(rule: object) -> InputError:
-    """Return the error for an unknown rule of choosing a level."""
-    return InputError(f'rule={rule!r} is not known; give "round" or "mode"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,12 +321,12 @@ class Discrete:
         """Probability of x."""
         x = np.asarray(x)
         places = self._places(x)
-        known = (places > 0) & (self.values[places - 1] == x)
-        return self._taken(_with_zero(self.probabilities), np.where(known, places, 0))
+        listed = (places > 0) & (self.values[places - 1] == x)
+        return _taken(with_zero(self.probabilities), np.where(listed, places, 0))
 
     def cdf(self, x: ArrayLike) -> Vector:
         """Probability of x or less; for labels, of those up to x in their order."""
-        return self._taken(self._cumulative, self._places(np.asarray(x)))
+        return _taken(self._cumulative, self._places(np.asarray(x)))
 
     def ppf(self, q: ArrayLike) -> NDArray[Any]:
         """The lowest level with a cumulative probability of at least q."""
@@ -477,7 +344,7 @@ class Discrete:
     def rvs(self, size: Any = None, random_state: Any = None) -> NDArray[Any]:
         """Draw levels at random."""
         drawn = np.random.default_rng(random_state).random(self.probabilities.shape[:-1] if size is None else size)
-        return self.values[np.sum(self._cumulative[..., 1:-1] <= drawn[..., None], axis=-1)]
+        return self.values[np.sum(self._cumulative[..., 1:-1] <= np.asarray(drawn)[..., None], axis=-1)]
 
     def _places(self, x: NDArray[Any]) -> NDArray[np.int64]:
         """Number of levels up to x; for labels, 0 if unknown."""
@@ -491,25 +358,68 @@ class Discrete:
     @property
     def _cumulative(self) -> Vector:
         """(..., levels + 1) probability below each level, then 1."""
-        below = _with_zero(np.cumsum(self.probabilities, axis=-1))
+        below = with_zero(np.cumsum(self.probabilities, axis=-1))
         below[..., -1] = 1.0
         return below
 
-    def _taken(self, table: Vector, places: NDArray[np.int64]) -> Vector:
-        """Entries of table (..., places), one for each row."""
-        shape = np.broadcast_shapes(table.shape[:-1], places.shape)
-        rows = np.broadcast_to(np.arange(int(np.prod(table.shape[:-1]))).reshape(table.shape[:-1]), shape)
-        return table.reshape(-1, table.shape[-1])[rows, np.broadcast_to(places, shape)]
+
+def _taken(table: Vector, places: NDArray[np.int64]) -> Vector:
+    """Entries of table (..., places), one for each row."""
+    shape = np.broadcast_shapes(table.shape[:-1], places.shape)
+    rows = np.broadcast_to(np.arange(int(np.prod(table.shape[:-1]))).reshape(table.shape[:-1]), shape)
+    return table.reshape(-1, table.shape[-1])[rows, np.broadcast_to(places, shape)]
 
 
-def _with_zero(values: Vector) -> Vector:
+def with_zero(values: ArrayLike) -> Vector:
     """Prepend a 0 along the last axis."""
+    values = np.asarray(values, dtype=float)
     return np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
 
 
-def nearest(values: NDArray[Any], means: Vector) -> NDArray[np.int64]:
-    """Return the position of the level nearest to each mean, the upper one in a tie; values : (levels,) increasing."""
-    return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="right")
+def check_trainable(family: Family, what: str = "themes") -> None:
+    """Raise if a text has several linear predictors; `what` takes one."""
+    if family.n_predictors > 1:
+        raise InputError(
+            f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
+            'family="bernoulli" takes two classes, one against all others'
+        )
+
+
+def level_probabilities(family: Family, eta: Vector) -> Vector:
+    """Return (texts, levels) probabilities at linear predictors `eta`."""
+    levels = family.levels[None, :]
+    return np.asarray(family.distribution(eta[:, None]).pmf(levels))
+
+
+def distribution_of_numbers(family: Family, eta: Vector) -> Any:
+    """Return the predictive distribution; if levels are text, of the numbers that stand for them."""
+    distribution = family.distribution(eta)
+    return replace(distribution, values=family.numbers) if family.has_text else distribution
+
+
+def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
+    """Return (texts,) the negative log-probability, or log-density, of the observed responses.
+
+    responses : (texts,) on the user's scale, none missing.
+    """
+    at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
+    distribution = family.distribution(eta)
+    chances = distribution.pmf(at) if hasattr(distribution, "pmf") else distribution.pdf(at)
+    return -np.log(np.maximum(chances, np.finfo(float).tiny))
+
+
+def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
+    """Return (texts,) eta = intercept + columns effects; columns : (texts, columns), usually topic weights.
+
+    With effects (columns, P) and intercept (P,) it is (texts, P). Summed without BLAS, so that the bits do not
+    depend on its threads.
+
+    Examples
+    --------
+    >>> linear_predictor(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0.5, -1.0]), 2.0)
+    array([0.5, 1. ])
+    """
+    return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
 
 
 #: Tolerance of the best constant, in units of the family; and Newton steps towards it, at most.
@@ -517,17 +427,10 @@ INEXACT, MOST_CONSTANT_STEPS = 1e-2, 50
 
 
 def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
-    """Return twice the loss above the smallest possible one, summed over documents that have a response.
+    """Return twice the loss above the smallest possible one, summed over texts that have a response.
 
-    y : (documents,) encoded responses, NaN if missing; eta : (documents,) linear predictors; weight : of each
-    document.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> y = np.array([4.0, 0.0, np.nan])
-    >>> round(deviance(Binomial(n=4, lowest=1), y, np.array([1.0, -1.0, 3.0])), 3)
-    5.012
+    y : (texts,) encoded responses, NaN if missing; eta : (texts,) linear predictors; weight : of each
+    text.
     """
     observed = ~np.isnan(y)
     y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
@@ -539,36 +442,34 @@ def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | fl
 
     No response may be missing.
     """
-    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # documents with equal responses are alike
+    if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # texts with equal responses are alike
         y, places = np.unique(y, return_inverse=True)
         weight, offset = np.bincount(places, weights=weight).astype(float), float(np.ravel(offset)[0])
 
     def loss(constant: Any) -> float:
         return float(np.sum(weight * family.loss(y, constant_predictor(constant, y, offset))))
 
-    def slope(constants: Vector) -> Vector:
-        return weight @ family.gradient(y, constant_predictor(constants, y, offset)) / weight.sum()
+    def slope(constant: Any) -> Any:
+        return weight @ family.gradient(y, constant_predictor(constant, y, offset))
 
-    if family.n_predictors == 1:
-        return _settled(float(minimize_scalar(loss).x), family, y, weight, offset)
-    return minimize(lambda constants: loss(constants) / weight.sum(), np.zeros(family.n_predictors), jac=slope).x
-
-
-def _settled(constant: float, family: Family, y: Vector, weight: Vector, offset: Vector | float) -> float:
-    """Refine the constant by Newton steps: the error of the search is relative to its size."""
-    for _ in range(MOST_CONSTANT_STEPS):
-        eta = constant_predictor(constant, y, offset)
-        curvature = max(float(weight @ family.curvature(y, eta)), np.finfo(float).tiny)
-        step = float(weight @ family.gradient(y, eta)) / curvature
-        other = constant_predictor(constant - step, y, offset)
-        if abs(step) <= INEXACT * family.unit or weight @ family.loss(y, other) > weight @ family.loss(y, eta):
+    size = weight.sum()
+    if family.n_predictors > 1:
+        start = np.zeros(family.n_predictors)
+        return minimize(
+            lambda constants: loss(constants) / size, start, jac=lambda constants: slope(constants) / size
+        ).x
+    constant = float(minimize_scalar(loss).x)
+    for _ in range(MOST_CONSTANT_STEPS):  # Newton steps: the error of the search is relative to the constant's size
+        curvature = float(weight @ family.curvature(y, constant_predictor(constant, y, offset)))
+        step = float(slope(constant)) / max(curvature, np.finfo(float).tiny)
+        if abs(step) <= INEXACT * family.unit or loss(constant - step) > loss(constant):
             break
         constant -= step
     return constant
 
 
 def constant_predictor(constant: Any, y: Vector, offset: Vector | float) -> Vector:
-    """Return (documents,) constant plus offset; (documents, P) for P constants."""
+    """Return (texts,) constant plus offset; (texts, P) for P constants."""
     return np.add.outer(np.broadcast_to(offset, y.shape), constant)
 
 

@@ -15,26 +15,30 @@ from scipy import special, stats
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import (
-    MARGIN,
-    Common,
-    Discrete,
+    BetweenEnds,
+    above_zero,
+    bell,
     best_constant,
+    expit,
     flat_between,
     halved,
-    unknown_rule,
-    with_own,
+    known,
+    softplus,
 )
-from textsignal.families.responses import as_numbers, check_whole, constant_response, observed_numbers, raise_at
+from textsignal.families.responses import (
+    as_numbers,
+    check_whole,
+    constant_response,
+    observed,
+    raise_at,
+)
 from textsignal.stored_values import LARGEST_WHOLE, Number, rule
 
 
-class Logistic:
+class Logistic(BetweenEnds):
     """Successes y in `_steps` trials; y may be any number from 0 to that."""
 
-    @property
-    def _steps(self) -> int:
-        """Number of trials."""
-        return 1
+    _steps: Any = 1
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Loss -[y log p + (n - y) log(1 - p)] = n log(1 + exp(eta)) - y eta."""
@@ -54,28 +58,6 @@ class Logistic:
         return above_zero(self._steps * bell(eta))
 
 
-def softplus(eta: Vector) -> Vector:
-    """Return log(1 + exp(eta)) as logaddexp(0, eta) does, by functions that NumPy vectorises."""
-    return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
-
-
-def expit(eta: Vector) -> Vector:
-    """Return 1 / (1 + exp(-eta)) as SciPy does, by functions that NumPy vectorises."""
-    small = np.exp(-np.abs(eta))
-    return np.where(np.asarray(eta) >= 0, 1.0, small) / (1 + small)
-
-
-def bell(eta: Vector) -> Vector:
-    """Return p (1 - p) with p = 1 / (1 + exp(-eta)): the slope of `expit`."""
-    small = np.exp(-np.abs(eta))
-    return small / (1 + small) ** 2
-
-
-def above_zero(curvature: Vector) -> Vector:
-    """Return a curvature kept above 0, to which it may have been rounded."""
-    return np.maximum(curvature, np.finfo(float).tiny)
-
-
 #: The widest scale that is learnt from the data alone; a wider one is more likely a stray code such as 999.
 WIDEST_LEARNT_SCALE = 100
 #: The widest scale: every level is listed and has a probability.
@@ -87,13 +69,8 @@ LEAST_STEP = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Scale(Common):
-    """Levels lowest, lowest + step, ..., lowest + n step; the mean is lowest + n step / (1 + exp(-eta)).
-
-    n : number of steps from the lowest to the highest level; None to learn it.
-    lowest : lowest level; None to learn it.
-    step : from one level to the next.
-    """
+class Scale(BetweenEnds):
+    """Levels lowest, lowest + step, ..., lowest + n step; the mean is lowest + n step / (1 + exp(-eta))."""
 
     n: int | None = field(default=None, metadata=rule(least=1, most=WIDEST_SCALE))
     lowest: Number | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
@@ -101,11 +78,11 @@ class Scale(Common):
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        if self.n is not None and not _is_whole(self.n):
+        if self.n is not None and not _is_number(self.n, whole=True):
             raise InputError(f"{kind}: n={self.n!r} is not a whole number")
         if not _is_number(self.step) or self.step <= 0:
             raise InputError(f"{kind}: step={self.step!r} is not a number above 0")
-        if self.lowest is not None and not (_is_whole if self.step == 1 else _is_number)(self.lowest):
+        if self.lowest is not None and not _is_number(self.lowest, whole=self.step == 1):
             raise InputError(f"{kind}: lowest={self.lowest!r} is not a {'whole ' if self.step == 1 else ''}number")
         if max(abs(self.lowest or 0), self.step) > LARGEST_WHOLE:
             what = f"lowest={self.lowest!r} and step={self.step!r}"
@@ -120,9 +97,8 @@ class Scale(Common):
         """Define the scale by all its levels, by the lowest and highest, or by these and the step: `(1, 5, .5)`."""
         values, step = split_levels(levels)
         span = (values[-1] - values[0]) / step if values.size else 0.0
-        if values.size < 2 or not np.all(np.isfinite(values)) or abs(span - round(span)) > NEAR:
-            raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5), or (1, 5, 0.5)")
-        if step == 1 and not np.array_equal(values, np.round(values)):
+        whole = step != 1 or np.array_equal(values, np.round(values))
+        if values.size < 2 or not np.all(np.isfinite(values)) or not whole or abs(span - round(span)) > NEAR:
             raise InputError(f"levels={levels!r}: give at least two whole numbers, such as (1, 5), or (1, 5, 0.5)")
         if span > WIDEST_SCALE:
             ends = f"({plain(values[0])}, {plain(values[-1])})"
@@ -136,6 +112,11 @@ class Scale(Common):
             return np.arange(self._low, self._low + self._steps + 1)
         return np.round(self._low + self.step * np.arange(self._steps + 1), 10)
 
+    @property
+    def of_words(self) -> Binomial:
+        """The binomial on the same scale: it learns from the same sums, and scatter changes effects little."""
+        return Binomial(self.n, self.lowest, self.step)
+
     def learn(self, y: ArrayLike) -> Self:
         """Fill in n and lowest from the smallest and largest observed response."""
         if self.n is not None and self.lowest is not None:
@@ -147,9 +128,7 @@ class Scale(Common):
                 f"not a whole number; the {self.name} family takes whole-numbered levels such as 1 to 5, or a step: "
                 'levels=(1, 5, 0.5); family="ordinal" takes any few levels and family="gaussian" any numbers',
             )
-        values = numbers[~np.isnan(numbers)]
-        if values.size == 0:
-            raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+        values = observed(numbers)
         low = plain(values.min()) if self.lowest is None else self.lowest
         n = round((values.max() - low) / self.step) if self.n is None else self.n
         if n < 1:
@@ -166,29 +145,12 @@ class Scale(Common):
         off = np.abs(steps - np.round(steps)) > NEAR
         bad = ~np.isnan(steps) & (off | (near < 0) | (near > self._steps))
         if bad.any():
-            raise_at(bad, values, f"not one of the levels {self._named}", self._wider(values[~np.isnan(values)]))
+            raise_at(bad, values, f"not one of the levels {self.described}", self._wider(values[~np.isnan(values)]))
         return near
 
-    def mean(self, eta: Vector) -> Vector:
-        """Mean lowest + n step p, the paper's expected rating 1 + 4 p."""
-        return self._low + self._span * special.expit(eta)
-
-    def link(self, mean: Vector) -> Vector:
-        """logit of (mean - lowest) / (n step), kept `MARGIN` of the scale off its ends."""
-        return special.logit(np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN))
-
-    def _level_at(self, steps: Vector) -> NDArray[Any]:
-        """The level `steps` above the lowest, kept on the scale."""
-        steps = np.clip(steps, 0, self._steps).astype(np.int64)
-        return self._low + steps if self.step == 1 else self.levels[steps]
-
     @property
-    def _log_ways(self) -> Vector:
-        """(levels,) log C(n, l)."""
-        return _log_ways(self._steps)
-
-    @property
-    def _named(self) -> str:
+    def described(self) -> str:
+        """The levels in words, such as "1 to 5"."""
         high = plain(self._low + self._span)
         return f"{self._low} to {high}" + (f" in steps of {self.step:g}" if self.step != 1 else "")
 
@@ -203,13 +165,8 @@ class Scale(Common):
     def _span(self) -> float:
         return self._steps if self.step == 1 else self._steps * self.step
 
-    @property
-    def _steps(self) -> int:
-        return int(self._known("n"))
-
-    @property
-    def _low(self) -> Any:
-        return self._known("lowest")
+    _steps = known("n", int)
+    _low = known("lowest")
 
 
 def stray_code(low: object, high: object) -> InputError:
@@ -233,12 +190,12 @@ def split_levels(levels: ArrayLike) -> tuple[Vector, float]:
     (array([1., 5.]), 1.0)
     """
     try:
-        given = np.asarray(levels, dtype=float).ravel()
+        numbers = np.asarray(levels, dtype=float).ravel()
     except (TypeError, ValueError):
         return np.empty(0), 1.0
-    if given.size == 3 and given[0] < given[1] and 0 < given[2] <= given[1] - given[0] and given[2] < given[1]:
-        return given[:2], float(given[2])
-    values = np.unique(given)
+    if numbers.size == 3 and numbers[0] < numbers[1] > numbers[2] and 0 < numbers[2] <= numbers[1] - numbers[0]:
+        return numbers[:2], float(numbers[2])
+    values = np.unique(numbers)
     gaps = np.diff(values)
     if values.size > 2 and np.ptp(gaps) < NEAR and not np.array_equal(values, np.round(values)):
         return values, float(np.round(gaps[0], 10))
@@ -246,8 +203,8 @@ def split_levels(levels: ArrayLike) -> tuple[Vector, float]:
 
 
 @cache
-def _log_ways(steps: int) -> Vector:
-    """(steps + 1,) log C(steps, l)."""
+def log_ways(steps: int) -> Vector:
+    """Return (steps + 1,) log C(steps, l)."""
     counts = np.arange(steps + 1.0)
     return -special.betaln(counts + 1, steps - counts + 1) - np.log(steps + 1)
 
@@ -257,20 +214,13 @@ def plain(value: float) -> Any:
     return int(value) if value == round(value) else round(float(value), 10)
 
 
-def _is_number(value: Any) -> bool:
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+def _is_number(value: Any, whole: bool = False) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return False
     try:
-        return math.isfinite(value)
+        return math.isfinite(value) and (not whole or value == int(value))
     except OverflowError:  # a whole number that no float holds
-        return False
-
-
-def _is_whole(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and int(value) == value
-    except (TypeError, ValueError, OverflowError):
-        return False
+        return whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,22 +253,20 @@ class Binomial(Scale, Logistic):
 
     name: ClassVar[str] = "binomial"
 
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the expected response rounded half up ("round") or the most probable level ("mode")."""
-        p = special.expit(eta)
-        if rule == "round":
-            return self._level_at(np.floor(self._steps * p + 0.5))
-        if rule == "mode":
-            return self._level_at(np.floor((self._steps + 1) * p))
-        raise unknown_rule(rule)
-
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.binom on the user's scale; `Discrete` if the step is not 1."""
-        p = special.expit(eta)
         if self.step == 1:
-            return stats.binom(self._steps, p, loc=self._low)
-        counts = np.arange(self._steps + 1)
-        return Discrete(self.levels, stats.binom.pmf(counts, self._steps, np.asarray(p)[..., None]))
+            return stats.binom(self._steps, special.expit(eta), loc=self._low)
+        return super().distribution(eta)
+
+    def _probabilities(self, eta: Vector) -> Vector:
+        p = np.asarray(special.expit(eta))
+        return stats.binom.pmf(np.arange(self._steps + 1), self._steps, p[..., None])
+
+    def _place(self, eta: Vector, rule: str) -> NDArray[np.int64]:
+        p = special.expit(eta)
+        place = np.floor(self._steps * p + 0.5) if rule == "round" else np.floor((self._steps + 1) * p)
+        return np.clip(place, 0, self._steps).astype(np.int64)
 
 
 #: The most steps: each is a term of the loss.
@@ -359,11 +307,6 @@ class BetaBinomial(Scale):
         if self.dispersion is not None and not 0 <= self.dispersion < np.inf:
             raise InputError(f"BetaBinomial: dispersion={self.dispersion!r} must be a number of at least 0")
 
-    @property
-    def of_words(self) -> Binomial:
-        """The binomial on the same scale: scatter changes effects little."""
-        return Binomial(self.n, self.lowest, self.step)
-
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the scale, and the dispersion around one mean."""
         scaled = super().learn(y)
@@ -382,8 +325,7 @@ class BetaBinomial(Scale):
     def best_loss(self, y: Vector) -> Vector:
         """The loss at the best p: loss is convex in p, so its slope changes sign once."""
         values, places = np.unique(y, return_inverse=True)
-        low, high = np.full(values.size, -FURTHEST_LOGIT), np.full(values.size, FURTHEST_LOGIT)
-        low, high = halved(lambda eta: self.gradient(values, eta) < 0, low, high)
+        low, high = halved(lambda eta: self.gradient(values, eta) < 0, values.shape, -FURTHEST_LOGIT, FURTHEST_LOGIT)
         inside = self.loss(values, (low + high) / 2)
         at_ends = np.minimum(self.loss(values, low - FURTHEST_LOGIT), self.loss(values, high + FURTHEST_LOGIT))
         return np.minimum(inside, at_ends)[places].reshape(np.shape(y))
@@ -406,41 +348,36 @@ class BetaBinomial(Scale):
         slopes = p * downs[::-1] - q * ups
         return above_zero(np.sum(self._chances(eta) * slopes**2, axis=0)) + np.zeros(np.shape(y))
 
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the expected response rounded half up ("round") or the most probable level ("mode")."""
-        if rule == "mode":
-            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
-        return self.of_words.level(eta, rule)
-
-    def distribution(self, eta: Vector) -> Discrete:
-        """Probabilities of all levels."""
-        return Discrete(self.levels, self._probabilities(eta))
-
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
         """The dispersion of the smallest loss."""
-
-        def value(dispersion: float) -> float:
-            return -float(np.sum(weight * self._log_likelihood(y, eta, dispersion)))
-
         p, q = expit(eta), expit(-eta)
 
         def slope(log_dispersion: float) -> float:
-            return float(np.sum(weight * self._slope_in_dispersion(y, p, q, np.exp(log_dispersion))))
+            total, dispersion = np.zeros(len(y)), np.exp(log_dispersion)
+            for j in range(1, self._steps):
+                extra = j * dispersion
+                total += j / (1 + extra) - (y > j) * j / (p + extra) - (self._steps - y > j) * j / (q + extra)
+            return float(np.sum(weight * total))
 
         low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
         start = float(np.log(np.clip(self._dispersion, LEAST_DISPERSION, MOST_DISPERSION)))
         log_dispersion = flat_between(slope, start, low, high)
-        none = log_dispersion == low and value(0.0) <= value(LEAST_DISPERSION)
-        return with_own(self, dispersion=0.0 if none else float(np.exp(log_dispersion)))
+        if log_dispersion == low:
+            none, least = (np.sum(weight * self._log_likelihood(y, eta, d)) for d in (0.0, LEAST_DISPERSION))
+            if none >= least:
+                return self._with(dispersion=0.0)
+        return self._with(dispersion=float(np.exp(log_dispersion)))
+
+    def _place(self, eta: Vector, rule: str) -> NDArray[np.int64]:
+        return super()._place(eta, rule) if rule == "mode" else self.of_words._place(eta, rule)
 
     def _probabilities(self, eta: Vector) -> Vector:
-        """(..., levels)."""
         return np.moveaxis(self._chances(eta), 0, -1)
 
     def _chances(self, eta: Vector) -> Vector:
         """(levels, ...)."""
         ups, downs = (_summed_up(list(parts)) for parts in zip(*self._steps_of(eta, self._dispersion), strict=True))
-        logs = ups + downs[::-1] + self._log_ways.reshape(-1, *[1] * np.ndim(eta))
+        logs = ups + downs[::-1] + log_ways(self._steps).reshape(-1, *[1] * np.ndim(eta))
         chances = np.exp(logs - logs.max(axis=0))
         return chances / chances.sum(axis=0)
 
@@ -457,17 +394,7 @@ class BetaBinomial(Scale):
         for extra in dispersion * np.arange(self._steps):
             yield (np.log(p + extra), np.log(q + extra)) if extra > 0 else (log_p, log_q)
 
-    def _slope_in_dispersion(self, y: Vector, p: Vector, q: Vector, dispersion: float) -> Vector:
-        """Derivative of the loss in the dispersion."""
-        total = np.zeros(len(y))
-        for j in range(1, self._steps):
-            extra = j * dispersion
-            total += j / (1 + extra) - (y > j) * j / (p + extra) - (self._steps - y > j) * j / (q + extra)
-        return total
-
-    @property
-    def _dispersion(self) -> float:
-        return float(self._known("dispersion"))
+    _dispersion = known("dispersion", float)
 
 
 def _part(p: Vector, extra: float) -> Vector:
@@ -478,32 +405,20 @@ def _part(p: Vector, extra: float) -> Vector:
 def _summed_up(parts: list[Vector]) -> Vector:
     """(levels, ...) sums of the first 0, 1, ... parts."""
     sums = np.zeros((len(parts) + 1, *np.shape(parts[0])))
-    for j, part in enumerate(parts):
+    for j, part in enumerate(parts):  # several times as fast as np.cumsum along this axis
         sums[j + 1] = sums[j] + part
     return sums
 
 
 @dataclass(frozen=True, repr=False)
-class Proportion(Common, Logistic):
-    """A binomial with other trials for each document: the response is the share of successes, its weight the trials.
+class Proportion(Logistic):
+    """A binomial with other trials for each text: the response is the share of successes, its weight the trials.
 
     The loss of one trial is that of the share y; times the trials, it is the binomial's. The mean is the expected
     share, and distribution and samples are of one trial.
-
-    Examples
-    --------
-    >>> successes, trials = np.array([3.0, 5.0]), np.array([4.0, 20.0])
-    >>> y = Proportion().encode(successes / trials)
-    >>> np.sum(trials * Proportion().loss(y, np.zeros(2))).round(4)
-    np.float64(16.6355)
     """
 
     name: ClassVar[str] = "proportion"
-
-    def learn(self, y: ArrayLike) -> Self:
-        """Return the family itself; raises if responses are not shares."""
-        observed_numbers(self.encode(y))
-        return self
 
     def encode(self, y: ArrayLike) -> Vector:
         """Return the shares; anything but 0 to 1 raises, naming the row."""
@@ -511,14 +426,6 @@ class Proportion(Common, Logistic):
         fits = 'give successes / trials, and trials as weights; family="poisson" takes counts, "gaussian" any number'
         raise_at((values < 0) | (values > 1), values, "not between 0 and 1", fits)
         return values
-
-    def mean(self, eta: Vector) -> Vector:
-        """The chance 1 / (1 + exp(-eta))."""
-        return special.expit(eta)
-
-    def link(self, mean: Vector) -> Vector:
-        """logit of the chance, kept off 0 and 1."""
-        return special.logit(np.clip(mean, MARGIN, 1 - MARGIN))
 
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.bernoulli: one trial."""

@@ -14,27 +14,24 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.families.base import (
     MARGIN,
-    UNSEEN,
-    Common,
-    Discrete,
+    Family,
     OwnDerivatives,
     OwnPrior,
+    above_zero,
+    bell,
+    expit,
     halved,
-    nearest,
-    prior_of_unseen,
-    refit_moving,
-    unknown_rule,
-    with_own,
+    known,
+    softplus,
 )
-from textsignal.families.binomial import Binomial, Scale, above_zero, bell, expit, softplus, split_levels
+from textsignal.families.binomial import Binomial, Scale, log_ways, split_levels
+from textsignal.families.classes import Labelled
 from textsignal.families.responses import (
     are_text,
-    as_array,
     as_labels,
     as_numbers,
     encode_labels,
     first_text,
-    numbers_of,
     observed_numbers,
     raise_at,
 )
@@ -42,6 +39,67 @@ from textsignal.stored_values import LARGEST_WHOLE, Label, rule
 
 #: The most levels that have a parameter each.
 MOST_LEVELS = 20
+#: Weight of a level that was not observed: its probability is small, but not 0.
+UNSEEN = 0.5
+#: Newton steps of own parameters at most, and halvings of each.
+MOST_NEWTON_STEPS, MOST_HALVINGS = 100, 40
+#: Largest step at convergence; and relative rounding error of a sum.
+SETTLED, ROUNDING = 1e-11, 1e-14
+
+
+class ByLevel(Family):
+    """Families with parameters for each level, which move with the coefficients."""
+
+    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
+        """Count every unobserved level `UNSEEN` times, at the average linear predictor."""
+        levels = np.flatnonzero(counts == 0).astype(float)
+        if not levels.size:
+            n_own = len(self.directions)
+            return OwnPrior(0.0, np.zeros(n_own), np.zeros((n_own, n_own)))
+        eta, weight = np.full(levels.size, mean), np.full(levels.size, UNSEEN)
+        own = self.own_derivatives(levels, eta, weight)
+        return OwnPrior(UNSEEN * float(np.sum(self.loss(levels, eta))), own.slope, own.bend)
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """Minimise the loss in own parameters by Newton steps, halved while the loss rises."""
+        basis, mean = self.directions, float(np.average(eta, weights=weight))
+        if not basis.size:
+            return self
+        family, own = self, self.own_derivatives(y, eta, weight)
+
+        def value(family: Self) -> float:
+            return float(np.sum(weight * family.loss(y, eta))) + float(family.own_prior(own.counts, mean).loss)
+
+        before = value(family)
+        for _ in range(MOST_NEWTON_STEPS):
+            prior = family.own_prior(own.counts, mean)
+            bend, slope = basis.T @ (own.bend + prior.bend) @ basis, basis.T @ (own.slope + prior.slope)
+            step = -basis @ np.linalg.solve(bend, slope)
+            for halving in range(MOST_HALVINGS):
+                other = family.moved(step / 2**halving)
+                after = np.inf if other is None else value(other)
+                if other is not None and after <= before + ROUNDING * abs(before):
+                    break
+            else:
+                break
+            family, before = other, after
+            if np.abs(step).max() <= SETTLED:
+                break
+            own = family.own_derivatives(y, eta, weight)
+        return family
+
+    def _by_level(self, y: NDArray[Any], weight: Vector | None = None) -> Vector:
+        """(levels,) number of the texts of each, or sum of their weights."""
+        counts = np.bincount(y.astype(np.int64, copy=False), weights=weight, minlength=self.levels.size)
+        return counts.astype(float)
+
+    def _counts(self, y: ArrayLike) -> Vector:
+        """(levels,) number of the responses of each; `UNSEEN` instead of 0."""
+        encoded = self.encode(y)
+        counts = self._by_level(encoded[~np.isnan(encoded)])
+        return np.where(counts == 0, UNSEEN, counts)
+
+
 #: Distance from the thresholds within which linear predictors are searched for.
 FURTHEST = 40.0
 #: Gaps of thresholds are clipped here: nothing changes beyond, and exp would overflow.
@@ -49,7 +107,7 @@ WIDEST_GAP = 700.0
 
 
 @dataclass(frozen=True, repr=False)
-class Ordinal(Common):
+class Ordinal(ByLevel, Labelled):
     """Ordered levels: P(response up to level l) = F(t_l - eta) with F the logistic function and sum of t_l = 0.
 
     The thresholds t are centred, so that eta keeps its constant. With two levels it is the logistic regression.
@@ -72,6 +130,7 @@ class Ordinal(Common):
 
     name: ClassVar[str] = "ordinal"
     classifies: ClassVar[bool] = True
+    first: ClassVar[int] = 1
 
     values: tuple[Label, ...] | None = field(default=None, metadata=rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE))
     thresholds: tuple[float, ...] | None = None
@@ -81,11 +140,11 @@ class Ordinal(Common):
             text = np.ndim(self.values) == 1 and first_text(self.values) is not None
             values = as_labels(self.values) if text else _increasing("values", self.values)
             object.__setattr__(self, "values", values)
-            if not 2 <= len(self._values) <= MOST_LEVELS:
-                raise InputError(f"Ordinal: there are {len(self._values)} levels; there must be 2 to {MOST_LEVELS}")
+            if not 2 <= len(self._labels) <= MOST_LEVELS:
+                raise InputError(f"Ordinal: there are {len(self._labels)} levels; there must be 2 to {MOST_LEVELS}")
         if self.thresholds is not None:
             object.__setattr__(self, "thresholds", _increasing("thresholds", self.thresholds))
-            if self.values is None or len(self._values) != len(self._thresholds) + 1:
+            if self.values is None or len(self._labels) != len(self._thresholds) + 1:
                 raise InputError("Ordinal: there must be one threshold less than there are levels")
 
     @classmethod
@@ -102,43 +161,34 @@ class Ordinal(Common):
         return cls(values=tuple(values.tolist()))
 
     @property
-    def levels(self) -> NDArray[Any]:
-        """The levels, lowest first."""
-        return as_array(self._values)
-
-    @property
     def has_text(self) -> bool:
         """True if levels are text."""
         return self.values is not None and are_text(self.values)
 
     @property
-    def numbers(self) -> Vector:
-        """The levels, or 1, 2, ... for text."""
-        return numbers_of(self._values, first=1)
-
-    @property
     def of_words(self) -> Binomial:
         """The binomial on the levels' numbers: a better R2 than the own loss on four of five sets of reviews."""
-        return Binomial(len(self._values) - 1, 0)
+        return Binomial(len(self._labels) - 1, 0)
 
     def learn(self, y: ArrayLike) -> Self:
         """Fill in the levels that occur, and thresholds without any text."""
         family = self
         if self.values is None:
-            self._check_order(y)
+            if (text := first_text(y)) is not None:
+                raise InputError(
+                    f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from "
+                    '1); give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes '
+                    'without an order, family="bernoulli" for two'
+                )
             distinct = np.unique(observed_numbers(y))
             if distinct.size > MOST_LEVELS:
                 values = as_numbers(y)
-                reason = (
-                    f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
-                )
-                raise_at(np.arange(values.size) == 0, values, reason, 'family="gaussian" takes any number')
+                many = f"the first of {distinct.size} levels, is it continuous? The ordinal family takes {MOST_LEVELS}"
+                raise_at(np.arange(values.size) == 0, values, many, 'family="gaussian" takes any number')
             family = replace(self, values=tuple(distinct.tolist()))
         if family.thresholds is not None:
             return family
-        encoded = family.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=len(family._values))
-        counts = np.where(counts == 0, UNSEEN, counts)
+        counts = family._counts(y)
         thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
         return replace(family, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
 
@@ -146,7 +196,7 @@ class Ordinal(Common):
         """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
-            return encode_labels(y, self._values, f'{fits}, or family="categorical" takes any classes', first=1)
+            return encode_labels(y, self._labels, f'{fits}, or family="categorical" takes any classes', self.first)
         values, levels = as_numbers(y), self.numbers
         places = np.clip(np.searchsorted(levels, values - 1e-9), 0, levels.size - 1)
         bad = ~np.isnan(values) & (np.abs(levels[places] - values) > 1e-9)
@@ -178,7 +228,7 @@ class Ordinal(Common):
         """The expected level: the lowest, and every step times the chance of getting above it."""
         levels = self.numbers
         above = expit(np.asarray(eta, dtype=float)[..., None] - np.array(self._thresholds))
-        # Without BLAS: its bits for one document depend on the number of documents.
+        # Without BLAS: its bits for one text depend on the number of texts.
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
     def link(self, mean: Vector) -> Vector:
@@ -186,22 +236,9 @@ class Ordinal(Common):
         levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
         means = np.clip(mean, levels[0] + margin, levels[-1] - margin)
-        low = np.full(np.shape(means), self._thresholds[0] - FURTHEST)
-        high = np.full(np.shape(means), self._thresholds[-1] + FURTHEST)
-        low, high = halved(lambda eta: self.mean(eta) < means, low, high)
+        least, most = self._thresholds[0] - FURTHEST, self._thresholds[-1] + FURTHEST
+        low, high = halved(lambda eta: self.mean(eta) < means, np.shape(means), least, most)
         return (low + high) / 2
-
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
-        if rule == "round":
-            return self.levels[nearest(self.numbers, self.mean(eta))]
-        if rule == "mode":
-            return self.levels[np.argmax(self._probabilities(eta), axis=-1)]
-        raise unknown_rule(rule)
-
-    def distribution(self, eta: Vector) -> Discrete:
-        """Probabilities of all levels."""
-        return Discrete(self.levels, self._probabilities(eta))
 
     @property
     def directions(self) -> Vector:
@@ -211,45 +248,32 @@ class Ordinal(Common):
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
-        n_levels = len(self._values)
-
-        def by_level(values: Vector) -> Vector:
-            return np.bincount(places, weights=weight * values, minlength=n_levels).astype(float)
-
         of_low, of_high = bell(low - eta), bell(eta - high)
-        counts, gaps = by_level(np.ones(len(y))), np.diff(self._thresholds)
+        below, above = weight * expit(low - eta), weight * expit(eta - high)
+        counts, gaps = self._by_level(places, weight), np.diff(self._thresholds)
         pull = counts[1:-1] / np.expm1(np.minimum(gaps, WIDEST_GAP))
         stiff = pull / -np.expm1(-gaps)
-        slope = by_level(expit(low - eta))[1:] - by_level(expit(eta - high))[:-1]
+        slope = self._by_level(places, below)[1:] - self._by_level(places, above)[:-1]
         slope[1:] -= pull
         slope[:-1] += pull
-        diagonal = by_level(of_low)[1:] + by_level(of_high)[:-1]
+        diagonal = self._by_level(places, weight * of_low)[1:] + self._by_level(places, weight * of_high)[:-1]
         diagonal[1:] += stiff
         diagonal[:-1] += stiff
-        cross, documents = np.zeros((n_levels + 1, len(y))), np.arange(len(y))
+        cross, documents = np.zeros((len(self._edges), len(y))), np.arange(len(y))
         cross[places, documents] = -of_low
         cross[places + 1, documents] = -of_high
         return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
-
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Penalty for levels that were not observed."""
-        return prior_of_unseen(self, counts, mean)
 
     def moved(self, step: Vector) -> Self | None:
         """Move thresholds; None if they do not increase."""
         thresholds = np.array(self._thresholds) + step
         if np.any(np.diff(thresholds) <= 0):
             return None
-        return with_own(self, thresholds=tuple(thresholds.tolist()))
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Thresholds with sum 0 of the smallest loss."""
-        return self if len(self._thresholds) == 1 else refit_moving(self, y, eta, weight)
+        return self._with(thresholds=tuple(thresholds.tolist()))
 
     def _probabilities(self, eta: Vector) -> Vector:
-        """(..., levels)."""
         eta = np.asarray(eta, dtype=float)[..., None]
-        return np.exp(-self.loss(np.arange(float(len(self._values))), eta))
+        return np.exp(-self.loss(np.arange(float(len(self._labels))), eta))
 
     def _ends(self, y: NDArray[Any]) -> tuple[NDArray[np.int64], Vector, Vector]:
         """Position of each level, and the thresholds below and above it, infinite at the ends of the scale."""
@@ -266,23 +290,8 @@ class Ordinal(Common):
         """(levels,) log(1 - exp(low - high)) of the ends of each."""
         return np.log(-np.expm1(-np.diff(self._edges)))
 
-    @staticmethod
-    def _check_order(y: ArrayLike) -> None:
-        """Raise if levels are text, whose order is unknown."""
-        if (text := first_text(y)) is not None:
-            raise InputError(
-                f"response is text, and its order is not known (row {text[0] + 1}: {text[1]!r}; rows count from 1); "
-                'give it, lowest first: levels=["low", "mid", "high"], or family="categorical" for classes without an '
-                'order, family="bernoulli" for two'
-            )
-
-    @property
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(self._known("values"))
-
-    @property
-    def _thresholds(self) -> tuple[float, ...]:
-        return tuple(self._known("thresholds"))
+    _labels = known("values", tuple)
+    _thresholds = known("thresholds", tuple)
 
 
 @cache
@@ -303,14 +312,14 @@ def _increasing(name: str, numbers: Any) -> tuple[float, ...]:
     return tuple(values.astype(np.int64).tolist() if whole else values.tolist())
 
 
-#: Range of the linear predictor of a mean, up and down.
-FURTHEST_OF_MEANS = 60.0
+#: Range of the linear predictor of a mean.
+RANGE_OF_MEANS = -60.0, 60.0
 #: The smallest spread of levels in the middle of the scale: one level may have all the probability.
 LEAST_SPREAD = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class AdjacentCategories(Scale):
+class AdjacentCategories(ByLevel, Scale):
     """Levels l = 0..n of a scale: P(l) = C(n, l) exp(a_l + l eta) / sum of all.
 
     With all offsets a_l = 0 it is the binomial. Other offsets let responses pile up at the ends, or skip a level,
@@ -351,11 +360,6 @@ class AdjacentCategories(Scale):
         object.__setattr__(self, "offsets", tuple(offsets.tolist()))
 
     @property
-    def of_words(self) -> Binomial:
-        """The binomial on the same scale, which learns from the same sums."""
-        return Binomial(self.n, self.lowest, self.step)
-
-    @property
     def unit(self) -> float:
         """The change of eta that moves the mean as 1 moves a binomial's, from the middle of the scale."""
         chances = self._probabilities(self.link(np.array(self._low + self._span / 2)))
@@ -368,13 +372,13 @@ class AdjacentCategories(Scale):
         scaled = super().learn(y)
         if self.offsets is not None:
             return scaled
-        encoded = scaled.encode(y)
-        counts = np.bincount(encoded[~np.isnan(encoded)].astype(np.int64), minlength=scaled._steps + 1)
-        logs = np.log(np.where(counts == 0, UNSEEN, counts)) - scaled._log_ways
-        return replace(scaled, offsets=tuple(centred(logs).tolist()))
+        logs = np.log(scaled._counts(y)) - log_ways(scaled._steps)
+        line = np.column_stack([np.ones(logs.size), np.arange(logs.size)])
+        centred = logs - line @ np.linalg.lstsq(line, logs, rcond=None)[0]
+        return replace(scaled, offsets=tuple(centred.tolist()))
 
     def derivatives(self, y: Vector, eta: Vector) -> tuple[Vector, Vector, Vector]:
-        """Return loss, gradient and curvature from the same probabilities."""
+        """Loss log sum_l C(n, l) exp(a_l + l eta) - a_y - y eta, gradient mean(l) - y, and curvature var(l) above 0."""
         levels, places = np.asarray(y).astype(np.int64), self._places
         chances, log_sum = self._chances(eta)
         loss = log_sum - np.array(self._offsets)[levels] - places[levels] * np.asarray(eta)
@@ -383,23 +387,11 @@ class AdjacentCategories(Scale):
         variance = np.sum(chances * away**2, axis=0)
         return loss, mean - places[levels], above_zero(variance) + np.zeros(np.shape(y))
 
-    def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Loss log sum_l exp(log C(n, l) + a_l + l eta) - a_y - y eta."""
-        return self.derivatives(y, eta)[0]
-
     def best_loss(self, y: Vector) -> Vector:
         """The loss at slope 0; at the ends of the scale 0, for infinite eta."""
         inside = self.loss(np.arange(self._steps + 1.0), self._where(self._places, self._places))
         inside[[0, -1]] = 0.0
         return inside[np.asarray(y).astype(np.int64)]
-
-    def gradient(self, y: Vector, eta: Vector) -> Vector:
-        """Gradient sum_l l P(l) - y."""
-        return self.derivatives(y, eta)[1]
-
-    def curvature(self, y: Vector, eta: Vector) -> Vector:
-        """Curvature: the variance of l, kept above 0."""
-        return self.derivatives(y, eta)[2]
 
     def mean(self, eta: Vector) -> Vector:
         """The expected level."""
@@ -410,64 +402,35 @@ class AdjacentCategories(Scale):
         means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
         return self._where(np.arange(self._steps + 1.0), means)
 
-    def level(self, eta: Vector, rule: str) -> NDArray[Any]:
-        """One level: the nearest to the expected one, half up ("round"), or the most probable ("mode")."""
-        if rule == "round":
-            return self.levels[nearest(self.levels, self.mean(eta))]
-        if rule == "mode":
-            return self._level_at(np.argmax(self._probabilities(eta), axis=-1))
-        raise unknown_rule(rule)
-
-    def distribution(self, eta: Vector) -> Discrete:
-        """Probabilities of all levels."""
-        return Discrete(self.levels, self._probabilities(eta))
-
-    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """Own parameters of the smallest loss."""
-        return self if self._steps == 1 else refit_moving(self, y, eta, weight)
-
     @property
     def directions(self) -> Vector:
         """(own parameters, directions) in which they may move: offsets have no constant and no slope."""
-        return flat_directions(self._steps + 1)
+        return _flat_directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in the offsets."""
-        chances, _ = self._chances(eta)
-        counts = self._counts(y, weight)
-        weighted = weight * chances
-        totals = weighted.sum(axis=1)
-        bend = np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+        chances, counts = self._chances(eta)[0], self._by_level(y, weight)
+        totals, bend = _moments(chances, weight)
         cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
         return OwnDerivatives(counts, totals - counts, bend, cross)
 
-    def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
-        """Penalty for levels that were not observed."""
-        return prior_of_unseen(self, counts, mean)
-
     def moved(self, step: Vector) -> Self | None:
         """Move offsets."""
-        return with_own(self, offsets=tuple((np.array(self._offsets) + step).tolist()))
-
-    def _counts(self, y: Vector, weight: Vector) -> Vector:
-        """(levels,) weight of the documents of each."""
-        return np.bincount(y.astype(np.int64), weights=weight, minlength=self._steps + 1).astype(float)
+        return self._with(offsets=tuple((np.array(self._offsets) + step).tolist()))
 
     def _where(self, values: Vector, means: Vector) -> Vector:
         """The eta with this expected value, by bisection; values : (levels,) increasing."""
-        low, high = np.full(np.shape(means), -FURTHEST_OF_MEANS), np.full(np.shape(means), FURTHEST_OF_MEANS)
-        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, low, high)
+        low, high = halved(lambda eta: self._probabilities(eta) @ values < means, np.shape(means), *RANGE_OF_MEANS)
         return (low + high) / 2
 
     def _probabilities(self, eta: Vector) -> Vector:
-        """(..., levels)."""
         return np.moveaxis(self._chances(eta)[0], 0, -1)
 
     def _chances(self, eta: Vector) -> tuple[Vector, Vector]:
         """(levels, ...) probabilities, and the logarithm of the sum they were divided by."""
         eta = np.asarray(eta, dtype=float)
         scores = np.multiply.outer(self._places, eta)
-        scores += (self._log_ways + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
+        scores += (log_ways(self._steps) + np.array(self._offsets)).reshape(-1, *[1] * eta.ndim)
         highest = scores.max(axis=0)
         np.exp(np.subtract(scores, highest, out=scores), out=scores)
         total = reduce(np.add, scores)
@@ -479,32 +442,31 @@ class AdjacentCategories(Scale):
         """(levels,) factors of eta."""
         return np.arange(self._steps + 1.0)
 
-    @property
-    def _offsets(self) -> tuple[float, ...]:
-        return tuple(self._known("offsets"))
+    _offsets = known("offsets", tuple)
 
 
 def _over_levels(values: Vector, chances: Vector) -> Vector:
     """Sum over levels of values (levels,) times chances (levels, ...).
 
-    Level by level, so that the bits of a document do not depend on the number of documents.
+    Level by level, so that the bits of a text do not depend on the number of texts.
     """
     return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
 
 
+def _moments(chances: Vector, weight: Vector) -> tuple[Vector, Vector]:
+    """Weighted sums over texts of chances (levels,), and of their variances and covariances (levels, levels)."""
+    weighted = weight * chances
+    totals = weighted.sum(axis=1)
+    return totals, np.diag(totals) - np.einsum("li,mi->lm", weighted, chances)
+
+
 @cache
-def flat_directions(n_levels: int) -> Vector:
-    """Return (levels, levels - 2) directions without a constant and a slope."""
+def _flat_directions(n_levels: int) -> Vector:
+    """(levels, levels - 2) directions without a constant and a slope."""
     return np.asarray(linalg.null_space(np.stack([np.ones(n_levels), np.arange(n_levels)])))
 
 
-def centred(offsets: Vector) -> Vector:
-    """Subtract the straight line through the offsets."""
-    line = np.column_stack([np.ones(offsets.size), np.arange(offsets.size)])
-    return offsets - line @ np.linalg.lstsq(line, offsets, rcond=None)[0]
-
-
-#: Strength of the penalty on unequal distances, in documents: it keeps levels apart, and in order.
+#: Strength of the penalty on unequal distances, in texts: it keeps levels apart, and in order.
 PRIOR = 1.0
 
 
@@ -553,26 +515,27 @@ class Stereotype(AdjacentCategories):
     @property
     def directions(self) -> Vector:
         """(offsets and places, directions) in which they may move: the ends of places are fixed."""
-        return _directions(self._steps + 1)
+        return linalg.block_diag(super().directions, np.eye(self._steps + 1)[:, 1:-1])
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
         """Derivatives in offsets, and then in places: their probability times eta."""
-        levels, (chances, _) = y.astype(np.int64), self._chances(eta)
-        counts, sums = self._counts(y, weight), self._counts(y, weight * eta)
-        parts = [chances * weighted for weighted in (weight, weight * eta, weight * eta * eta)]
-        totals = [part.sum(axis=1) for part in parts]
-        blocks = [np.diag(t) - np.einsum("li,mi->lm", p, chances) for t, p in zip(totals, parts, strict=True)]
-        bend = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
-        of_offsets = chances * (self._places[:, None] - np.einsum("l,li->i", self._places, chances))
+        chances, counts, sums = self._chances(eta)[0], self._by_level(y, weight), self._by_level(y, weight * eta)
+        weights = (weight, weight * eta, weight * eta * eta)
+        (totals, bend), (with_eta, bend_of_both), (_, bend_of_places) = (_moments(chances, each) for each in weights)
+        of_offsets = chances * (self._places[:, None] - _over_levels(self._places, chances))
         of_places = chances + eta * of_offsets
-        of_places[levels, np.arange(levels.size)] -= 1
-        slope = np.concatenate([totals[0] - counts, totals[1] - sums])
-        return OwnDerivatives(counts, slope, bend, np.concatenate([of_offsets, of_places]))
+        of_places[y.astype(np.int64), np.arange(y.size)] -= 1
+        return OwnDerivatives(
+            counts,
+            np.concatenate([totals - counts, with_eta - sums]),
+            np.block([[bend, bend_of_both], [bend_of_both, bend_of_places]]),
+            np.concatenate([of_offsets, of_places]),
+        )
 
     def own_prior(self, counts: Vector, mean: float) -> OwnPrior:
         """Penalty for levels that were not observed, and for unequal distances."""
         unseen, places = super().own_prior(counts, mean), self._places
-        gaps, differences = np.diff(places), _differences(places.size)
+        gaps, differences = np.diff(places), np.diff(np.eye(places.size), axis=0)
         slope, bend = unseen.slope.copy(), unseen.bend.copy()
         slope[places.size :] -= PRIOR * (1 / gaps) @ differences
         bend[places.size :, places.size :] += PRIOR * (differences.T / gaps**2) @ differences
@@ -585,21 +548,9 @@ class Stereotype(AdjacentCategories):
         if np.any(np.diff(places) <= 0):
             return None
         offsets = np.array(self._offsets) + offsets
-        return with_own(self, offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
+        return self._with(offsets=tuple(offsets.tolist()), places=tuple(places.tolist()))
 
     @property
     def _places(self) -> Vector:
         """(levels,) factors of eta."""
         return super()._places if self.places is None else np.array(self.places)
-
-
-@cache
-def _directions(n_levels: int) -> Vector:
-    """(2 levels, directions) of offsets and places."""
-    return np.asarray(linalg.block_diag(flat_directions(n_levels), np.eye(n_levels)[:, 1:-1]))
-
-
-@cache
-def _differences(n_levels: int) -> Vector:
-    """(levels - 1, levels) matrix that takes differences of neighbours."""
-    return np.diff(np.eye(n_levels), axis=0)

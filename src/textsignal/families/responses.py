@@ -61,12 +61,16 @@ def shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
 
 
+def observed(values: Vector) -> Vector:
+    """Return numbers that are not missing; raises if there are none."""
+    if np.isnan(values).all():
+        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    return values[~np.isnan(values)]
+
+
 def observed_numbers(y: ArrayLike) -> Vector:
     """Return responses that are not missing, as numbers; raises if there are none, or all are equal."""
-    values = as_numbers(y)
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+    values = observed(as_numbers(y))
     if values.min() == values.max():
         raise constant_response(values[0])
     return values
@@ -98,17 +102,6 @@ def are_text(labels: Labels) -> bool:
     return not all(_is_number(label) for label in labels)
 
 
-def numbers_of(labels: Labels, first: int = 0) -> Vector:
-    """Return (labels,) numbers that stand for labels: numbers themselves, positions of text from `first` on.
-
-    Examples
-    --------
-    >>> numbers_of((2, 5)), numbers_of(("low", "high"), first=1)
-    (array([2., 5.]), array([1., 2.]))
-    """
-    return first + np.arange(float(len(labels))) if are_text(labels) else np.array(labels, dtype=float)
-
-
 def numbered(family: Any) -> str:
     """List the numbers that stand for levels which are text, for people; "" for others."""
     if not family.has_text:
@@ -123,12 +116,6 @@ def first_text(y: ArrayLike) -> tuple[int, Any] | None:
         return None
     texts = ((row, value) for row, value in enumerate(values) if not missing(value) and not _is_number(value))
     return next(texts, None)
-
-
-def is_all_truth(y: ArrayLike) -> bool:
-    """True if all observed responses are truth values."""
-    values = [value for value in as_response(y) if not missing(value)]
-    return bool(values) and all(isinstance(value, bool) for value in values)
 
 
 def ordered_categories(y: object) -> Labels | None:
@@ -149,23 +136,8 @@ def ordered_categories(y: object) -> Labels | None:
     return tuple(_plain(category) for category in dtype.categories)
 
 
-def is_all_text(y: ArrayLike) -> bool:
-    """True if all observed responses are text, and some cannot be read as a number."""
-    responses = as_response(y)
-    if responses.dtype.kind == "f":
-        return False
-    values = [value for value in responses if not missing(value)]
-    return bool(values) and all(isinstance(value, str) for value in values) and not all(map(_reads_as_number, values))
-
-
 def as_response(y: ArrayLike) -> NDArray[Any]:
-    """Return (documents,) floats, NaN if missing; plain values if some responses are text or truth values.
-
-    Examples
-    --------
-    >>> as_response([1, None, 2]), as_response(["no", "yes", None])
-    (array([ 1., nan,  2.]), array(['no', 'yes', None], dtype=object))
-    """
+    """Return (texts,) floats, NaN if missing; plain values if some responses are text or truth values."""
     dtype = np.asarray(y).dtype
     if dtype.kind in "cmM":
         raise InputError(f"the response must be numbers or labels, NaN where there is none: {dtype} is given")
@@ -178,7 +150,7 @@ def as_response(y: ArrayLike) -> NDArray[Any]:
 
 
 def in_numbers(y: ArrayLike, family: Any) -> Vector:
-    """Return (documents,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
+    """Return (texts,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
 
     family : of the response, with its classes if these are text.
     """
@@ -204,10 +176,10 @@ def distinct_labels(y: ArrayLike) -> Labels:
 
 
 def encode_labels(y: ArrayLike, labels: Labels, fits: str, first: int = 0) -> Vector:
-    """Return (documents,) the number of each label, NaN if missing; another label raises, naming the row.
+    """Return (texts,) the number of each label, NaN if missing; another label raises, naming the row.
 
-    Numbers in place of text are those that stand for it (`numbers_of`); whole numbers of an integer type are positions
-    in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
+    Numbers in place of text are those that stand for it, from `first` on; whole numbers of an integer type are
+    positions in sorted order, as scikit-learn's `LabelEncoder` gives them to an estimator in `cross_val_predict`.
     """
     place = {label: float(code) for code, label in enumerate(labels)}
     if are_text(labels):
@@ -226,14 +198,8 @@ def missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
-def as_array(labels: Labels) -> NDArray[Any]:
-    """Return (classes,) labels: numbers or truth values if all are, else objects."""
-    kinds = {type(label) for label in labels}
-    return np.array(labels) if kinds <= {int, float} or kinds == {bool} else np.array(labels, dtype=object)
-
-
 def as_column(y: ArrayLike) -> NDArray[Any]:
-    """Return (documents,) responses as plain values."""
+    """Return (texts,) responses as plain values."""
     values = pd.Series(y if isinstance(y, pd.Series) else np.asarray(y, dtype=object).ravel(), dtype=object)
     if np.ndim(y) != 1:
         raise InputError(f"the response must be one label per document; its shape is {np.shape(y)}")
@@ -241,17 +207,15 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
 
 
 def _labels_in(y: ArrayLike) -> NDArray[Any]:
-    """(documents,) labels, all hashable."""
+    """(texts,) labels, all hashable."""
     values = as_column(y)
-    raise_at(
-        np.array([not isinstance(value, Hashable) for value in values], dtype=bool),
-        values,
-        "neither a number nor a label",
-    )
+    odd = np.array([not isinstance(value, Hashable) for value in values], dtype=bool)
+    raise_at(odd, values, "neither a number nor a label")
     return values
 
 
-def _reads_as_number(text: str) -> bool:
+def reads_as_number(text: str) -> bool:
+    """True if a text is a finite number."""
     try:
         return bool(np.isfinite(float(text)))
     except ValueError:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import MEASURES

@@ -24,8 +24,8 @@ from textsignal.insight.examples import sentence_table
 from textsignal.palette import NEGATIVE, POSITIVE
 from textsignal.reading.themes import Reading
 from textsignal.reading.words import shown_word
-from textsignal.text.vectorise import TextVectorizer
 from textsignal.text.tokenise import LocatedText, Token, located_words
+from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
 

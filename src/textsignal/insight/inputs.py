@@ -16,8 +16,8 @@ from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.errors import InputError, RowsError
 from textsignal.reading.observed import Observed
-from textsignal.text.tokens import SentenceTexts
 from textsignal.stored_values import shown
+from textsignal.text.tokens import SentenceTexts
 
 Times = NDArray[np.datetime64]
 #: Ways to read a column of dates; the first that reads most is used: one format for all, day first, mixed formats.

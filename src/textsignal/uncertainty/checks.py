@@ -29,9 +29,8 @@ from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates, candidates
 from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
-from textsignal.reading.themes import Reading
 from textsignal.reading.mentions import Mentions
-from textsignal.reading.themes import ThemeReader
+from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.covariance import clustered_sandwich, sandwich
 from textsignal.training.covariate_effects import dispersion_of

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
@@ -26,8 +25,8 @@ from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.drivers import driver_table
-from textsignal.reading.observed import Observed
 from textsignal.reading.mentions import Mentions
+from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader
 from textsignal.text.reading import text_keys
 from textsignal.text.tokens import SentenceTexts

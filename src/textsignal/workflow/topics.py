@@ -43,9 +43,7 @@ class TopicAnalysis:
         columns |= {"held_out": self.held_out, "unknown": predictions.unknown}
         weights = {f"topic_{k}": weight for k, weight in enumerate(predictions.weights.T)}
         write_csv(pd.DataFrame(columns | weights), folder / "texts.csv", float_format="%.8g")
-        self.model.report(
-            folder / "report.html", texts=self.texts, responses=self.responses, held_out=self.held_out
-        )
+        self.model.report(folder / "report.html", texts=self.texts, responses=self.responses, held_out=self.held_out)
 
 
 def analyse_topics(

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from textsignal.insight.drivers import driver_table, theme_table, with_words
 from textsignal.insight.examples import find_sentences
 from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
+from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.reading.words import unique_labels
-from textsignal.reading.themes import Reading
-from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import (
     Excerpt,
     Floats,

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.evaluation.baselines import fit_baselines
+from textsignal.evaluation.methods import fit_baselines
 from textsignal.insight.inputs import Times
-from textsignal.reading.themes import Reading
 from textsignal.reading.mentions import Mentions
+from textsignal.reading.themes import Reading
 from textsignal.report.values.bins import Bins, bars_of, bins_of
 from textsignal.report.values.data import Bar, CloudWord, DocumentsSummary, Floats, ReportedModel
 from textsignal.report.values.wording import one_line, visible

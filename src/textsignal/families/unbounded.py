@@ -1,4 +1,4 @@
-"""Counts: whole numbers from 0 on with a rate exp(eta)."""
+"""Responses without levels: counts with a rate exp(eta), and any numbers around a mean eta."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from scipy import special, stats
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
-from textsignal.families.base import Common, flat_between, with_own
-from textsignal.families.binomial import above_zero, bell, expit, softplus
-from textsignal.families.responses import as_numbers, check_whole, observed_numbers, raise_at
+from textsignal.families.base import Family, above_zero, bell, expit, flat_between, known, softplus
+from textsignal.families.responses import LARGEST_RESPONSE, as_numbers, check_whole, observed_numbers, raise_at
 from textsignal.stored_values import SMALLEST, Number, rule
 
 #: The rate is constant beyond this linear predictor: no count is that large, and its square must be finite.
@@ -24,7 +23,7 @@ LARGEST_COUNT = 1e12
 LEAST_RATE = 1e-3
 
 
-class Counts(Common):
+class Counts(Family):
     """Whole numbers from 0 on. Exposure, such as days or readers, enters as the offset log(exposure)."""
 
     #: A rate of 1 is one in an hour, or one in a year.
@@ -38,12 +37,6 @@ class Counts(Common):
         raise_at(values > LARGEST_COUNT, values, reason, 'family="gaussian" takes larger numbers')
         check_whole(values, f'not a whole number; the {self.name} family takes counts, family="gaussian" any number')
         return values
-
-    def _check(self, y: ArrayLike) -> Vector:
-        """Observed counts; raises if there are none, or all are equal."""
-        counts = self.encode(y)
-        observed_numbers(counts)
-        return counts[~np.isnan(counts)]
 
     def mean(self, eta: Vector) -> Vector:
         """The rate exp(eta)."""
@@ -67,11 +60,6 @@ class NegativeBinomial(Counts):
     Parameters
     ----------
     dispersion : 0 would be a Poisson; None to learn it.
-
-    Examples
-    --------
-    >>> float(NegativeBinomial(dispersion=0.5).distribution(np.log(4.0)).var().round(6))
-    12.0
     """
 
     name: ClassVar[str] = "negative-binomial"
@@ -84,7 +72,7 @@ class NegativeBinomial(Counts):
 
     def learn(self, y: ArrayLike) -> Self:
         """Estimate the dispersion around one mean."""
-        counts = self._check(y)
+        counts = observed_numbers(self.encode(y))
         if self.dispersion is not None:
             return self
         values, often = np.unique(counts, return_counts=True)
@@ -131,11 +119,9 @@ class NegativeBinomial(Counts):
 
         low, high = np.log(LEAST_DISPERSION), np.log(MOST_DISPERSION)
         log_dispersion = flat_between(slope, float(np.clip(np.log(self._dispersion), low, high)), low, high)
-        return with_own(self, dispersion=float(np.exp(log_dispersion)))
+        return self._with(dispersion=float(np.exp(log_dispersion)))
 
-    @property
-    def _dispersion(self) -> float:
-        return float(self._known("dispersion"))
+    _dispersion = known("dispersion", float)
 
 
 def _log_rising(y: Vector, size: float) -> Vector:
@@ -156,13 +142,7 @@ SCATTER_OF_WORDS = 0.3
 
 @dataclass(frozen=True, repr=False)
 class Poisson(Counts):
-    """Counts: response = Poisson(exp(eta)).
-
-    Examples
-    --------
-    >>> Poisson().mean(np.log([1.0, 7.0]))
-    array([1., 7.])
-    """
+    """Counts: response = Poisson(exp(eta))."""
 
     name: ClassVar[str] = "poisson"
 
@@ -170,11 +150,6 @@ class Poisson(Counts):
     def of_words(self) -> NegativeBinomial:
         """Counts with some scatter: large ones, whose slopes would dominate, count less."""
         return NegativeBinomial(SCATTER_OF_WORDS)
-
-    def learn(self, y: ArrayLike) -> Self:
-        """Return the family itself; raises if responses are not counts."""
-        self._check(y)
-        return self
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
         """Loss exp(eta) - y eta, continued as a line beyond `LARGEST_ETA`."""
@@ -190,8 +165,95 @@ class Poisson(Counts):
 
     def curvature(self, y: Vector, eta: Vector) -> Vector:
         """Curvature exp(eta), kept above 0."""
-        return np.maximum(self.mean(eta), np.finfo(float).tiny) + np.zeros(np.shape(y))
+        return above_zero(self.mean(eta)) + np.zeros(np.shape(y))
 
     def distribution(self, eta: Vector) -> Any:
         """Frozen scipy.stats.poisson."""
         return stats.poisson(self.mean(eta))
+
+
+#: The smallest deviation, as a share of the largest response, so that a perfect fit has a finite loss.
+LEAST_PART = 1e-8
+#: The smallest standard deviation of responses; and as a share of the largest, below which it is rounding.
+LEAST_DEVIATION, ROUNDING = 1e-30, 1e-11
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(Family):
+    """Continuous responses: response = eta + deviation * noise.
+
+    Parameters
+    ----------
+    deviation : standard deviation around the mean; None to learn it.
+    """
+
+    name: ClassVar[str] = "gaussian"
+    largest_offset: ClassVar[float] = LARGEST_RESPONSE
+    in_units: ClassVar[bool] = True
+    has_origin: ClassVar[bool] = False
+
+    deviation: Number | None = field(default=None, metadata=rule(least=SMALLEST))
+
+    def __post_init__(self) -> None:
+        if self.deviation is not None and not 0 < self.deviation < np.inf:
+            raise InputError(f"Gaussian: deviation={self.deviation!r} must be a number above 0")
+
+    @property
+    def unit(self) -> float:
+        """One standard deviation."""
+        return self._deviation
+
+    def in_unit(self, size: float) -> Self:
+        """Divide the deviation by `size`."""
+        return self if size == 1 else replace(self, deviation=self._deviation / size)
+
+    def learn(self, y: ArrayLike) -> Self:
+        """Estimate the standard deviation."""
+        values = observed_numbers(y)
+        deviation, largest = float(np.std(values)), float(np.abs(values).max())
+        if deviation < max(LEAST_DEVIATION, ROUNDING * largest):
+            raise InputError(
+                f"responses differ too little: they run from {values.min():.17g} to {values.max():.17g}, "
+                f"their standard deviation is {deviation:g}; subtract a constant, or give them in a smaller unit"
+            )
+        return self if self.deviation is not None else replace(self, deviation=deviation)
+
+    def encode(self, y: ArrayLike) -> Vector:
+        """Return the numbers themselves."""
+        return as_numbers(y)
+
+    def loss(self, y: Vector, eta: Vector) -> Vector:
+        """Loss ((y - eta) / deviation)^2 / 2 + log(deviation)."""
+        return 0.5 * ((y - eta) / self._deviation) ** 2 + np.log(self._deviation)
+
+    def best_loss(self, y: Vector) -> Vector:
+        """The loss at eta = y."""
+        return np.full(np.shape(y), np.log(self._deviation))
+
+    def gradient(self, y: Vector, eta: Vector) -> Vector:
+        """Gradient (eta - y) / variance."""
+        return (eta - y) / self._deviation**2
+
+    def curvature(self, y: Vector, eta: Vector) -> Vector:
+        """Curvature 1 / variance."""
+        return np.full(np.broadcast_shapes(np.shape(y), np.shape(eta)), self._deviation**-2)
+
+    def mean(self, eta: Vector) -> Vector:
+        """The linear predictor."""
+        return np.array(eta, dtype=float)
+
+    def link(self, mean: Vector) -> Vector:
+        """The mean."""
+        return np.array(mean, dtype=float)
+
+    def distribution(self, eta: Vector) -> Any:
+        """Frozen scipy.stats.norm."""
+        return stats.norm(eta, self._deviation)
+
+    def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
+        """The root of the mean squared error."""
+        deviation = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
+        least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
+        return self._with(deviation=max(deviation, least))
+
+    _deviation = known("deviation", float)
