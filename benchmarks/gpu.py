@@ -17,6 +17,7 @@ import gpu_peers
 import numpy as np
 import scipy.sparse as sp
 from gpu_made import N_FEATURES, N_PADDED, N_TERMS, N_THEMES, Reviews, make_reviews
+from gpu_reading import MAX_ITER, TOL, Placed, document_keys, fit_tone, infer_themes, place, sentence_tone
 from scipy.optimize import linear_sum_assignment
 
 from textsignal.compute.engines.local import local_compute
@@ -133,13 +134,11 @@ def everything(n: int) -> None:
     sentences = timed("sentences placed", lambda: gpu_themes.CardSentences.of(reviews.units, N_TERMS))
     themes = timed(f"themes, {ITERATIONS} iterations", lambda: gpu_themes.learn_themes(sentences, start, ITERATIONS))
     HT, prevalence = themes.HT, themes.prevalence
-    W = timed("weights of all sentences", lambda: gpu_themes.infer_themes(reviews.units, HT))
+    W = timed("weights of all sentences", lambda: infer_themes(reviews.units, HT))
     effects, folds = timed("tone, six fits", lambda: tone_of(reviews))
-    unseen = timed(
-        "tone of sentences", lambda: gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
-    )
+    unseen = timed("tone of sentences", lambda: sentence_tone(reviews.words, reviews.documents, effects, folds))
     given = reviews.ends, reviews.n_words, unseen, prevalence
-    placed = timed("places, and sums by document", lambda: gpu_themes.place(W, *given))
+    placed = timed("places, and sums by document", lambda: place(W, *given))
     coefficients = timed("GLM on themes, 6 Newton steps", lambda: glm(placed, prevalence, reviews.y))
     print(f"{'all':42}{sum(times.values()):9.3f} s;  peak {pool.total_bytes() / 2**30:.1f} GiB")
 
@@ -156,7 +155,7 @@ def everything(n: int) -> None:
 def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     """Effects of all fits, and the fold of each document; the scale of steps is that of `training.tone`."""
     cp, y = cupy(), reviews.y
-    keys = gpu_tone.document_keys(reviews.features)
+    keys = document_keys(reviews.features)
     folds = (gpu_tone.drawn(keys, gpu_tone.FOLDS) % np.uint64(gpu_tone.FOLDS)).astype(np.int32)
     visits = gpu_tone.Visits(gpu_tone.drawn(keys, DRAW, 0))
     chance = float(y.mean(dtype=np.float64)) / 4
@@ -165,16 +164,16 @@ def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     steps, constant = gpu_tone.Steps(DRAW, rate, slope), float(np.log(chance / (1 - chance)))
     documents = gpu_tone.CardTexts(reviews.features, y[:, None], folds, visits)
     slopes = gpu_tone.LOGISTIC.format(steps=4.0)
-    return gpu_tone.fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
+    return fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
 
 
-def columns(placed: gpu_themes.Placed, prevalence: Any) -> Any:
+def columns(placed: Placed, prevalence: Any) -> Any:
     """(documents, 2 themes) of the GLM: tone about each theme, and its share beyond the prevalence."""
     cp = cupy()
     return cp.concatenate([placed.tone[:, :N_THEMES], (placed.shares - prevalence)[:, :N_THEMES]], axis=1)
 
 
-def glm(placed: gpu_themes.Placed, prevalence: Any, y: Any, newton: int = 6) -> Any:
+def glm(placed: Placed, prevalence: Any, y: Any, newton: int = 6) -> Any:
     """Coefficients of the binomial GLM on themes, the constant last."""
     cp, Z = cupy(), columns(placed, prevalence)
     coefficients = cp.zeros(Z.shape[1] + 1)
@@ -206,12 +205,12 @@ def correctness() -> None:
     theirs = reference.text_sums(rows, moved, topics, np.ones(len(moved)))
     matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_documents, N_TERMS))
     few = Rows.of(matrix, 0, 500)
-    inferred = gpu_themes.infer_themes(Rows(*(cp.asarray(values) for values in few)), HT)
+    inferred = infer_themes(Rows(*(cp.asarray(values) for values in few)), HT)
     expected = gpu_themes.first_weights(Rows(*(cp.asarray(values) for values in few)), HT).get().astype(float)
-    reference.infer(few, topics, expected, 0.0, gpu_themes.TOL, gpu_themes.MAX_ITER)
+    reference.infer(few, topics, expected, 0.0, TOL, MAX_ITER)
     again = [gpu_themes.learn_themes(sentences, HT, 2).HT for _ in range(2)]
     effects = [tone_of(reviews)[0] for _ in range(2)]
-    glm(gpu_themes.Placed(cp.ones((10, N_PADDED)), cp.ones((10, N_PADDED))), 0.0, cp.ones(10))  # loads cuBLAS
+    glm(Placed(cp.ones((10, N_PADDED)), cp.ones((10, N_PADDED))), 0.0, cp.ones(10))  # loads cuBLAS
     print(f"\n(c) {SMALL:,} documents: relative distance from NumPy in double precision")
     pairs = {
         "weights": (W, moved[order]),
@@ -240,7 +239,7 @@ def compare_tone() -> None:
     of_each = values.data * theirs.fold_effects[theirs.folds[documents], values.indices]
     on_processor = np.bincount(documents, of_each, len(y))
     effects, folds = tone_of(reviews)
-    read = gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
+    read = sentence_tone(reviews.words, reviews.documents, effects, folds)
     on_card = np.bincount(reviews.documents.get(), read.get(), len(y))
     like = np.corrcoef([on_processor, on_card, reviews.eta.get()])
     print(f"  tone of {len(y):,} documents, out of fold: the same folds {bool((theirs.folds == folds.get()).all())};")
