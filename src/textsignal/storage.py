@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +58,7 @@ FORMAT = "textsignal model"
 FORMAT_VERSION = 6
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
-#: Upper bound on training documents: a larger number is damage.
+#: Upper bound on training texts: a larger number is damage.
 MOST_DOCUMENTS = 10**12
 #: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
@@ -79,29 +79,16 @@ def is_language(value: Any) -> bool:
 
 
 COUNT = rule(least=1, most=MOST)
-
-
 AMOUNT = rule(least=0)
-
-
 LEVELS = rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE)
-
-
 SEED = rule(least=0, most=2**32 - 1)
-
-
 THREADS = rule(least=-MOST_THREADS, most=MOST_THREADS, accepts=bool)
-
-
 WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a `TextResponseModel`, apart from the parts that it was given and its formula.
-
-    The formula is stored as a tree, with what was learnt of covariates.
-    """
+    """Options of a `TextResponseModel`, apart from its parts and its formula, which is a tree in the covariates."""
 
     n_topics: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
     family: str | Family = field(metadata=rule(choices=("auto", *FAMILIES)))
@@ -139,17 +126,24 @@ class VectorizerOptions:
     dtype: str = field(metadata=rule(choices=("float64", "float32")))
 
 
-class EstimatorOptions(Protocol):
-    """Options of an estimator, apart from its family."""
+@dataclass(frozen=True)
+class EstimatorOptions:
+    """Options of every estimator, apart from its family."""
 
-    n_topics: int
+    n_topics: int = field(metadata=rule(shape=("topics",)))
+    max_iter: int = field(metadata=COUNT)
+    tol: Number | None = field(metadata=AMOUNT)
+    init: str = field(metadata=rule(choices=INITS))
+    n_init: int = field(metadata=COUNT)
+    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
+    random_state: int | None = field(metadata=SEED)
+    n_jobs: int | None = field(metadata=THREADS)
 
 
 @dataclass(frozen=True)
-class GLMNMFOptions:
+class GLMNMFOptions(EstimatorOptions):
     """Options of a `GLMNMF`."""
 
-    n_topics: int = field(metadata=rule(shape=("topics",)))
     training: str = field(metadata=rule(choices=("joint", "predictive")))
     supervision: Number = field(metadata=AMOUNT)
     penalty: Number | None = field(metadata=AMOUNT)
@@ -159,38 +153,21 @@ class GLMNMFOptions:
     max_epochs: int = field(metadata=COUNT)
     batch_size: int = field(metadata=COUNT)
     word_residual: bool
-    max_iter: int = field(metadata=COUNT)
-    tol: Number | None = field(metadata=AMOUNT)
-    init: str = field(metadata=rule(choices=INITS))
-    n_init: int = field(metadata=COUNT)
-    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
-    random_state: int | None = field(metadata=SEED)
-    n_jobs: int | None = field(metadata=THREADS)
 
 
 @dataclass(frozen=True)
-class JBNMFOptions:
+class JBNMFOptions(EstimatorOptions):
     """Options of a `JBNMF`."""
 
-    n_topics: int = field(metadata=rule(shape=("topics",)))
     alpha: Number = field(metadata=AMOUNT)
     lam: Number = field(metadata=AMOUNT)
     gamma: Number | str = field(metadata=rule(least=0, choices=("adaptive",)))
-    max_iter: int = field(metadata=COUNT)
-    tol: Number | None = field(metadata=AMOUNT)
     coefficient_step: str = field(metadata=rule(choices=("newton", "gradient")))
     learning_rate: Number | None = field(metadata=AMOUNT)
-    init: str = field(metadata=rule(choices=INITS))
-    n_init: int = field(metadata=COUNT)
-    levels: tuple[Label, ...] | None = field(metadata=LEVELS)
-    random_state: int | None = field(metadata=SEED)
-    n_jobs: int | None = field(metadata=THREADS)
 
 
 #: Options of estimators, by the names of their classes.
 ESTIMATOR_OPTIONS: dict[str, type[Any]] = {"GLMNMF": GLMNMFOptions, "JBNMF": JBNMFOptions}
-
-
 #: Values of one of several classes, which are stored with their names.
 NAMED: dict[Any, dict[str, type]] = {Family: FAMILIES, EstimatorOptions: ESTIMATOR_OPTIONS}
 #: Names in model.json that are about the file.
@@ -201,11 +178,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionEr
 
 @dataclass(frozen=True)
 class StoredModel:
-    """Contents of a stored model.
-
-    options : of the model, except its parts; given : names of the parts that its user gave.
-    reader : all that was fitted.
-    """
+    """Contents of a stored model; options : without its parts; given : names of the parts that its user gave."""
 
     options: dict[str, Any]
     given: list[str]
@@ -275,22 +248,24 @@ def write_model(model: StoredModel, folder: Path) -> None:
     reader = _stored_reader(model.reader)
     kind = next(kind for kind, types in READERS.items() if isinstance(reader, types))
     arrays = save_arrays({name: np.ascontiguousarray(values) for name, values in array_part(reader, kind).items()})
-    design = None if model.design is None else model.design.plain()
-    head = {
-        "options": {name: _plain(value) for name, value in model.options.items() if name != "formula"},
-        "given": model.given,
-        "labels": list(model.labels),
-        "n_documents": model.n_documents,
-        "naming": plain_part(model.naming),
-    }
-    about = {"format": FORMAT, "format_version": FORMAT_VERSION, "textsignal_version": version("textsignal")}
-    settings = as_plain(about | head | {"reader": {kind: plain_part(reader)}, "covariates": design})
+    settings: dict[str, Any] = dict(zip(ABOUT, (FORMAT, FORMAT_VERSION, version("textsignal")), strict=True))
+    settings |= as_plain({each.name: getattr(model, each.name) for each in fields(StoredHead)})
+    del settings["options"]["formula"]  # stored as a tree, with the covariates
+    settings["reader"] = {kind: as_plain(reader)}
+    settings["covariates"] = None if model.design is None else as_plain(model.design.plain())
     settings["arrays_sha256"] = hashlib.sha256(arrays).hexdigest()
     settings["sha256"] = _digest(settings)
+    _write(folder / ARRAYS_FILE, arrays)
+    _write(folder / SETTINGS_FILE, settings)
+
+
+def _write(file: Path, content: bytes | dict[str, Any]) -> None:
     try:
-        (folder / ARRAYS_FILE).write_bytes(arrays)
-        text = json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True)
-        (folder / SETTINGS_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
+        if isinstance(content, bytes):
+            file.write_bytes(content)
+        else:
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            file.write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
     except OSError as error:
         raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
@@ -305,10 +280,8 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> St
         reason = shortened(error if isinstance(error, ValueError) else repr(error))
         raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
     if parts is None:
-        raise InputError(
-            "this model was fitted with its user's own tokenizer, which is not stored; give it: "
-            "load(path, tokenizer=...)"
-        )
+        needed = "this model was fitted with its user's own tokenizer, which is not stored"
+        raise InputError(f"{needed}; give it: load(path, tokenizer=...)")
     return parts
 
 
@@ -331,34 +304,16 @@ def _stored_reader(reader: Reader) -> Any:
     )
 
 
-def plain_part(value: Any) -> dict[str, Any]:
-    """The part of a dataclass that JSON holds: its numbers, strings and inner values, by the names of its fields."""
-    inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
-    return {name: _plain(each) for name, each in inner.items() if not isinstance(each, np.ndarray)}
-
-
-def _plain(value: Any) -> Any:
-    name = next((name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind), None)
-    if name is not None:
-        return {"name": name} | plain_part(value)
-    if isinstance(value, tuple) and value and is_dataclass(value[0]):
-        return [plain_part(each) for each in value]
-    return plain_part(value) if is_dataclass(value) else value
-
-
 def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
     """The arrays of a dataclass and of its inner values, by their paths."""
-    part: dict[str, np.ndarray] = {}
-    for each in stored_fields(value):
-        inner, name = getattr(value, each.name), f"{path}.{each.name}"
-        if isinstance(inner, np.ndarray):
-            part[name] = inner
-        elif is_dataclass(inner):
-            part |= array_part(inner, name)
-        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
-            for number, item in enumerate(inner):
-                part |= array_part(item, f"{name}.{number}")
-    return part
+    if isinstance(value, np.ndarray):
+        return {path: value}
+    inner: dict[Any, Any] = {}
+    if is_dataclass(value):
+        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
+    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
+        inner = dict(enumerate(value))
+    return {key: array for name, each in inner.items() for key, array in array_part(each, f"{path}.{name}").items()}
 
 
 def _rebuild(
@@ -368,7 +323,10 @@ def _rebuild(
     checker = Checker(arrays, NAMED)
     design = _rebuild_design(settings.pop("covariates"))
     checker.sizes["covariates"] = 0 if design is None else len(design.names)
-    ((kind, stored),) = _only("reader", settings.pop("reader"))
+    readers = settings.pop("reader")
+    if not isinstance(readers, dict) or len(readers) != 1 or not readers.keys() <= READERS.keys():
+        raise ValueError(f"reader is {shown(readers)}; it must be one of {', '.join(READERS)}")
+    ((kind, stored),) = readers.items()
     head: StoredHead = checker.part(StoredHead, settings, "model")
     reader = checker.part(READERS[kind], stored, kind)
     checker.finish()
@@ -378,39 +336,26 @@ def _rebuild(
         reader = _rebuild_matrix(reader, tokenizer)
     elif head.given:
         raise ValueError(f"a model of themes is not given {' or '.join(head.given)}")
-    options = {each.name: getattr(head.options, each.name) for each in fields(head.options)}
-    options["formula"] = None if design is None or design.formula is None else str(design.formula)
+    formula = None if design is None or design.formula is None else str(design.formula)
+    options = vars(head.options) | {"formula": formula}
     return StoredModel(options, head.given, reader, head.labels, head.n_documents, head.naming, design)
-
-
-def _only(name: str, stored: Any) -> Sequence[tuple[str, Any]]:
-    """The name of a stored reader, and the reader."""
-    if not isinstance(stored, dict) or len(stored) != 1 or not stored.keys() <= READERS.keys():
-        raise ValueError(f"{name} is {shown(stored)}; it must be one of {', '.join(READERS)}")
-    return list(stored.items())
 
 
 def _rebuild_design(stored: Any) -> Design | None:
     """The design of covariates; None if there are none."""
     if stored is None:
         return None
-    inner = [stored]
-    while inner:
-        value = inner.pop()
-        if isinstance(value, str) and not is_text(value):
-            raise ValueError("covariates hold half of a surrogate pair, which is not a character")
-        inner += [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    if not is_text(json.dumps(stored, ensure_ascii=False)):
+        raise ValueError("covariates hold half of a surrogate pair, which is not a character")
     return Design.of_plain(stored)
 
 
 def _rebuild_matrix(stored: StoredMatrix, tokenizer: Callable[[str], list[str]] | None) -> MatrixReader:
-    params = {each.name: getattr(stored.vectorizer.params, each.name) for each in fields(VectorizerOptions)}
-    terms, idf = stored.vectorizer.terms, stored.vectorizer.idf.tolist()
-    vectorizer = TextVectorizer.restore(params | {"tokenizer": tokenizer}, terms, idf, stored.vectorizer.n_documents)
-    options, fitted = stored.estimator.params, stored.estimator.fitted
+    words, options, fitted = stored.vectorizer, stored.estimator.params, stored.estimator.fitted
+    params = vars(words.params) | {"tokenizer": tokenizer}
+    vectorizer = TextVectorizer.restore(params, words.terms, words.idf.tolist(), words.n_documents)
     name = next(name for name, kind in ESTIMATOR_OPTIONS.items() if isinstance(options, kind))
-    given = {each.name: getattr(options, each.name) for each in fields(ESTIMATOR_OPTIONS[name])}
-    estimator = ESTIMATORS[name](**given)
+    estimator = ESTIMATORS[name](**vars(options))
     if "family" in estimator.get_params():
         estimator.set_params(family=fitted.family)
     estimator.fitted_, estimator.n_features_in_ = fitted, fitted.topics.shape[1]
@@ -466,15 +411,18 @@ def _digest(settings: dict[str, Any]) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """A value as JSON holds it. A random generator cannot be stored and becomes None: the fit is done."""
+    """A value as JSON holds it: a dataclass without its arrays, and None for a random generator, as the fit is done."""
+    if is_dataclass(value):
+        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
+        name = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
+        named = {"name": name[0]} if name else {}
+        return named | {key: as_plain(each) for key, each in inner.items() if not isinstance(each, np.ndarray)}
     if isinstance(value, dict):
         return {name: as_plain(inner) for name, inner in value.items()}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None
-    if isinstance(value, type) and issubclass(value, np.generic):
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return np.dtype(value).name
-    if isinstance(value, np.dtype):
-        return value.name
     if isinstance(value, set | frozenset):
         return sorted(value)
     if isinstance(value, np.ndarray | pd.Series | pd.Index):
@@ -484,12 +432,7 @@ def as_plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-NAMES_FORMAT, NAMES_VERSION = "textsignal responses", 1
-
-
-NAMES_FILE = "responses.json"
-
-
+NAMES_FORMAT, NAMES_VERSION, NAMES_FILE = "textsignal responses", 1, "responses.json"
 #: The most responses of a stored model.
 MOST_RESPONSES = 10_000
 
@@ -502,12 +445,8 @@ def is_of_several(folder: Path) -> bool:
 def write_names(names: Sequence[str], folder: Path) -> dict[str, Path]:
     """Write the names of the responses; return the folder of each."""
     inner = dict(zip(names, file_names(names), strict=True))
-    content = {"format": NAMES_FORMAT, "format_version": NAMES_VERSION, "responses": inner}
-    try:
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-        (folder / NAMES_FILE).write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
-    except OSError as error:
-        raise OutputError(f"cannot write the model: {error.strerror or error}") from error
+    about = {"format": NAMES_FORMAT, "format_version": NAMES_VERSION}
+    _write(folder / NAMES_FILE, about | {"responses": inner})
     return {name: folder / place for name, place in inner.items()}
 
 

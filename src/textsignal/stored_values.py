@@ -21,31 +21,32 @@ import numpy as np
 
 from textsignal.errors import StorageError
 
-#: The largest stored number. Fits stay far below, and the product of three such numbers is finite.
-LARGEST = 1e100
-
-
+#: The largest stored number: fits stay far below, and the product of three such numbers is finite. The smallest of
+#: those that must be above 0: its inverse is not above the largest.
+LARGEST, SMALLEST = 1e100, 1e-100
+#: Beyond this, not every whole number is a float.
+LARGEST_WHOLE = 2**53
 #: The largest file of settings, in bytes.
 MOST_BYTES = 2**30
-
-
 #: Characters of a message that quotes a stored model, and of a value in it.
 LONGEST_MESSAGE, LONGEST_VALUE = 240, 60
+#: Sizes that may be 0.
+MAY_BE_NONE = ("covariates", "features", "sentences")
+#: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
+Size = str | int | Callable[[Mapping[str, int]], int]
+#: A number that stays whole if it is.
+Number = int | float
+#: A label of a class or a level of a scale.
+Label = bool | int | float | str
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST_VALUE
+_SHORT.maxlevel = 2
 
 
 def shown(value: Any) -> str:
     """A value as an error names it: short, whatever it is."""
     return shortened(_SHORT.repr(value), LONGEST_VALUE)
-
-
-class _Short(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = LONGEST_VALUE
-        self.maxlevel = 2
-
-
-_SHORT = _Short()
 
 
 def shortened(text: object, most: int = LONGEST_MESSAGE) -> str:
@@ -66,8 +67,7 @@ def shortened(text: object, most: int = LONGEST_MESSAGE) -> str:
 def read_json(file: Path) -> Any:
     """Read a file of JSON; StorageError, in one line, for everything that a stored model does not hold.
 
-    That is NaN and infinity, numbers beyond `LARGEST`, names that occur twice, nesting without end, and files beyond
-    `MOST_BYTES`.
+    These are NaN, infinity, numbers beyond `LARGEST`, repeated names, endless nesting, and files beyond `MOST_BYTES`.
     """
     try:
         size = file.stat().st_size
@@ -83,10 +83,8 @@ def read_json(file: Path) -> Any:
             object_pairs_hook=_unique,
         )
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        raise StorageError(
-            f"{file} cannot be read ({shortened(error) or type(error).__name__}); it may be truncated: "
-            "save the model again"
-        ) from error
+        reason = shortened(error) or type(error).__name__
+        raise StorageError(f"{file} cannot be read ({reason}); it may be truncated: save the model again") from error
 
 
 def _finite(text: str) -> float:
@@ -118,20 +116,6 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-#: The smallest stored number of those that must be above 0: its inverse is not above `LARGEST`.
-SMALLEST = 1e-100
-#: Beyond this, not every whole number is a float.
-LARGEST_WHOLE = 2**53
-#: Sizes that may be 0.
-MAY_BE_NONE = ("covariates", "features", "sentences")
-#: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
-Size = str | int | Callable[[Mapping[str, int]], int]
-#: A number that stays whole if it is.
-Number = int | float
-#: A label of a class or a level of a scale.
-Label = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -176,7 +160,7 @@ def rule(**constraints: Any) -> dict[str, Rule]:
     ... class Effects:
     ...     constant: float
     ...     slopes: np.ndarray = field(metadata=rule(shape=("topics",)))
-    >>> Checker({"fit.slopes": np.zeros(2)}).whole(Effects, {"constant": 1.5}, "fit")
+    >>> Checker({"fit.slopes": np.zeros(2)}).part(Effects, {"constant": 1.5}, "fit")
     Effects(constant=1.5, slopes=array([0., 0.]))
     """
     return {"rule": Rule(**constraints)}
@@ -187,10 +171,8 @@ def stored_fields(value: Any) -> list[Field]:
     return [each for each in fields(value) if each.metadata.get("stored", True)]
 
 
-@cache
-def type_hints(kind: Any) -> dict[str, Any]:
-    """Types of the fields of a dataclass."""
-    return get_type_hints(kind)
+#: Types of the fields of a dataclass, by name.
+type_hints = cache(get_type_hints)
 
 
 def declarations(kind: Any, named: Mapping[Any, Mapping[str, type]]) -> Iterator[Any]:
@@ -205,11 +187,7 @@ def declarations(kind: Any, named: Mapping[Any, Mapping[str, type]]) -> Iterator
 
 def rule_of(each: Field) -> Rule:
     """Constraints on a field."""
-    found: Rule = each.metadata.get("rule", _FREE)
-    return found
-
-
-_FREE = Rule()
+    return each.metadata.get("rule", Rule())
 
 
 def is_array(hint: Any) -> bool:
@@ -236,12 +214,6 @@ class Checker:
     sizes: dict[str, int] = field(default_factory=dict)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
-    def whole(self, kind: Any, plain: Any, path: str) -> Any:
-        """Rebuild a dataclass, as `part` does, and check everything that depends on several values."""
-        made = self.part(kind, plain, path)
-        self.finish()
-        return made
-
     def finish(self) -> None:
         """Check everything that depends on several values; raise if an array was not read."""
         for check in self._waiting:
@@ -254,24 +226,24 @@ class Checker:
 
     def part(self, kind: Any, plain: Any, path: str) -> Any:
         """Rebuild a dataclass; every field must be there and follow its declaration."""
-        values = self._object(plain, path)
+        if not isinstance(plain, dict):
+            raise ValueError(f"{path} is {shown(plain)}; it must be an object with names")
         declared = {each.name: each for each in stored_fields(kind)}
-        unknown = [name for name in values if name not in declared]
+        unknown = [name for name in plain if name not in declared]
         if unknown:
             raise ValueError(f"{path} has {shown(unknown[0])}, which is not known")
-        made = kind(**{name: self._field(kind, each, values, path) for name, each in declared.items()})
+        made = kind(**{name: self._field(kind, each, plain, path) for name, each in declared.items()})
         if hasattr(made, "check"):
             self._waiting.append(made.check)
         return made
 
     def _field(self, kind: Any, each: Field, values: Mapping[str, Any], path: str) -> Any:
         hint, rule, inner = type_hints(kind)[each.name], rule_of(each), f"{path}.{each.name}"
-        kinds = alternatives(hint)
-        arrays = [option for option in kinds if is_array(option)]
         if rule.only_with:
             self._waiting.append(lambda: self._check_presence(inner, rule, values.get(each.name, ...) is None))
         if each.name in values:
             return self.value(hint, rule, values[each.name], inner)
+        arrays = [option for option in alternatives(hint) if is_array(option)]
         if not arrays or inner not in self.arrays:
             raise ValueError(f"{inner} is missing")
         return self._array(arrays[0], rule, self.arrays.pop(inner), inner)
@@ -378,29 +350,23 @@ class Checker:
         """Check sizes against those that are known, and learn the others; wait for those that depend on more."""
         if any(callable(size) or str(size).startswith("*") for size in declared):
             self._waiting.append(lambda: self._check_shape(shape, declared, path))
-        else:
-            if len(shape) == len(declared):
-                for size, found in zip(declared, shape, strict=True):
-                    if isinstance(size, str):
-                        self.sizes.setdefault(size, found)
-            self._check_shape(shape, declared, path)
+            return
+        if len(shape) == len(declared):
+            for size, number in zip(declared, shape, strict=True):
+                if isinstance(size, str):
+                    self.sizes.setdefault(size, number)
+        self._check_shape(shape, declared, path)
 
     def _check_shape(self, shape: tuple[int, ...], declared: tuple[Size, ...], path: str) -> None:
-        wanted = []
+        expected = []
         for size in declared:
             if isinstance(size, str):
                 number = self.sizes.get(size.removeprefix("*"), -1)
-                wanted += [] if size.startswith("*") and number == 1 else [number]
+                expected += [] if size.startswith("*") and number == 1 else [number]
             else:
-                wanted.append(size(self.sizes) if callable(size) else size)
-        if list(shape) != wanted:
-            raise ValueError(f"{path} has the size {_sizes(shape)}; it must be {_sizes(wanted)}")
-
-    @staticmethod
-    def _object(plain: Any, path: str) -> dict[str, Any]:
-        if not isinstance(plain, dict):
-            raise ValueError(f"{path} is {shown(plain)}; it must be an object with names")
-        return plain
+                expected.append(size(self.sizes) if callable(size) else size)
+        if list(shape) != expected:
+            raise ValueError(f"{path} has the size {_sizes(shape)}; it must be {_sizes(expected)}")
 
 
 def _is_of(value: Any, kind: Any, named: Mapping[Any, Any]) -> bool:
