@@ -97,6 +97,13 @@ def response_sums(W, gradient, curvature, slopes, cross, squares):
                 line[m] += scale * w[m]
 
 
+#: In place of the package's loops of the same names, which know the number of topics from `groups`.
+LOOPS = {
+    "pull_on_weights": lambda X, W, HT, epsilon, groups, pull: pull_on_weights(X, W, HT, epsilon, pull),
+    "pull_on_topics": lambda X, W, HT, weight, epsilon, groups, *sums: pull_on_topics(X, W, HT, weight, epsilon, *sums),
+}
+
+
 def pairs(X: sp.csr_array, n_topics: int, dtype: type) -> dict[str, tuple[Work, Work]]:
     """Kernel -> the package's loop and the plain one, on the same numbers."""
     rng = np.random.default_rng(0)
