@@ -14,6 +14,8 @@ array([3.4 , 1.45])
 >>> [len(draw(model).axes[0].patches) for draw in (ts.plots.drivers, ts.plots.prevalence)]
 [10, 5]
 >>> figures = ts.plots.effect_map(model), ts.plots.terms(model, 0, n=6), ts.plots.word_cloud(model, 0)
+>>> [float(bar.get_height()) for bar in ts.plots.response_distribution([1, 2, 2, 4, np.nan]).axes[0].patches]
+[0.25, 0.5, 0.0, 0.25]
 >>> new = ts.datasets.synthetic_reviews(100, seed=2)
 >>> ts.plots.calibration(model, new.texts, new.ratings, n_bins=5).axes[0].get_xlabel()
 'expected response'
@@ -292,16 +294,9 @@ def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int 
 
 @styled
 def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
-    """Draw the distribution of responses: those a model was trained on, or an array.
+    """Draw the distribution of responses, which are those a model was trained on, or an array.
 
     Whole numbers have a bar each, other responses are binned; missing ones are excluded.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> figure = ts.plots.response_distribution([1, 2, 2, 5, float("nan")])
-    >>> [round(float(bar.get_height()), 2) for bar in figure.axes[0].patches]
-    [0.25, 0.5, 0.0, 0.0, 0.25]
     """
     responses = source.training_observed().responses if hasattr(source, "training_observed") else source
     values = np.asarray(responses, dtype=float)

@@ -54,7 +54,7 @@ class _LanesModel(models.PrimitiveModel):
 def _of_vectors(emit: Callable[..., Any], scalar: bool = False) -> Any:
     """An intrinsic on vectors of one type; `emit` writes its LLVM code, whose value is a vector too, or a scalar."""
 
-    @functools.wraps(emit)  # also the signature, of which numba drops the first parameter
+    @functools.wraps(emit)  # also its signature, of which numba drops the first parameter
     def typed(typingctx: Any, *operands: Lanes) -> Any:
         result = operands[0].scalar if scalar else operands[0]
         return result(*operands), lambda context, builder, signature, values: emit(builder, *values)
@@ -62,8 +62,7 @@ def _of_vectors(emit: Callable[..., Any], scalar: bool = False) -> Any:
     return intrinsic(typed)
 
 
-def _to_scalar(emit: Callable[..., Any]) -> Any:
-    return _of_vectors(emit, scalar=True)
+_to_scalar = functools.partial(_of_vectors, scalar=True)
 
 
 def _call(builder: Any, name: str, result: ir.Type, *values: Any, fastmath: tuple[str, ...] = ()) -> Any:
