@@ -71,15 +71,16 @@ class LocalEngine:
         The calling thread works too and every thread takes the next free block: waking a thread can
         take as long as a block, and then the others do not wait for it.
         """
-        waiting, results = deque(enumerate(blocks)), {}
+        # All that `work` holds is emptied here: the pool may keep cancelled work for long.
+        waiting, results = deque((i, functools.partial(step, block)) for i, block in enumerate(blocks)), {}
 
         def work() -> None:
             while waiting:
                 try:
-                    i, block = waiting.popleft()
+                    i, task = waiting.popleft()
                 except IndexError:  # another thread took the last one
                     return
-                results[i] = step(block)
+                results[i] = task()
 
         helpers = min(self.n_threads, len(blocks)) - 1
         # In the caller's context, which holds what NumPy does about overflow.
@@ -92,7 +93,6 @@ class LocalEngine:
             wait(begun)
         for other in begun:
             other.result()
-        # Taken out: the pool may hold cancelled work, and with it `results`, for long.
         return [results.pop(i) for i in range(len(blocks))]
 
     def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
