@@ -206,7 +206,8 @@ def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray,
 @styled
 def effects(model: Any, ax: Axes | None = None) -> Figure:
     """Draw the effect of every topic on the linear predictor, against the average text; of a theme, worth less lift."""
-    ax = _topic_bars(model, "effect", _effect_name(model), ax)
+    table = _topics(model)
+    ax = _topic_bars(table, "effect", table["unit"].iloc[0], ax)
     ax.axvline(0, color="black", linewidth=0.6)
     return figure_of(ax)
 
@@ -232,7 +233,7 @@ def drivers(model: Any, ax: Axes | None = None) -> Figure:
 @styled
 def prevalence(model: Any, ax: Axes | None = None) -> Figure:
     """Draw the share of all text in every topic, largest first."""
-    ax = _topic_bars(model, "prevalence", PREVALENCE, ax)
+    ax = _topic_bars(_topics(model), "prevalence", PREVALENCE, ax)
     as_percent(ax.xaxis)
     return figure_of(ax)
 
@@ -250,7 +251,7 @@ def effect_map(model: Any, ax: Axes | None = None) -> Figure:
     ax.scatter(table["effect"], table["prevalence"], c=colors, s=22, zorder=3)
     ax.margins(0.2, 0.15)
     as_percent(ax.yaxis)
-    ax.set(xlabel=_effect_name(model), ylabel=PREVALENCE)
+    ax.set(xlabel=table["unit"].iloc[0], ylabel=PREVALENCE)
     importance = table["effect"].abs() * table["prevalence"]
     first = table.loc[importance.sort_values(ascending=False, kind="stable").index]
     place_labels(ax, first[["effect", "prevalence"]].to_numpy(), [plain(label, MAP_LABEL) for label in first["label"]])
@@ -385,9 +386,9 @@ def _list_axes(ax: Axes | None, labels: Sequence[str] | pd.Series, above: float 
     return ax
 
 
-def _topic_bars(model: Any, column: str, xlabel: str, ax: Axes | None) -> Axes:
+def _topic_bars(table: pd.DataFrame, column: str, xlabel: str, ax: Axes | None) -> Axes:
     """Draw one labelled bar per topic, the largest on top."""
-    table = _topics(model).sort_values(column, ascending=False, kind="stable")
+    table = table.sort_values(column, ascending=False, kind="stable")
     ax = _list_axes(ax, table["label"])
     colors = np.array(topic_colors(len(table)))[table["topic"]]
     ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
@@ -397,15 +398,12 @@ def _topic_bars(model: Any, column: str, xlabel: str, ax: Axes | None) -> Axes:
 
 
 def _topics(model: Any, n_terms: int = 10) -> pd.DataFrame:
-    """Topics with effect and prevalence; a theme's are its worth less its lift, and its share of the text."""
+    """Topics with effect, prevalence and unit of effect; a theme's are worth less lift, and its share of the text."""
     table = model.topics(n_terms)
     if "effect" in table:
-        return table
-    return table.assign(effect=table["worth"] - table["lift"], prevalence=table["share"])
-
-
-def _effect_name(model: Any) -> str:
-    return "effect on the linear predictor" if "effect" in model.topics() else "worth less lift, in the response"
+        return table.assign(unit="effect on the linear predictor")
+    effect = table["worth"] - table["lift"]
+    return table.assign(effect=effect, prevalence=table["share"], unit="worth less lift, in the response")
 
 
 def _profiles(model: Any, n_terms: int = 10) -> tuple[pd.DataFrame, NDArray[np.float64], NDArray[np.float64]]:
@@ -424,15 +422,14 @@ def search(found: Search) -> Figure:
     A panel for each measure, with bars of one standard error; a line for each supervision.
     """
     table, recommended = found.table, found.recommended["n_topics"]
-    by = [(None, table)] if "supervision" not in table else list(table.groupby("supervision"))
+    by = list(table.groupby("supervision")) if "supervision" in table else [(0, table)]
     figure = ShownFigure(figsize=(2 * COLUMN_WIDTH, 3.6), dpi=200, layout="constrained")
     panels = figure.subplots(2, 2, sharex=True)
     panels[0, 0].set_title(f"recommended: {recommended}", loc="left")
     for panel, (measure, name) in zip(panels.flat, SHOWN.items(), strict=True):
         for (supervision, rows), color in zip(by, topic_colors(len(by)), strict=True):
-            label = None if supervision is None else f"{supervision:g}"
-            errors = rows[f"{measure}_se"]
-            panel.errorbar(rows["n_topics"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
+            look = {"fmt": "o-", "color": color, "label": f"{supervision:g}", "elinewidth": 0.6}
+            panel.errorbar(rows["n_topics"], rows[measure], rows[f"{measure}_se"], **look)
         panel.axvline(recommended, color=NEUTRAL, linewidth=0.8, linestyle="--")
         panel.set_ylabel(name)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
