@@ -17,6 +17,7 @@ import gpu_peers
 import numpy as np
 import scipy.sparse as sp
 from gpu_made import N_FEATURES, N_PADDED, N_TERMS, N_THEMES, Reviews, make_reviews
+from gpu_reading import MAX_ITER, TOL, Placed, document_keys, fit_tone, infer_themes, place, sentence_tone
 from scipy.optimize import linear_sum_assignment
 
 from textsignal.compute.engines.local import local_compute
@@ -57,20 +58,20 @@ def bandwidth() -> float:
     return 2 * source.nbytes / seconds(lambda: cp.copyto(target, source), 10)
 
 
-def start_themes(reviews: Reviews) -> Any:
-    """(terms, padded themes) mostly the profile of all text, and noise: a start that knows little."""
+def start_topics(reviews: Reviews) -> Any:
+    """(terms, padded topics) mostly the profile of all text, and noise: a start that knows little."""
     rng, cp = np.random.default_rng(3), cupy()
-    blurred = 0.2 * reviews.themes + 0.8 * reviews.themes.mean(axis=0)
+    blurred = 0.2 * reviews.topics + 0.8 * reviews.topics.mean(axis=0)
     HT = np.zeros((N_TERMS, N_PADDED), np.float32)
     HT[:, :N_THEMES] = (blurred * rng.lognormal(0, 0.3, blurred.shape)).T
     return cp.asarray(HT / np.maximum(HT.sum(axis=0), 1e-30))
 
 
-def cosines(HT: Any, themes: np.ndarray) -> np.ndarray:
+def cosines(HT: Any, topics: np.ndarray) -> np.ndarray:
     """Cosines of themes that were found with the planted ones, matched."""
     found = cupy().asnumpy(HT)[:, :N_THEMES].T
     found = found / np.linalg.norm(found, axis=1, keepdims=True)
-    planted = themes / np.linalg.norm(themes, axis=1, keepdims=True)
+    planted = topics / np.linalg.norm(topics, axis=1, keepdims=True)
     like = planted @ found.T
     return like[linear_sum_assignment(-like)]
 
@@ -78,11 +79,11 @@ def cosines(HT: Any, themes: np.ndarray) -> np.ndarray:
 def iteration(reviews: Reviews, peers: bool) -> None:
     """(a) One iteration of KL-NMF."""
     cp, rate, rows = cupy(), bandwidth(), reviews.units
-    sentences, HT = gpu_themes.CardSentences.of(rows, N_TERMS), start_themes(reviews)
+    sentences, HT = gpu_themes.CardSentences.of(rows, N_TERMS), start_topics(reviews)
     W = gpu_themes.first_weights(rows, HT)
     text = rows.indptr.nbytes + rows.indices.nbytes + rows.data.nbytes
     least = text + 2 * W.nbytes
-    size = f"{len(W):,} sentences, {len(rows.data):,} nonzeros, {N_TERMS:,} terms, {N_PADDED} themes"
+    size = f"{len(W):,} sentences, {len(rows.data):,} nonzeros, {N_TERMS:,} terms, {N_PADDED} topics"
     print(f"\n(a) one KL iteration, {size}")
     print(f"copy {rate / 1e12:.2f} TB/s; least {least / 1e9:.2f} GB: text {text / 1e9:.2f}, weights read and written")
     print(f"{'':38}{'ms':>9}{'TB/s':>8}{'of copy':>9}")
@@ -129,17 +130,15 @@ def everything(n: int) -> None:
         print(f"{name:42}{times[name]:9.3f} s", flush=True)
         return result
 
-    start = start_themes(reviews)
+    start = start_topics(reviews)
     sentences = timed("sentences placed", lambda: gpu_themes.CardSentences.of(reviews.units, N_TERMS))
     themes = timed(f"themes, {ITERATIONS} iterations", lambda: gpu_themes.learn_themes(sentences, start, ITERATIONS))
     HT, prevalence = themes.HT, themes.prevalence
-    W = timed("weights of all sentences", lambda: gpu_themes.infer_themes(reviews.units, HT))
+    W = timed("weights of all sentences", lambda: infer_themes(reviews.units, HT))
     effects, folds = timed("tone, six fits", lambda: tone_of(reviews))
-    unseen = timed(
-        "tone of sentences", lambda: gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
-    )
+    unseen = timed("tone of sentences", lambda: sentence_tone(reviews.words, reviews.documents, effects, folds))
     given = reviews.ends, reviews.n_words, unseen, prevalence
-    placed = timed("places, and sums by document", lambda: gpu_themes.place(W, *given))
+    placed = timed("places, and sums by document", lambda: place(W, *given))
     coefficients = timed("GLM on themes, 6 Newton steps", lambda: glm(placed, prevalence, reviews.y))
     print(f"{'all':42}{sum(times.values()):9.3f} s;  peak {pool.total_bytes() / 2**30:.1f} GiB")
 
@@ -148,7 +147,7 @@ def everything(n: int) -> None:
     skill = {"most possible": reviews.eta, "tone alone, out of fold": alone, "GLM on themes": on_themes}
     print("R2 of stars: " + ";  ".join(f"{name} {r2(reviews.y, eta):.4f}" for name, eta in skill.items()))
     print(f"r of planted and found linear predictor: {float(cp.corrcoef(reviews.eta, alone)[0, 1]):.4f}")
-    before, after = cosines(start, reviews.themes), cosines(HT, reviews.themes)
+    before, after = cosines(start, reviews.topics), cosines(HT, reviews.topics)
     print(f"cosine with planted themes, mean (least): {before.mean():.3f} ({before.min():.3f}) at the start, "
           f"{after.mean():.3f} ({after.min():.3f}) found")  # fmt: skip
 
@@ -156,7 +155,7 @@ def everything(n: int) -> None:
 def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     """Effects of all fits, and the fold of each document; the scale of steps is that of `training.tone`."""
     cp, y = cupy(), reviews.y
-    keys = gpu_tone.document_keys(reviews.features)
+    keys = document_keys(reviews.features)
     folds = (gpu_tone.drawn(keys, gpu_tone.FOLDS) % np.uint64(gpu_tone.FOLDS)).astype(np.int32)
     visits = gpu_tone.Visits(gpu_tone.drawn(keys, DRAW, 0))
     chance = float(y.mean(dtype=np.float64)) / 4
@@ -165,16 +164,16 @@ def tone_of(reviews: Reviews) -> tuple[Any, Any]:
     steps, constant = gpu_tone.Steps(DRAW, rate, slope), float(np.log(chance / (1 - chance)))
     documents = gpu_tone.CardTexts(reviews.features, y[:, None], folds, visits)
     slopes = gpu_tone.LOGISTIC.format(steps=4.0)
-    return gpu_tone.fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
+    return fit_tone(documents, N_FEATURES, steps, slopes, constant, PASSES), folds
 
 
-def columns(placed: gpu_themes.Placed, prevalence: Any) -> Any:
+def columns(placed: Placed, prevalence: Any) -> Any:
     """(documents, 2 themes) of the GLM: tone about each theme, and its share beyond the prevalence."""
     cp = cupy()
     return cp.concatenate([placed.tone[:, :N_THEMES], (placed.shares - prevalence)[:, :N_THEMES]], axis=1)
 
 
-def glm(placed: gpu_themes.Placed, prevalence: Any, y: Any, newton: int = 6) -> Any:
+def glm(placed: Placed, prevalence: Any, y: Any, newton: int = 6) -> Any:
     """Coefficients of the binomial GLM on themes, the constant last."""
     cp, Z = cupy(), columns(placed, prevalence)
     coefficients = cp.zeros(Z.shape[1] + 1)
@@ -195,27 +194,27 @@ def correctness() -> None:
     """(c) A small part beside the NumPy kernels."""
     cp, reviews = cupy(), make_reviews(SMALL, seed=7)
     rows = Rows(*(values.get() for values in reviews.units))
-    HT, sentences = start_themes(reviews), gpu_themes.CardSentences.of(reviews.units, N_TERMS)
+    HT, sentences = start_topics(reviews), gpu_themes.CardSentences.of(reviews.units, N_TERMS)
     W = gpu_themes.first_weights(reviews.units, HT)
-    before, themes = W.get().astype(float), HT.get().astype(float)
+    before, topics = W.get().astype(float), HT.get().astype(float)
     order = sentences.order.get()
     W = W[sentences.order]
     sums = gpu_themes.theme_step(sentences, W, HT, loss=True)
-    mass = themes.sum(axis=0)
-    moved = before * reference.pull_on_weights(rows, before, themes) / np.where(mass > 0, mass, 1)
-    theirs = reference.text_sums(rows, moved, themes, np.ones(len(moved)))
+    mass = topics.sum(axis=0)
+    moved = before * reference.pull_on_weights(rows, before, topics) / np.where(mass > 0, mass, 1)
+    theirs = reference.text_sums(rows, moved, topics, np.ones(len(moved)))
     matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_documents, N_TERMS))
     few = Rows.of(matrix, 0, 500)
-    inferred = gpu_themes.infer_themes(Rows(*(cp.asarray(values) for values in few)), HT)
+    inferred = infer_themes(Rows(*(cp.asarray(values) for values in few)), HT)
     expected = gpu_themes.first_weights(Rows(*(cp.asarray(values) for values in few)), HT).get().astype(float)
-    reference.infer(few, themes, expected, 0.0, gpu_themes.TOL, gpu_themes.MAX_ITER)
+    reference.infer(few, topics, expected, 0.0, TOL, MAX_ITER)
     again = [gpu_themes.learn_themes(sentences, HT, 2).HT for _ in range(2)]
     effects = [tone_of(reviews)[0] for _ in range(2)]
-    glm(gpu_themes.Placed(cp.ones((10, N_PADDED)), cp.ones((10, N_PADDED))), 0.0, cp.ones(10))  # loads cuBLAS
+    glm(Placed(cp.ones((10, N_PADDED)), cp.ones((10, N_PADDED))), 0.0, cp.ones(10))  # loads cuBLAS
     print(f"\n(c) {SMALL:,} documents: relative distance from NumPy in double precision")
     pairs = {
         "weights": (W, moved[order]),
-        "themes": (sums.products, themes * theirs.pull),
+        "topics": (sums.products, topics * theirs.pull),
         "mass": (sums.mass, theirs.mass),
         "inferred weights": (inferred, expected),
     }
@@ -240,7 +239,7 @@ def compare_tone() -> None:
     of_each = values.data * theirs.fold_effects[theirs.folds[documents], values.indices]
     on_processor = np.bincount(documents, of_each, len(y))
     effects, folds = tone_of(reviews)
-    read = gpu_tone.sentence_tone(reviews.words, reviews.documents, effects, folds)
+    read = sentence_tone(reviews.words, reviews.documents, effects, folds)
     on_card = np.bincount(reviews.documents.get(), read.get(), len(y))
     like = np.corrcoef([on_processor, on_card, reviews.eta.get()])
     print(f"  tone of {len(y):,} documents, out of fold: the same folds {bool((theirs.folds == folds.get()).all())};")

@@ -13,6 +13,7 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 import plain_numba
@@ -24,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import textsignal as ts
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import local_compute
-from textsignal.compute.kernels import compiled, pad
+from textsignal.compute.kernels import compiled, loops, pad
 from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Binomial
 from textsignal.training.coefficient_steps import NewtonStep
@@ -101,6 +102,12 @@ def kernel_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30
         return best(iterate, runs)
 
 
+def plain_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int) -> float:
+    """Seconds for the same kernels without vector registers by hand."""
+    with mock.patch.multiple(loops, **plain_numba.LOOPS):
+        return kernel_iteration(X, y, n_jobs)
+
+
 def placed(X: sp.csr_array, y: np.ndarray, compute: Compute) -> tuple[list[Block], Parameters, ResponseModel]:
     family = Binomial(n=4, lowest=1)
     corpus = Corpus(X, family.encode(y), np.ones(X.shape[0]))
@@ -152,14 +159,22 @@ def main() -> None:
     X, y = text_matrix(N_DOCUMENTS, N_TERMS, NONZEROS_A_ROW), ratings(N_DOCUMENTS)
     print(f"\n{N_DOCUMENTS:,} x {N_TERMS} with {X.nnz:,} nonzeros, {N_TOPICS} themes, float64: ms an iteration")
     print(f"{'threads':>8} {'scikit-learn':>13} {'our kernels':>12} {'ratio':>7} {'joint training':>15} {'ratio':>7}")
+    brought = []
     for n_threads in (1, 2):
         rounds = [
-            (sklearn_iteration(X, n_threads), kernel_iteration(X, y, n_threads), joint_iteration(X, y, n_threads))
+            (
+                sklearn_iteration(X, n_threads),
+                kernel_iteration(X, y, n_threads),
+                joint_iteration(X, y, n_threads),
+                plain_iteration(X, y, n_threads),
+            )
             for _ in range(ROUNDS)
         ]
-        peer, kernels, joint = (1e3 * min(times) for times in zip(*rounds, strict=True))
+        peer, kernels, joint, plain = (1e3 * min(times) for times in zip(*rounds, strict=True))
         ratios = peer / kernels, peer / joint
         print(f"{n_threads:>8} {peer:>13.1f} {kernels:>12.2f} {ratios[0]:>6.1f}x {joint:>15.2f} {ratios[1]:>6.1f}x")
+        brought.append(f"{plain:.2f} -> {kernels:.2f} ms, {plain / kernels:.1f}x, with {n_threads} thread(s)")
+    print(f"kernels/lanes.py in our kernels, from plain numba: {';  '.join(brought)}")
 
     plain_numba.compare(X)
 

@@ -1,6 +1,6 @@
 """The hot kernels in plain numba, to show what the vector registers of `kernels/lanes.py` bring.
 
-Loops are written out and rows are taken as views: of the ways tried (a function for each row, a number of themes known
+Loops are written out and rows are taken as views: of the ways tried (a function for each row, a number of topics known
 to the compiler, `np.dot`) this was the fastest by two to four times.
 """
 
@@ -38,7 +38,7 @@ def pull_on_weights(X, W, HT, epsilon, pull):
 
 
 @compile_sum
-def pull_on_themes(X, W, HT, weight, epsilon, reconstruction, pull, mass):
+def pull_on_topics(X, W, HT, weight, epsilon, reconstruction, pull, mass):
     for i in range(W.shape[0]):
         w = W[i]
         for p in range(X.indptr[i], X.indptr[i + 1]):
@@ -97,11 +97,18 @@ def response_sums(W, gradient, curvature, slopes, cross, squares):
                 line[m] += scale * w[m]
 
 
-def pairs(X: sp.csr_array, n_themes: int, dtype: type) -> dict[str, tuple[Work, Work]]:
+#: In place of the package's loops of the same names, which know the number of topics from `groups`.
+LOOPS = {
+    "pull_on_weights": lambda X, W, HT, epsilon, groups, pull: pull_on_weights(X, W, HT, epsilon, pull),
+    "pull_on_topics": lambda X, W, HT, weight, epsilon, groups, *sums: pull_on_topics(X, W, HT, weight, epsilon, *sums),
+}
+
+
+def pairs(X: sp.csr_array, n_topics: int, dtype: type) -> dict[str, tuple[Work, Work]]:
     """Kernel -> the package's loop and the plain one, on the same numbers."""
     rng = np.random.default_rng(0)
     rows = Rows.of(X.astype(dtype), 0, X.shape[0])
-    W, HT = (pad(rng.random((n, n_themes)).astype(dtype) / n, compiled, dtype) for n in X.shape)
+    W, HT = (pad(rng.random((n, n_topics)).astype(dtype) / n, compiled, dtype) for n in X.shape)
     epsilon, smoothing, weight = dtype(EPSILON), dtype(SMOOTHING), np.ones(X.shape[0], dtype)
     slope, groups, mass = rng.random(X.shape[0]), (0,) * (W.shape[1] // compiled.lanes(dtype)), loops.mass(HT)
     precise = pad(W, compiled, np.dtype(float))
@@ -117,9 +124,9 @@ def pairs(X: sp.csr_array, n_themes: int, dtype: type) -> dict[str, tuple[Work, 
             lambda: loops.pull_on_weights(rows, W, HT, epsilon, groups, pull),
             lambda: pull_on_weights(rows, W, HT, epsilon, pull),
         ),
-        "pull on themes": (
-            lambda: loops.pull_on_themes(rows, W, HT, weight, epsilon, groups, values, sums, total),
-            lambda: pull_on_themes(rows, W, HT, weight, epsilon, values, sums, total),
+        "pull on topics": (
+            lambda: loops.pull_on_topics(rows, W, HT, weight, epsilon, groups, values, sums, total),
+            lambda: pull_on_topics(rows, W, HT, weight, epsilon, values, sums, total),
         ),
         "curvature (Newton)": (
             lambda: curvature_in_lanes(rows, HT, mass, W, smoothing, epsilon, groups, pull[:1], A),
@@ -132,17 +139,17 @@ def pairs(X: sp.csr_array, n_themes: int, dtype: type) -> dict[str, tuple[Work, 
     }
 
 
-def compare(X: sp.csr_array, themes: tuple[int, ...] = (14, 40)) -> None:
+def compare(X: sp.csr_array, topics: tuple[int, ...] = (14, 40)) -> None:
     """Print both sides' shortest times, taken in turns, and their ratio."""
     print("\nvector registers by hand (kernels/lanes.py) beside plain numba, one thread, ms")
-    print(f"{'':>10} {'themes':>7} {'kernel':<20} {'lanes':>8} {'plain':>8} {'ratio':>7}")
+    print(f"{'':>10} {'topics':>7} {'kernel':<20} {'lanes':>8} {'plain':>8} {'ratio':>7}")
     for dtype in (np.float64, np.float32):
-        for n_themes in themes:
-            for name, (ours, plain) in pairs(X, n_themes, dtype).items():
+        for n_topics in topics:
+            for name, (ours, plain) in pairs(X, n_topics, dtype).items():
                 ours(), plain()  # compiled before the clock runs
                 rounds = [(seconds(ours), seconds(plain)) for _ in range(ROUNDS)]
                 lanes_ms, plain_ms = (1e3 * min(times) for times in zip(*rounds, strict=True))
-                head = f"{dtype.__name__:>10} {n_themes:>7} {name:<20}"
+                head = f"{dtype.__name__:>10} {n_topics:>7} {name:<20}"
                 print(f"{head} {lanes_ms:>8.2f} {plain_ms:>8.2f} {plain_ms / lanes_ms:>6.1f}x")
 
 

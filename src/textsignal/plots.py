@@ -1,17 +1,33 @@
 """Figures for papers: one column wide, readable there, safe for colour-blind readers.
 
 Every function draws into `ax` if given and into a new figure otherwise, and returns the figure. None of them
-touches pyplot's state. A theme has the same colour in all figures. Fonts are those of matplotlib's settings: for
+touches pyplot's state. A theme, or topic, has the same colour in all figures. Fonts are those of matplotlib's settings: for
 scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
+
+Examples
+--------
+>>> import textsignal as ts
+>>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
+>>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
+>>> ts.plots.effects(model).get_size_inches().round(2)
+array([3.4 , 1.45])
+>>> [len(draw(model).axes[0].patches) for draw in (ts.plots.drivers, ts.plots.prevalence)]
+[10, 5]
+>>> figures = ts.plots.effect_map(model), ts.plots.terms(model, 0, n=6), ts.plots.word_cloud(model, 0)
+>>> [float(bar.get_height()) for bar in ts.plots.response_distribution([1, 2, 2, 4, np.nan]).axes[0].patches]
+[0.25, 0.5, 0.0, 0.25]
+>>> new = ts.datasets.synthetic_reviews(100, seed=2)
+>>> ts.plots.calibration(model, new.texts, new.ratings, n_bins=5).axes[0].get_xlabel()
+'expected response'
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from io import BytesIO
-from typing import Any, ParamSpec, TypeVar
+from itertools import product
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -21,7 +37,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike, NDArray
 from wordcloud import WordCloud
@@ -58,10 +74,26 @@ DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -
 DISTANCES = (4, 9, 15)
 #: Labels nearer to their point than this, in points, have no line to it.
 BESIDE = 6
+#: Size of a cloud and of its largest word, in pixels; its height on a page of one column's width, in inches.
+CLOUD_WIDTH, CLOUD_HEIGHT, LARGEST_WORD = 1360, 840, 190
+PAGE_HEIGHT = COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH
+#: Height of one line of a list, and of all else around a list, in inches.
+LINE, AROUND = 0.17, 0.6
+#: Longest label in a list, in a map, and of a term, in characters.
+LIST_LABEL, MAP_LABEL, TERM_LABEL = 30, 24, 20
+#: Levels up to this number get a bar each, more are binned; effects below the second number are rounding.
+MOST_LEVELS, NOTHING = 25, 1e-12
+PREVALENCE, MARKERS = "prevalence (share of all text)", "osD^vPX"
+#: Measures of a search that are drawn, with the labels of their axes.
+SHOWN = {
+    "r2": "held-out R2",
+    "stability": "stability (cosine)",
+    "coherence": "coherence (NPMI)",
+    "exclusivity": "exclusivity",
+}
 
-
-P = ParamSpec("P")
-R = TypeVar("R")
+#: Draw in the style of textsignal, without changing the user's settings.
+styled = mpl.rc_context(STYLE)
 
 
 class ShownFigure(Figure):
@@ -73,29 +105,14 @@ class ShownFigure(Figure):
         return buffer.getvalue()
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in the style of textsignal, without changing the user's settings."""
-
-    @wraps(draw)
-    def drawn(*args: P.args, **options: P.kwargs) -> R:
-        with mpl.rc_context(STYLE):
-            return draw(*args, **options)
-
-    return drawn
-
-
 def axes(ax: Axes | None, height: float) -> Axes:
     """Return the axes, or new ones in a figure of one column's width and this height, in inches."""
-    if ax is not None:
-        return ax
-    return ShownFigure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
+    return ax or ShownFigure(figsize=(COLUMN_WIDTH, height), dpi=200, layout="constrained").add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:
     """Return the figure of axes."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
+    return cast("Figure", ax.get_figure(root=True))
 
 
 def drawable(text: str) -> str:
@@ -129,78 +146,43 @@ def plain(label: str, most: int) -> str:
 
 def as_percent(axis: Axis) -> None:
     """Show shares as percentages, without more digits than they need."""
-    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g}%"))
+    axis.set_major_formatter(lambda share, _: f"{100 * share:.4g}%")
 
 
 def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Label points at `places` (points, 2), in data units, in order and only if there is room."""
-    figure = figure_of(ax)
-    figure.draw_without_rendering()  # the layout settles, so that sizes on the page are known
-    points = figure.dpi / 72
+    """Label points at `places` (points, 2), in data units, in order and only if there is room.
+
+    A thin line joins a label to its point unless they are adjacent.
+    """
+    figure_of(ax).draw_without_rendering()  # the layout settles, so that sizes on the page are known
+    points, halo = figure_of(ax).dpi / 72, [withStroke(linewidth=1.5, foreground="white")]
+    frame, to_data = ax.get_window_extent(), ax.transData.inverted()
     centres = ax.transData.transform(places)
     taken = [Bbox.from_bounds(x - 3 * points, y - 3 * points, 6 * points, 6 * points) for x, y in centres]
-    for (x, y), label in zip(centres, labels, strict=True):
+    for centre, label in zip(centres, labels, strict=True):
         text = ax.annotate(label, (0, 0), xycoords="figure pixels", fontsize=6, va="bottom", in_layout=False)
-        size = text.get_window_extent()
+        size = text.get_window_extent().size
         text.remove()
-        boxes = _boxes(x, y, size.width, size.height, points)
-        box = next((box for box in boxes if _free(box, ax.get_window_extent(), taken)), None)
-        if box is not None:
+        for distance, direction in product(DISTANCES, np.array(DIRECTIONS)):
+            corner = centre + direction * distance * points - (1 - direction) / 2 * size
+            box = Bbox([corner, corner + size])
+            inside = np.all(frame.p0 <= box.p0) and np.all(box.p1 <= frame.p1)
+            if not inside or any(box.overlaps(other) for other in taken):
+                continue
             taken.append(box)
-            _write(ax, label, box, (x, y))
-
-
-def _write(ax: Axes, label: str, box: Bbox, point: tuple[float, float]) -> None:
-    """Put a label into its box, in pixels, with a thin line to its point unless that is adjacent."""
-    to_data = ax.transData.inverted()
-    left, bottom = to_data.transform(box.p0)
-    halo = [withStroke(linewidth=1.5, foreground="white")]
-    ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False, path_effects=halo)
-    near = np.clip(point, box.p0, box.p1)
-    if np.hypot(*(near - point)) <= BESIDE * figure_of(ax).dpi / 72:
-        return
-    (x0, y0), (x1, y1) = to_data.transform(np.array([point, near]))
-    ax.plot([x0, x1], [y0, y1], color="#999999", linewidth=0.4, zorder=2, scalex=False, scaley=False)
-
-
-def _boxes(x: float, y: float, width: float, height: float, points: float) -> list[Bbox]:
-    """Return positions of a label of this size around (x, y), in pixels, best first."""
-    found = []
-    for distance in DISTANCES:
-        for right, up in DIRECTIONS:
-            away = distance * points
-            left = x + right * away - (1 - right) / 2 * width
-            bottom = y + up * away - (1 - up) / 2 * height
-            found.append(Bbox.from_bounds(left, bottom, width, height))
-    return found
-
-
-def _free(box: Bbox, frame: Bbox, taken: list[Bbox]) -> bool:
-    inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-    return inside and not any(box.overlaps(other) for other in taken)
-
-
-#: A cloud's size in pixels, and of its largest word.
-CLOUD_WIDTH, CLOUD_HEIGHT, LARGEST_WORD = 1360, 840, 190
-#: Its height on a page of one column's width, in inches.
-PAGE_HEIGHT = COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH
+            left, bottom = to_data.transform(corner)
+            ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False, path_effects=halo)
+            near = np.clip(centre, box.p0, box.p1)
+            if np.hypot(*(near - centre)) > BESIDE * points:
+                x, y = to_data.transform([centre, near]).T
+                ax.plot(x, y, color="#999999", linewidth=0.4, zorder=2, scalex=False, scaley=False)
+            break
 
 
 def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray, colors: Sequence[str]) -> None:
-    """Draw words, each in its colour and in a size that depends on its number. The result is deterministic.
+    """Draw words, each in its colour and in a size that depends on its number, the same picture every time.
 
-    Parameters
-    ----------
-    ax : axes to draw into.
     words, sizes, colors : (words,) each; sizes are positive, and the largest come first.
-
-    Examples
-    --------
-    >>> from textsignal.plots import axes
-    >>> ax = axes(None, PAGE_HEIGHT)
-    >>> draw_cloud(ax, ["room", "view"], [2, 1], ["#0072B2", "#D55E00"])
-    >>> len(ax.images)
-    1
     """
     drawn = [drawable(word) for word in words]
     color_of = dict(zip(drawn, colors, strict=True))
@@ -221,73 +203,28 @@ def draw_cloud(ax: Axes, words: Sequence[str], sizes: Sequence[float] | NDArray,
     ax.axis("off")
 
 
-__all__ = [
-    "COLUMN_WIDTH",
-    "calibration",
-    "drivers",
-    "effect_map",
-    "effects",
-    "prevalence",
-    "response_distribution",
-    "skill_path",
-    "terms",
-    "topic_colors",
-    "word_cloud",
-]
-
-#: Height of one line of a list, and of all else around a list, in inches.
-LINE, AROUND = 0.17, 0.6
-#: Longest label in a list, in a map, and of a term, in characters.
-LIST_LABEL, MAP_LABEL, TERM_LABEL = 30, 24, 20
-#: Levels up to this number get a bar each; more are binned.
-MOST_LEVELS = 25
-#: Effects below this are rounding.
-NOTHING = 1e-12
-MARKERS = "osD^vPX"
-
-
 @styled
 def effects(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw the effect of every theme on the linear predictor, against the average text; of a theme, worth less cost.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> figure = ts.plots.effects(model)
-    >>> [float(inches) for inches in figure.get_size_inches().round(2)]
-    [3.4, 1.45]
-    """
-    table = _themes(model).sort_values("effect", ascending=False, kind="stable")
-    ax = axes(ax, _list_height(len(table)))
-    _bars(ax, table, "effect")
+    """Draw the effect of every topic on the linear predictor, against the average text; of a theme, gain less cost."""
+    table = _topics(model)
+    ax = _topic_bars(table, "effect", table["unit"].iloc[0], ax)
     ax.axvline(0, color="black", linewidth=0.6)
-    ax.set_xlabel(_effect_name(model))
     return figure_of(ax)
 
 
 @styled
 def drivers(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw worth (to the right) and cost (to the left) of every theme, the largest cost on top.
+    """Draw gain (to the right) and cost (to the left) of every theme, the largest cost on top.
 
     These are what-ifs on the fitted model, not causal claims; see `TextResponseModel.drivers`.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> len(ts.plots.drivers(model).axes[0].patches)
-    10
     """
     table = model.drivers()
-    ax = axes(ax, _list_height(len(table)) + 0.2)
+    ax = _list_axes(ax, table["label"], 0.2)
     places = np.arange(len(table))
-    ax.barh(places, -table["cost"], color=NEGATIVE, height=0.75, label="costs (cost)")
-    ax.barh(places, table["gain"], color=POSITIVE, height=0.75, label="is worth")
+    ax.barh(places, -table["cost"], color=NEGATIVE, height=0.75, label="complaints cost")
+    ax.barh(places, table["gain"], color=POSITIVE, height=0.75, label="praise adds")
     ax.axvline(0, color="black", linewidth=0.6)
-    _name_rows(ax, table)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set_xlabel("mean response, a what-if on the model")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return figure_of(ax)
@@ -295,47 +232,26 @@ def drivers(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def prevalence(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw the share of all text in every theme, largest first.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> len(ts.plots.prevalence(model).axes[0].patches)
-    5
-    """
-    table = _themes(model).sort_values("prevalence", ascending=False, kind="stable")
-    ax = axes(ax, _list_height(len(table)))
-    _bars(ax, table, "prevalence")
+    """Draw the share of all text in every topic, largest first."""
+    ax = _topic_bars(_topics(model), "prevalence", PREVALENCE, ax)
     as_percent(ax.xaxis)
-    ax.set_xlabel("prevalence (share of all text)")
     return figure_of(ax)
 
 
 @styled
 def effect_map(model: Any, ax: Axes | None = None) -> Figure:
-    """Draw effect and prevalence of every theme, as a point each.
+    """Draw effect and prevalence of every topic, as a point each.
 
-    Labels never overlap: strong and prevalent themes are labelled first, and those without room stay points.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> ts.plots.effect_map(model).axes[0].get_ylabel()
-    'prevalence (share of all text)'
+    Labels never overlap: strong and prevalent topics are labelled first, and those without room stay points.
     """
-    table = _themes(model)
+    table = _topics(model)
     ax = axes(ax, 2.8)
-    colors = np.array(topic_colors(len(table)))[table["theme"]]
+    colors = np.array(topic_colors(len(table)))[table.index]
     ax.axvline(0, color="#bbbbbb", linewidth=0.6, zorder=1)
     ax.scatter(table["effect"], table["prevalence"], c=colors, s=22, zorder=3)
     ax.margins(0.2, 0.15)
     as_percent(ax.yaxis)
-    ax.set_xlabel(_effect_name(model))
-    ax.set_ylabel("prevalence (share of all text)")
+    ax.set(xlabel=table["unit"].iloc[0], ylabel=PREVALENCE)
     importance = table["effect"].abs() * table["prevalence"]
     first = table.loc[importance.sort_values(ascending=False, kind="stable").index]
     place_labels(ax, first[["effect", "prevalence"]].to_numpy(), [plain(label, MAP_LABEL) for label in first["label"]])
@@ -344,39 +260,16 @@ def effect_map(model: Any, ax: Axes | None = None) -> Figure:
 
 @styled
 def terms(model: Any, theme: Theme, n: int = 12, ax: Axes | None = None) -> Figure:
-    """Draw the most relevant terms of a theme, with their shares of the theme and of all text.
-
-    Parameters
-    ----------
-    model : a fitted model.
-    theme : number or label.
-    n : terms to show.
-    ax : axes to draw into.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> len(ts.plots.terms(model, 0, n=6).axes[0].get_yticks())
-    6
-    """
-    table = _themes(model, n).set_index("theme").sort_index()
+    """Draw the `n` most relevant terms of a topic (number or label), with their shares of the topic and of all text."""
+    table, profiles, overall = _profiles(model, n)
     k = theme_number(theme, table["label"].tolist())
     listed = table.loc[k, "terms"]
-    numbers = {term: j for j, term in enumerate(model.terms_)}
-    columns = [numbers[term] for term in listed]
-    profiles = _profiles(model)
-    overall = table["prevalence"].to_numpy() @ profiles
-    ax = axes(ax, _list_height(len(listed)) + 0.2)
-    places = np.arange(len(listed))
-    ax.barh(places, profiles[k, columns], color=topic_colors(k + 1)[k], height=0.75)
-    ax.barh(places, overall[columns], color="black", height=0.25)
-    ax.set_yticks(places, [plain(term, TERM_LABEL) for term in listed])
-    ax.set_ylim(len(listed) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
+    columns = pd.Index(model.terms_).get_indexer(listed)
+    ax = _list_axes(ax, listed, 0.2, TERM_LABEL)
+    ax.barh(np.arange(len(listed)), profiles[k, columns], color=topic_colors(k + 1)[k], height=0.75)
+    ax.barh(np.arange(len(listed)), overall[columns], color="black", height=0.25)
     as_percent(ax.xaxis)
-    ax.set_xlabel("share of theme (wide), of all text (black)")
+    ax.set_xlabel("share of topic (wide), of all text (black)")
     ax.set_title(plain(table.loc[k, "label"], LIST_LABEL), loc="left")
     return figure_of(ax)
 
@@ -386,33 +279,15 @@ def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int 
     """Draw mean response against mean prediction, in bins of equal size, with 95% intervals of the mean.
 
     Use texts that were not trained on: a model fits its training texts better than others.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts[:300], reviews.ratings[:300])
-    >>> figure = ts.plots.calibration(model, reviews.texts[300:], reviews.ratings[300:], n_bins=5)
-    >>> figure.axes[0].get_xlabel()
-    'expected response'
     """
     table = evaluate.calibration_table(responses, model.predictions(texts).mean, n_bins)
     ax = axes(ax, 2.8)
-    ends = [table[["predicted", "observed"]].min().min(), table[["predicted", "observed"]].max().max()]
+    x, y = table["predicted"], table["observed"]
+    ends = [min(x.min(), y.min()), max(x.max(), y.max())]
     ax.plot(ends, ends, color=NEUTRAL, linewidth=0.8, linestyle="--", label="perfect")
     error = 1.96 * table["standard_error"].fillna(0)
-    ax.errorbar(
-        table["predicted"],
-        table["observed"],
-        error,
-        fmt="o",
-        color=POSITIVE,
-        capsize=2,
-        linewidth=0.9,
-        label="observed, 95% interval",
-    )
-    ax.set_xlabel("expected response")
-    ax.set_ylabel("mean response")
+    ax.errorbar(x, y, error, fmt="o", color=POSITIVE, capsize=2, linewidth=0.9, label="observed, 95% interval")
+    ax.set(xlabel="expected response", ylabel="mean response")
     ax.set_aspect("equal", adjustable="datalim")
     ax.legend(loc="upper left")
     return figure_of(ax)
@@ -420,16 +295,9 @@ def calibration(model: Any, texts: list[str], responses: ArrayLike, n_bins: int 
 
 @styled
 def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
-    """Draw the distribution of responses: those a model was trained on, or an array.
+    """Draw the distribution of responses, which are those a model was trained on, or an array.
 
     Whole numbers have a bar each, other responses are binned; missing ones are excluded.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> figure = ts.plots.response_distribution([1, 2, 2, 5, float("nan")])
-    >>> [round(float(bar.get_height()), 2) for bar in figure.axes[0].patches]
-    [0.25, 0.5, 0.0, 0.0, 0.25]
     """
     responses = source.training_observed().responses if hasattr(source, "training_observed") else source
     values = np.asarray(responses, dtype=float)
@@ -447,33 +315,21 @@ def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
     counts, _ = np.histogram(values, edges)
     ax.bar((edges[:-1] + edges[1:]) / 2, counts / values.size, width=gap * np.diff(edges), color=POSITIVE)
     as_percent(ax.yaxis)
-    ax.set_xlabel("response")
-    ax.set_ylabel(f"share of {values.size:,} texts")
+    ax.set(xlabel="response", ylabel=f"share of {values.size:,} texts")
     return figure_of(ax)
 
 
 @styled
 def word_cloud(model: Any, theme: Theme | None = None, n: int = 60, ax: Axes | None = None) -> Figure:
-    """Draw terms in sizes that depend on their share.
+    """Draw terms in sizes that depend on their share, the same picture every time.
 
-    For one theme: its terms, in its colour, darkened if too light for white paper. For all: the most frequent terms,
-    blue if the themes that use them raise the response and orange if they lower it. The picture is deterministic.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
-    >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> len(ts.plots.word_cloud(model, 0).axes[0].images)
-    1
+    For one topic: its terms, in its colour, darkened if too light for white paper. For all: the most frequent terms,
+    blue if the topics that use them raise the response and orange if they lower it.
     """
     check_number("n", n, least=1, whole=True)
-    table = _themes(model).set_index("theme").sort_index()
-    profiles, shares = _profiles(model), table["prevalence"].to_numpy()
-    overall = shares @ profiles
+    table, profiles, sizes = _profiles(model)
     if theme is None:
-        sizes = overall
-        effect = (shares * table["effect"].to_numpy()) @ profiles
+        effect = (table["prevalence"] * table["effect"]).to_numpy() @ profiles
         colors = np.where(effect > NOTHING, POSITIVE, np.where(effect < -NOTHING, NEGATIVE, NEUTRAL))
     else:
         k = theme_number(theme, table["label"].tolist())
@@ -481,7 +337,7 @@ def word_cloud(model: Any, theme: Theme | None = None, n: int = 60, ax: Axes | N
         colors = np.full(len(sizes), readable(topic_colors(k + 1)[k]))
     best = [j for j in np.argsort(-sizes, kind="stable")[:n] if sizes[j] > 0]
     if not best:
-        raise InputError(f"theme {theme!r} has no terms: it died in training")
+        raise InputError(f"topic {theme!r} has no terms: it died in training")
     ax = axes(ax, PAGE_HEIGHT + 0.2)
     draw_cloud(ax, model.terms_[best].tolist(), sizes[best], colors[best].tolist())
     if theme is None:
@@ -501,14 +357,6 @@ def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Fi
     result : one row per point: column `x`, skill, and for several methods, method. With columns lower and upper
         there is a band around each line.
     x : column of the varied setting, such as "n_themes"; it labels the axis.
-    ax : axes to draw into.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> result = pd.DataFrame({"n_themes": [5, 10, 5, 10], "skill": [0.5, 0.6, 0.4, 0.5], "method": list("aabb")})
-    >>> len(ts.plots.skill_path(result, x="n_themes").axes[0].lines)
-    2
     """
     missing = [name for name in (x, "skill") if name not in result.columns]
     if missing:
@@ -523,82 +371,71 @@ def skill_path(result: pd.DataFrame, x: str = "x", ax: Axes | None = None) -> Fi
             ax.fill_between(points[x], points["lower"], points["upper"], color=color, alpha=0.18, linewidth=0)
     if pd.api.types.is_integer_dtype(result[x]):
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel(plain(x.replace("n_", "number of ").replace("_", " "), LIST_LABEL))
-    ax.set_ylabel("skill")
+    ax.set(xlabel=plain(x.replace("n_", "number of ").replace("_", " "), LIST_LABEL), ylabel="skill")
     if len(groups) > 1:
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return figure_of(ax)
 
 
-def _list_height(n_lines: int) -> float:
-    return AROUND + LINE * n_lines
-
-
-def _bars(ax: Axes, table: pd.DataFrame, column: str) -> None:
-    """Draw one labelled bar per theme, the first on top."""
-    colors = np.array(topic_colors(len(table)))[table["theme"]]
-    ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
-    _name_rows(ax, table)
-
-
-def _name_rows(ax: Axes, table: pd.DataFrame) -> None:
-    """Label the bars of themes, the first on top."""
-    places = np.arange(len(table))
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.set_yticks(places, [plain(label, LIST_LABEL) for label in table["label"]])
-    ax.set_ylim(len(table) - 0.5, -0.5)
+def _list_axes(ax: Axes | None, labels: Sequence[str] | pd.Series, above: float = 0, most: int = LIST_LABEL) -> Axes:
+    """Axes of a list, the first on top; above : inches for what stands above it, most : characters of a label."""
+    ax = axes(ax, AROUND + LINE * len(labels) + above)
+    ax.set_yticks(np.arange(len(labels)), [plain(label, most) for label in labels])
+    ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
+    return ax
 
 
-def _themes(model: Any, n_terms: int = 10) -> pd.DataFrame:
-    """Themes with effect and prevalence; a theme's are its worth less its cost, and its share of the text."""
+def _topic_bars(table: pd.DataFrame, column: str, xlabel: str, ax: Axes | None) -> Axes:
+    """Draw one labelled bar per topic, the largest on top."""
+    table = table.sort_values(column, ascending=False, kind="stable")
+    ax = _list_axes(ax, table["label"])
+    colors = np.array(topic_colors(len(table)))[table.index]
+    ax.barh(np.arange(len(table)), table[column], color=colors, height=0.75)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.set_xlabel(xlabel)
+    return ax
+
+
+def _topics(model: Any, n_terms: int = 10) -> pd.DataFrame:
+    """Topics with effect, prevalence and unit of effect; a theme's are gain less cost, and its share of the text."""
+    if hasattr(model, "topics"):
+        return model.topics(n_terms).assign(unit="effect on the linear predictor")
     table = model.themes(n_terms)
-    if "effect" in table:
-        return table
-    return table.assign(effect=table["gain"] - table["cost"], prevalence=table["share"])
+    effect, unit = table["gain"] - table["cost"], "gain less cost, in the response"
+    return table.assign(effect=effect, prevalence=table["share"], unit=unit)
 
 
-def _effect_name(model: Any) -> str:
-    return "effect on the linear predictor" if "effect" in model.themes() else "worth less cost, in the response"
-
-
-def _profiles(model: Any) -> NDArray[np.float64]:
-    """(themes, terms) shares of terms in each theme; a theme that died has none."""
-    themes = model.components_.astype(float)
-    mass = themes.sum(axis=1, keepdims=True)
-    return themes / np.where(mass > 0, mass, 1)
-
-
-#: Measures that are drawn, with the labels of their axes.
-SHOWN = {
-    "r2": "held-out R2",
-    "stability": "stability (cosine)",
-    "coherence": "coherence (NPMI)",
-    "exclusivity": "exclusivity",
-}
+def _profiles(model: Any, n_terms: int = 10) -> tuple[pd.DataFrame, NDArray[np.float64], NDArray[np.float64]]:
+    """Topics by number, (topics, terms) shares of terms in each, none if it died, and (terms,) in all text."""
+    table = _topics(model, n_terms).sort_index()
+    topics = model.components_.astype(float)
+    mass = topics.sum(axis=1, keepdims=True)
+    profiles = topics / np.where(mass > 0, mass, 1)
+    return table, profiles, table["prevalence"].to_numpy() @ profiles
 
 
 @styled
 def search(found: Search) -> Figure:
-    """Draw every measure of a search over the number of themes, with standard errors, and the recommended number.
+    """Draw every measure of a search over the number of topics, with standard errors, and the recommended number.
 
     A panel for each measure, with bars of one standard error; a line for each supervision.
     """
-    table, recommended = found.table, found.recommended["n_themes"]
+    number = f"n_{found.noun}s"
+    table, recommended = found.table, found.recommended[number]
+    by = list(table.groupby("supervision")) if "supervision" in table else [(0, table)]
     figure = ShownFigure(figsize=(2 * COLUMN_WIDTH, 3.6), dpi=200, layout="constrained")
     panels = figure.subplots(2, 2, sharex=True)
-    by = [(None, table)] if "supervision" not in table else list(table.groupby("supervision"))
+    panels[0, 0].set_title(f"recommended: {recommended}", loc="left")
     for panel, (measure, name) in zip(panels.flat, SHOWN.items(), strict=True):
         for (supervision, rows), color in zip(by, topic_colors(len(by)), strict=True):
-            label = None if supervision is None else f"{supervision:g}"
-            errors = rows[f"{measure}_se"]
-            panel.errorbar(rows["n_themes"], rows[measure], errors, fmt="o-", color=color, label=label, elinewidth=0.6)
+            look = {"fmt": "o-", "color": color, "label": f"{supervision:g}", "elinewidth": 0.6}
+            panel.errorbar(rows[number], rows[measure], rows[f"{measure}_se"], **look)
         panel.axvline(recommended, color=NEUTRAL, linewidth=0.8, linestyle="--")
         panel.set_ylabel(name)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     for panel in panels[1]:
         panel.set_xlabel(f"number of {found.noun}s")
-    panels[0, 0].set_title(f"recommended: {recommended}", loc="left")
     if len(by) > 1:
         panels[0, 1].legend(title="supervision")
     return figure
@@ -606,20 +443,14 @@ def search(found: Search) -> Figure:
 
 @styled
 def intervals(effects: EffectTable, quantity: str = "cost", ax: Axes | None = None) -> Figure:
-    """Draw the estimates of one quantity with their intervals, the largest on top.
-
-    Parameters
-    ----------
-    effects : as `estimate_effects` returns them.
-    quantity : a quantity of the table, such as "cost" or "gain".
-    """
+    """Draw estimates of one quantity of `estimate_effects`, such as "cost", with intervals, the largest on top."""
     rows = effects.of(quantity)
-    place = np.arange(len(rows))[::-1]
-    own = axes(ax, 0.6 + 0.22 * len(rows))
-    own.axvline(0, color=NEUTRAL, linewidth=0.6)
-    own.hlines(place, rows["low"], rows["high"], color=POSITIVE, linewidth=1.0)
-    own.plot(rows["estimate"], place, "o", color=POSITIVE)
-    names = rows["theme"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["theme"]
-    own.set_yticks(place, names)
-    own.set_xlabel(f"{quantity}, {effects.level:.0%} intervals")
-    return figure_of(own)
+    names = rows["label"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["label"]
+    places = np.arange(len(rows))[::-1]
+    ax = axes(ax, 0.6 + 0.22 * len(rows))
+    ax.axvline(0, color=NEUTRAL, linewidth=0.6)
+    ax.hlines(places, rows["low"], rows["high"], color=POSITIVE, linewidth=1.0)
+    ax.plot(rows["estimate"], places, "o", color=POSITIVE)
+    ax.set_yticks(places, names)
+    ax.set_xlabel(f"{quantity}, {effects.level:.0%} intervals")
+    return figure_of(ax)

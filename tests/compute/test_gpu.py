@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from benchmarks import gpu_reading
 from textsignal import TextResponseModel
 from textsignal.compute import hashing
 from textsignal.compute.engines import Compute
@@ -131,7 +132,7 @@ class TestThemes:
 
     def test_inference_is_that_of_the_reference(self):
         X, HT = sentences(300)
-        ours = gpu_themes.infer_themes(on_card(X), gpu_code.cupy().asarray(HT), 1e-3, 500)
+        ours = gpu_reading.infer_themes(on_card(X), gpu_code.cupy().asarray(HT), 1e-3, 500)
         theirs = infer_weights(X, HT[:, :14].T.copy(), tol=1e-3, max_iter=500).weights
         assert_near(ours[:, :14], theirs, rtol=5e-3)
 
@@ -143,7 +144,7 @@ class TestThemes:
         words, tone = rng.integers(1, 9, 9).astype(np.float32), rng.normal(size=9).astype(np.float32)
         prevalence = rng.dirichlet(np.ones(N_TOPICS)).astype(np.float32)
         places = cp.asarray(W)
-        placed = gpu_themes.place(places, *(cp.asarray(values) for values in (ends, words, tone, prevalence)))
+        placed = gpu_reading.place(places, *(cp.asarray(values) for values in (ends, words, tone, prevalence)))
         documents = np.repeat(np.arange(4), np.diff(ends))
         of_document = sp.csr_array((np.ones(9), (documents, np.arange(9))), shape=(4, 9))
 
@@ -170,10 +171,10 @@ class TestTone:
 
     def fit(self, X, y, folds):
         cp, rows = gpu_code.cupy(), on_card(X)
-        visits = gpu_tone.Visits(gpu_tone.document_keys(rows))
+        visits = gpu_tone.Visits(gpu_reading.document_keys(rows))
         documents = gpu_tone.CardTexts(rows, cp.asarray(y).reshape(len(y), -1), cp.asarray(folds), visits)
         given = X.shape[1], self.STEPS, slope_of(Binomial(4, 1)), self.CONSTANT, self.PASSES
-        return gpu_tone.fit_tone(documents, *given).get()
+        return gpu_reading.fit_tone(documents, *given).get()
 
     def in_numpy(self, X, y, folds):
         """The same batches, in double precision."""
@@ -197,7 +198,7 @@ class TestTone:
 
     def test_draws_are_those_of_training(self):
         X = self.documents()[0]
-        keys = gpu_tone.document_keys(on_card(X))
+        keys = gpu_reading.document_keys(on_card(X))
         np.testing.assert_array_equal(keys.get(), draws.document_keys(X))
         np.testing.assert_array_equal(gpu_tone.drawn(keys, 3, 7).get(), hashing.drawn(draws.document_keys(X), 3, 7))
 
@@ -240,9 +241,9 @@ class TestTone:
         documents, folds = np.repeat(np.arange(50), 4).astype(np.int32), rng.integers(0, 5, 50).astype(np.int32)
         each = X @ effects[:-1]
         given = on_card(X), cp.asarray(documents), cp.asarray(effects)
-        assert_near(gpu_tone.sentence_tone(*given), each[:, gpu_tone.FOLDS])
+        assert_near(gpu_reading.sentence_tone(*given), each[:, gpu_tone.FOLDS])
         theirs = each[np.arange(200), folds[documents]]
-        assert_near(gpu_tone.sentence_tone(*given, cp.asarray(folds)), theirs)
+        assert_near(gpu_reading.sentence_tone(*given, cp.asarray(folds)), theirs)
 
 
 @needs_card

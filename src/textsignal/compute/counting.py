@@ -1,7 +1,4 @@
-"""Loops over words that are numbers: spelling them out, and counting them without sorting by comparison.
-
-Each is one or two passes, so that ten times the words take ten times as long.
-"""
+"""Loops over words that are numbers: counting and finding them in one or two passes, without sorting."""
 
 from __future__ import annotations
 
@@ -13,42 +10,10 @@ compile_loop = compiling()
 
 
 @compile_loop
-def spell_out(pieces, ends, tokens, indptr, negates, scope):  # type: ignore[no-untyped-def]
-    """Words of sentences that are given by their pieces, and which of them stand under a negation.
-
-    pieces : numbers of pieces; ends : (sentences + 1,) where each sentence begins among them.
-    tokens : words of the pieces, -1 for a pause; indptr : (pieces + 1,) where each piece begins among them.
-    negates : (words,) whether a word negates up to `scope` words behind it, as far as the next pause.
-
-    Returns codes (all words,), where each sentence begins among them, and whether each stands under a negation.
-    """
-    n_words = 0
-    for piece in pieces:
-        for q in range(indptr[piece], indptr[piece + 1]):
-            n_words += tokens[q] >= 0
-    codes, word_ends = np.empty(n_words, np.int32), np.zeros(len(ends), np.int64)
-    under = np.zeros(n_words, np.bool_)
-    place = 0
-    for sentence in range(len(ends) - 1):
-        left = 0
-        for p in range(ends[sentence], ends[sentence + 1]):
-            for q in range(indptr[pieces[p]], indptr[pieces[p] + 1]):
-                token = tokens[q]
-                if token < 0:
-                    left = 0
-                    continue
-                codes[place], under[place] = token, left > 0
-                left = scope if negates[token] else max(0, left - 1)
-                place += 1
-        word_ends[sentence + 1] = place
-    return codes, word_ends, under
-
-
-@compile_loop
 def count_words(codes, negated, indptr, documents, n_words):  # type: ignore[no-untyped-def]
-    """(4, n_words) in how many documents each word stands, stands plain and stands negated; and how often it stands.
+    """(4, n_words) number of documents with each word, with it plain, and with it negated; and its number in all.
 
-    codes, negated : (all words,); indptr : (sentences + 1,) where each begins; documents : (sentences,), ascending.
+    codes, negated : (all words,); indptr : (sentences + 1,); documents : (sentences,) ascending.
     """
     counts, last = np.zeros((4, n_words), np.int64), np.full((3, n_words), -1, np.int64)
     for sentence in range(len(documents)):
@@ -64,19 +29,25 @@ def count_words(codes, negated, indptr, documents, n_words):  # type: ignore[no-
 
 
 @compile_loop
-def _empty_table(n_keys):  # type: ignore[no-untyped-def]
-    """A hash table of the numbers of keys, at most half full: -1 in every slot, a power of 2 of them."""
+def _n_slots(n_keys):  # type: ignore[no-untyped-def]
+    """Slots of a hash table that is at most half full: a power of 2."""
     size = 2
     while size < 2 * n_keys:
         size *= 2
-    return np.full(size, -1, np.int32)
+    return size
+
+
+@compile_loop
+def _first_slot(key, n_slots):  # type: ignore[no-untyped-def]
+    """The slot where the search for a key begins."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
 
 
 @compile_loop
 def _slot(table, keys, key):  # type: ignore[no-untyped-def]
-    """The slot of a key, or the empty one where it belongs; `keys` are those that the table numbers."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(table) - 1))
+    """The slot of a key, or the empty one where it belongs; a table holds numbers of `keys`, -1 in empty slots."""
+    slot = _first_slot(key, len(table))
     while table[slot] >= 0 and keys[table[slot]] != key:
         slot = (slot + 1) & (len(table) - 1)
     return slot
@@ -85,7 +56,7 @@ def _slot(table, keys, key):  # type: ignore[no-untyped-def]
 @compile_loop
 def number_keys(keys):  # type: ignore[no-untyped-def]
     """Distinct keys in the order in which they first occur, and (keys,) the number of each among them."""
-    table = _empty_table(len(keys))
+    table = np.full(_n_slots(len(keys)), -1, np.int32)
     distinct, numbers = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
     n_distinct = 0
     for p in range(len(keys)):
@@ -100,20 +71,20 @@ def number_keys(keys):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def renumber(codes, n_numbers):  # type: ignore[no-untyped-def]
-    """Numbers from 0 on in the order in which they first occur, and (codes,) the place of each in it."""
-    place, order = np.full(n_numbers, -1, np.int32), np.empty(n_numbers, np.int32)
-    places, n_met = np.empty(len(codes), np.int32), 0
+    """Distinct codes below `n_numbers` in order of first occurrence, and (codes,) the number of each in that order."""
+    new, order = np.full(n_numbers, -1, np.int32), np.empty(n_numbers, np.int32)
+    renumbered, n_met = np.empty(len(codes), np.int32), 0
     for p in range(len(codes)):
-        if place[codes[p]] < 0:
-            place[codes[p]], order[n_met] = n_met, codes[p]
+        if new[codes[p]] < 0:
+            new[codes[p]], order[n_met] = n_met, codes[p]
             n_met += 1
-        places[p] = place[codes[p]]
-    return order[:n_met].copy(), places
+        renumbered[p] = new[codes[p]]
+    return order[:n_met].copy(), renumbered
 
 
 @compile_loop
 def count_numbers(numbers, n_numbers):  # type: ignore[no-untyped-def]
-    """(n_numbers,) how often each occurs, as `np.bincount` tells, which copies numbers of four bytes into eight."""
+    """(n_numbers,) count of each: `np.bincount` without its copy of numbers of four bytes into eight."""
     counts = np.zeros(n_numbers, np.int64)
     for p in range(len(numbers)):
         counts[numbers[p]] += 1
@@ -122,11 +93,8 @@ def count_numbers(numbers, n_numbers):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def key_table(keys, values):  # type: ignore[no-untyped-def]
-    """A hash table of keys, which are distinct and none of them negative.
-
-    Returns (slots, 2) the key and its value, both -1 in an empty slot: adjacent, since they are looked up together.
-    """
-    slots = np.full((len(_empty_table(len(keys))), 2), -1, np.int64)
+    """A hash table of distinct keys of at least 0: (slots, 2) key and value side by side, -1 in empty slots."""
+    slots = np.full((_n_slots(len(keys)), 2), -1, np.int64)
     for p in range(len(keys)):
         slot = slot_of(slots, keys[p])
         slots[slot, 0], slots[slot, 1] = keys[p], values[p]
@@ -135,9 +103,8 @@ def key_table(keys, values):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def slot_of(slots, key):  # type: ignore[no-untyped-def]
-    """The slot of a key, or the empty one where it belongs; there are a power of 2 of them."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(slots) - 1))
+    """The slot of a key in a `key_table`, or the empty one where it belongs."""
+    slot = _first_slot(key, len(slots))
     while slots[slot, 0] >= 0 and slots[slot, 0] != key:
         slot = (slot + 1) & (len(slots) - 1)
     return slot
@@ -145,14 +112,13 @@ def slot_of(slots, key):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def]
-    """Pairs of neighbouring words within sentences, as they first occur, and how many documents hold each.
+    """Pairs of neighbouring words within sentences, in the order of their first occurrence, and documents with each.
 
-    A pair is first * 2^32 + second * 2, plus 1 where both words stand under a negation.
-
-    codes, under : (all words,); indptr : (sentences + 1,) where each begins; documents : (sentences,), ascending.
+    A pair is first * 2^32 + second * 2, plus 1 if both words stand under a negation.
+    codes, under : (all words,); indptr : (sentences + 1,); documents : (sentences,) ascending.
     """
     most = len(codes)
-    table = _empty_table(most)
+    table = np.full(_n_slots(most), -1, np.int32)
     pairs, counts, last = np.empty(most, np.int64), np.zeros(most, np.int64), np.full(most, -1, np.int64)
     n_pairs = 0
     for sentence in range(len(documents)):
@@ -173,12 +139,12 @@ def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def
 
 @compile_loop
 def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
-    """Every occurrence of a feature, document by document, and what each carries of its document.
+    """Every occurrence of a feature, document by document, and its value: its share of the document's unit row.
 
     texts : codes, under, negated (all words,), indptr (sentences + 1,), ends (documents + 1,) of its sentences.
-    known : features of words and of negated words (words,), numbers of words in phrases (words,), how many of these
-        there are, and the hash table from pairs of such numbers to features; -1 for what is none.
-    sizes : (features,) what each counts; located : whether occurrences are wanted, or counts alone.
+    known : features of words and of negated words (words,), numbers of words in phrases (words,), the number of
+        these, and the hash table from pairs of such numbers to features; -1 if absent.
+    sizes : (features,) size of each; located : False for counts alone.
 
     Returns words, sentences, features and values (occurrences,), and counts of features in documents: indptr
     (documents + 1,), indices ascending in each, and data.
@@ -240,10 +206,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[no-untyped-def]
-    """(sentences,) sum over its occurrences of value times effect, by the fit of each; 0 where that is -1.
-
-    sentences, features, values : (occurrences,); effects : (fits, features); fits : (sentences,).
-    """
+    """(sentences,) sum over occurrences of value times effect (fits, features) in the sentence's fit; 0 if it is -1."""
     sums = np.zeros(len(fits))
     for q in range(len(sentences)):
         fit = fits[sentences[q]]
@@ -254,10 +217,7 @@ def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[n
 
 @compile_loop
 def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-untyped-def]
-    """(all words,) sum of the values of its occurrences; half of a phrase's is that of the word before.
-
-    words, features, values : (occurrences,); is_phrase : (features,).
-    """
+    """(all words,) sum of values (occurrences,); the word before a phrase's last has half of the phrase's value."""
     sums = np.zeros(n_words)
     for q in range(len(words)):
         if is_phrase[features[q]]:
@@ -270,10 +230,10 @@ def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-u
 
 @compile_loop
 def placed_sums(codes, negated, indptr, values, wanted, places):  # type: ignore[no-untyped-def]
-    """(2 words, themes) sums of the places of the sentences that each word stands in, and of values times these.
+    """(2 words, themes) sums of the places (sentences, themes) of each word, and of its values times these.
 
-    codes, negated, values : (all words,); indptr : (sentences + 1,); wanted : (words,) whether it counts; places :
-    (sentences, themes). A word has two rows: of itself, and of it negated.
+    codes, negated, values : (all words,); indptr : (sentences + 1,); wanted : (words,) True if it counts. A word has
+    two rows: plain and negated.
     """
     stands, added = np.zeros((2, 2 * len(wanted), places.shape[1]))
     for sentence in range(len(indptr) - 1):

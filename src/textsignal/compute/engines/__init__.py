@@ -1,4 +1,4 @@
-"""Where blocks of documents live, and how a step is taken over all of them."""
+"""Where blocks of texts live, and how a step is taken over all of them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Sum = TypeVar("Sum", bound=Summable)
 
 
 class Engine(Protocol):
-    """Cuts documents into blocks and maps steps over them. The cut and the order of adding never depend on threads.
+    """Cuts texts into blocks and maps steps over them. The cut and the order of adding never depend on threads.
 
-    Blocks are whatever a step takes: handles that `keep` gave too, and lists or tuples with these in them.
+    Blocks are whatever a step takes, including handles from `keep`, and lists or tuples with these in them.
 
-    n_threads : of a step that cuts its own documents.
+    n_threads : of a step that cuts its own texts.
     is_spread : True if steps run on workers with separate memory, where kept values stay.
     """
 
@@ -45,15 +45,15 @@ class Engine(Protocol):
         """
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
-        """`step` of every block, in order, of which a few are held at once."""
+        """`step` of every block, in order; only a few blocks are held at once."""
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = ...) -> Sum:
-        """The sum of `step` over all blocks, added in their order; `groups` sums are held at once, at most."""
+        """The sum of `step` over all blocks, added in their order; at most `groups` sums are held at once."""
 
 
 @dataclass(frozen=True)
 class Compute:
-    """Where documents are worked on and with what: chosen once, at the outside, and passed on."""
+    """Engine and kernels of a computation: chosen once, by the caller, and passed on."""
 
     engine: Engine
     kernels: Kernels

@@ -1,11 +1,10 @@
 """Blocks in the memory of Dask's workers, on one machine or many: steps are sent there, and only sums are returned.
 
-What `keep` makes stays with the worker that made it, as a future of Dask's. Its task can recompute it, from
-the file on: where a worker dies, Dask does that by itself, on the others. No folder has to be seen by all workers, and
-nothing is written but what Dask spills. All that workers need is textsignal, and the files under the same names.
+Values that `keep` makes stay with their worker, as Dask futures, and are recomputed, from the file on, if it dies.
+Workers need textsignal and the files under the same names; they share no folder, and only Dask's spills are written.
 
-A step goes to the scheduler once, as a task too, and from worker to worker. Sums are added in the order in which the
-local engine adds them, so that results are the same bits, on processors of one kind.
+A step is sent to the scheduler once, as a task. Sums are added in the order of the local engine, so that results are
+the same bits, on processors of one kind.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
 #: Blocks that a stream works on at once, for every thread of the workers.
 AT_ONCE = 2
-#: Dask warns of tasks that are larger than this: those of tone hold the effects of all features.
+#: Dask warns of larger tasks: those of tone hold the effects of all features.
 LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
-#: What glibc comes to by itself: arrays of up to 32 MB are made of memory that was freed (M_MMAP_THRESHOLD), of which
-#: up to 64 MB are kept (M_TRIM_THRESHOLD).
+#: The values that glibc settles on by itself: arrays of up to 32 MB reuse freed memory (M_MMAP_THRESHOLD), of which up
+#: to 64 MB are kept (M_TRIM_THRESHOLD).
 MALLOC_OPTIONS = {-3: 2**25, -1: 2**26}
 
 
@@ -77,15 +76,15 @@ class DaskEngine:
     def keep(
         self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None
     ) -> list[Future]:
-        """Futures of `step` of every block, in order; Dask decides where turns are too few for all workers."""
-        sent, given, wanted = self._sent(step), list(blocks), list(turns or ())
-        # The scheduler is asked only where there are turns.
-        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)] if wanted else []
-        if not threads or len({*wanted}) < len(threads):
-            return self.client.map(_taken, given, step=sent, pure=False)
+        """Futures of `step` of every block, in order; Dask chooses workers if there are fewer turns than threads."""
+        sent, blocks, turns = self._sent(step), list(blocks), list(turns or ())
+        # The scheduler is asked only if there are turns.
+        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)] if turns else []
+        if not threads or len({*turns}) < len(threads):
+            return self.client.map(_taken, blocks, step=sent, pure=False)
         # A worker that is late, or dead, loses its turns to others.
         submit = functools.partial(self.client.submit, _taken, step=sent, pure=False, allow_other_workers=True)
-        pairs = zip(given, wanted, strict=True)
+        pairs = zip(blocks, turns, strict=True)
         return [submit(block, workers=threads[turn % len(threads)]) for block, turn in pairs]
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
@@ -101,20 +100,16 @@ class DaskEngine:
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, in the local engine's order; workers add."""
-        return self._swept(step, blocks, groups).result()
-
-    def _swept(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int) -> Future:
-        """Only the sum is requested at the end: Dask releases the values as they are added.
-
-        Of a block that has once been taken from a worker that was late there are copies: Dask by itself would not see
-        that one worker then has more to do than the others.
-        """
         add = functools.partial(self.client.submit, operator.add, pure=False)
+        # In turns: a block that was once taken from a late worker has copies, and Dask by itself would not see that one
+        # worker then has more to do than the others.
         values = in_groups(self.keep(step, blocks, range(len(blocks))), groups)
-        return self.client.submit(add_up, [functools.reduce(add, group) for group in values], pure=False)
+        total = self.client.submit(add_up, [functools.reduce(add, group) for group in values], pure=False)
+        del values  # Dask releases each value once it is added
+        return total.result()
 
     def _sent(self, step: Callable[..., Any]) -> Future:
-        """A step as a task: it can be had again, which what is scattered cannot."""
+        """A step as a task: unlike scattered data, it can be recomputed."""
         import dask
 
         with dask.config.set(LARGE_TASKS):
@@ -132,10 +127,10 @@ def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
 
 @functools.cache
 def _use_memory_again() -> None:
-    """Have the C library of a worker keep what was freed, as far as it does by itself.
+    """Let the C library of a worker keep freed memory, as it does by default.
 
-    Dask tells it to give back all of it (MALLOC_TRIM_THRESHOLD_). Then every array of more than 128 KB is new memory,
-    which the system has to clear: that took a tenth of a fit's time.
+    Dask has it return all (MALLOC_TRIM_THRESHOLD_): every array of more than 128 KB is then new memory, which the
+    system has to clear, for a tenth of a fit's time.
     """
     if sys.platform != "linux":
         return
@@ -155,21 +150,17 @@ def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
     """
     if find_spec("distributed") is None:
         raise InputError("the Dask engine needs Dask; install textsignal[dask]")
-    client = _client_of(address)
+    from distributed import Client
+
+    try:
+        client = Client(address)
+    except (OSError, ValueError):
+        client = None
     if client is None:
-        # What was left half made closes itself when it is collected, which hangs while another client starts.
+        # A half-made client closes itself when it is collected, which hangs while another one starts.
         gc.collect()
         raise InputError(
             f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
         )
     with client:
         yield DaskEngine(client, n_threads)
-
-
-def _client_of(address: str) -> Client | None:
-    from distributed import Client
-
-    try:
-        return Client(address)
-    except (OSError, ValueError):
-        return None

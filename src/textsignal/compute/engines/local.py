@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import islice, pairwise
-from queue import Empty, SimpleQueue
-from typing import Any, Generic, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,26 +21,20 @@ from textsignal.compute.gpu.code import missing
 from textsignal.compute.kernels import Kernels, compiled
 from textsignal.errors import InputError
 
-#: Documents in a block: enough to pay for the calls around the kernels. Where there are blocks for several cores they
-#: are larger, up to the second number of documents: between calls of kernels only one thread can work.
+#: Texts in a block: enough to pay for the calls around the kernels. With blocks for several cores they grow up to the
+#: second number: between calls of kernels only one thread can work.
 BLOCK_DOCUMENTS, LARGE_BLOCK = 4096, 2**14
-#: Blocks for several cores; more blocks than the second bring no more parallel work.
+#: Blocks for several cores, and the number above which more blocks bring no more parallel work.
 SEVERAL, MOST_BLOCKS = 8, 256
-#: Sums are held for this many groups of blocks at once: enough for any number of cores here, few enough for memory.
-GROUPS = 64
-#: Blocks that a stream works on at once.
-AT_ONCE = 8
-#: Where documents are worked on, by the kernels for it.
+#: Groups of blocks whose sums are held at once, and blocks that a stream works on at once.
+GROUPS, AT_ONCE = 64, 8
+#: Kernels of each device.
 DEVICES: dict[str, Kernels] = {"cpu": compiled, "cuda": gpu}
 
 
 class LocalEngine:
-    """Threads over blocks; kernels release the interpreter lock.
+    """Threads over blocks, which are cut by the data alone and added in their order: the same bits for any `n_jobs`.
 
-    Blocks are cut by the data alone and added in their order, so results are the same bits for any `n_jobs`.
-
-    Parameters
-    ----------
     n_jobs : threads; -1 for all cores, None for 1 (joblib's convention).
 
     Examples
@@ -77,21 +71,29 @@ class LocalEngine:
         The calling thread works too and every thread takes the next free block: waking a thread can
         take as long as a block, and then the others do not wait for it.
         """
-        task = _Task(step, blocks)
+        # All that `work` holds is emptied here: the pool may keep cancelled work for long.
+        waiting, results = deque((i, functools.partial(step, block)) for i, block in enumerate(blocks)), {}
+
+        def work() -> None:
+            while waiting:
+                try:
+                    i, task = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                results[i] = task()
+
         helpers = min(self.n_threads, len(blocks)) - 1
         # In the caller's context, which holds what NumPy does about overflow.
-        works = [functools.partial(copy_context().run, task.work) for _ in range(helpers)]
-        others = [] if self._pool is None else [self._pool.submit(work) for work in works]
+        others = [self._pool.submit(copy_context().run, work) for _ in range(helpers)] if self._pool else []
         try:
-            task.work()
+            work()
         finally:
             # What has not begun has nothing left to do, and never begins if a step maps over further blocks.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
-            results = task.end()
         for other in begun:
             other.result()
-        return results
+        return [results.pop(i) for i in range(len(blocks))]
 
     def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
         """`step` of every block: all is in this process."""
@@ -110,48 +112,18 @@ class LocalEngine:
 
 
 def in_groups(blocks: Sequence[Item], groups: int) -> list[Sequence[Item]]:
-    """Cut blocks into at most `groups` runs of consecutive blocks, which are added together first.
-
-    Examples
-    --------
-    >>> in_groups("abcde", 2)
-    ['ab', 'cde']
-    """
+    """Cut blocks into at most `groups` runs of consecutive blocks, which are added together first."""
     edges = np.linspace(0, len(blocks), min(groups, len(blocks)) + 1).astype(int)
     return [blocks[start:stop] for start, stop in pairwise(edges.tolist())]
 
 
-class _Task(Generic[Item, Result]):
-    """A step for every block, which any thread may take."""
-
-    def __init__(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> None:
-        self._step: Callable[[Item], Result] | None = step
-        self._blocks: Sequence[Item] = blocks
-        self._results: list[Result | None] = [None] * len(blocks)
-        self._waiting: SimpleQueue[int] = SimpleQueue()
-        for i in range(len(blocks)):
-            self._waiting.put(i)
-
-    def work(self) -> None:
-        """Take blocks until none is left."""
-        with suppress(Empty):
-            while self._step is not None:
-                i = self._waiting.get_nowait()
-                self._results[i] = self._step(self._blocks[i])
-
-    def end(self) -> list[Result]:
-        """The results; nothing of them stays here, as a thread that comes too late may hold the task for long."""
-        results, self._step, self._blocks, self._results = self._results, None, (), []
-        return cast("list[Result]", results)
-
-
 def add_up(values: Iterable[Sum]) -> Sum:
-    """Their sum, in their order."""
+    """Sum values in their order."""
     return functools.reduce(operator.add, values)
 
 
 def kernels_of(device: str) -> Kernels:
-    """The kernels of a device; raises where it is not there."""
+    """The kernels of a device; raises if it is not available."""
     if device not in DEVICES:
         raise InputError(f"device={device!r} is not known; give {' or '.join(map(repr, DEVICES))}")
     if device == "cuda" and missing():

@@ -1,8 +1,7 @@
-"""The kernels in CUDA, one block of documents at a time; CuPy compiles and starts them.
+"""The kernels in CUDA, one block of texts at a time; CuPy compiles and starts them. Formulas stand in `reference`.
 
-Formulas stand in `reference`. What is given may lie in this process' memory or on the card: arrays that are not there
-are moved, and results are returned where the weights, topics or effects are. Sums are added in an order that depends
-on the data alone.
+Arguments may lie in this process' memory or on the card: they are moved to the card, and results are returned where the
+weights, topics or effects are. Sums are added in an order that depends on the data alone.
 """
 
 from __future__ import annotations
@@ -14,36 +13,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from textsignal.compute.gpu.code import blocks, cupy, function
 from textsignal.compute.kernels import Array, Rows, TextSums, Vector, WeightStep
-from textsignal.compute.kernels.reference import FIRST_STEPS, TINY, adam_step, share_gradient, shares
-
-__all__ = [
-    "adagrad_step",
-    "adam_step",
-    "implicit_sums",
-    "infer",
-    "lanes",
-    "predictors",
-    "pull_on_weights",
-    "response_sums",
-    "share_gradient",
-    "shares",
-    "text_sums",
-    "weight_step",
-    "zeros",
-]
-
-#: Four lanes share a row of topics, each at least two of them.
-LANES = 8
+from textsignal.compute.kernels.reference import FIRST_STEPS, TINY
+from textsignal.compute.kernels.reference import adam_step as adam_step
+from textsignal.compute.kernels.reference import share_gradient as share_gradient
+from textsignal.compute.kernels.reference import shares as shares
+from textsignal.compute.kernels.reference import zeros as zeros
 
 
 def lanes(dtype: DTypeLike) -> int:
-    """Topics are padded to a multiple of this."""
-    return LANES
-
-
-def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
-    """Plain zeros, in this process' memory."""
-    return np.zeros(shape, dtype)
+    """Topics are padded to a multiple of 8: four lanes share a row, each at least two of them."""
+    return 8
 
 
 def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
@@ -169,7 +148,7 @@ def _on_card(X: Rows, dtype: np.dtype) -> tuple[Any, Any, Any]:
 def _home(result: Any, like: Array, out: Array | None = None) -> Any:
     """A result where `like` lies, written into `out` if that is given."""
     if isinstance(like, np.ndarray):
-        return result.get(out=out) if out is not None else result.get()
+        return result.get(out=out)
     if out is None:
         return result
     out[:] = result

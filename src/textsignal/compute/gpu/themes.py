@@ -1,4 +1,4 @@
-"""Themes of sentences that all lie on the card: KL-NMF, weights of sentences, and what documents say about each theme.
+"""Themes of sentences that all lie on the card: KL-NMF.
 
 In single precision. Iterations are those of `training.joint` with the text alone; formulas stand in `reference`.
 """
@@ -15,14 +15,14 @@ from textsignal.compute.gpu.code import blocks, cupy, function
 from textsignal.compute.kernels import Rows
 from textsignal.compute.kernels.reference import EPSILON
 
-#: Most sentences whose sums are taken in one table: enough to pay for adding it up, few enough for fine whole numbers.
+#: Most sentences summed in one table: enough to pay for adding it up, few enough for fine whole numbers.
 CHUNK = 1 << 16
 #: Whole numbers stay below these: sums of a chunk, and what one nonzero adds.
 LARGEST, LARGEST_PART = 2.0**31, 2.0**21
 #: Values are rounded up to whole numbers of 1 / FINE where sums of them are bounded: these too add up in any order.
 FINE = 1024
-#: Multiplicative steps that give weights to start from; how near the best weights of a sentence must come, in how many.
-START_STEPS, TOL, MAX_ITER = 5, 1e-3, 1000
+#: Multiplicative steps that give weights to start from.
+START_STEPS = 5
 
 
 @dataclass(frozen=True)
@@ -155,34 +155,6 @@ def first_weights(rows: Rows, HT: Any) -> Any:
     alive = mass > 0
     share = cp.where(alive, 1 / cp.where(alive, mass, 1), 0) / max(1, int(alive.sum()))
     return totals[:, None] * share.astype(np.float32)
-
-
-def infer_themes(rows: Rows, HT: Any, tol: float = TOL, max_iter: int = MAX_ITER) -> Any:
-    """(sentences, topics) best weights of sentences on the card under topics (terms, padded topics)."""
-    W = first_weights(rows, HT)
-    gpu.infer(rows, HT, W, 0.0, tol, max_iter)
-    return W
-
-
-@dataclass(frozen=True)
-class Placed:
-    """tone : (documents, topics) tone about each theme; shares : (documents, topics) of its words."""
-
-    tone: Any
-    shares: Any
-
-
-def place(W: Any, ends: Any, words: Any, sentence_tone: Any, prevalence: Any) -> Placed:
-    """Turn weights of sentences into their shares of themes, in place, and sum them up by document.
-
-    ends : (documents + 1,) where each document's sentences begin; words, sentence_tone : (sentences,).
-    prevalence : (topics,) where a document without any content term is placed.
-    """
-    cp, n = cupy(), len(ends) - 1
-    tone, shares = cp.empty((n, W.shape[1]), np.float32), cp.empty((n, W.shape[1]), np.float32)
-    given = (ends, np.int64(n), words, sentence_tone, prevalence, W, tone, shares)
-    _code("place", W.shape[1])(*blocks(n, 4), given)
-    return Placed(tone, shares)
 
 
 def _threads(n_topics: int) -> int:

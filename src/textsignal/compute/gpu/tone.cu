@@ -36,17 +36,6 @@ __device__ __forceinline__ float own_sum(float* values, int lane) {
     return values[0];
 }
 
-// A number for each document's features, in whatever order they stand.
-extern "C" __global__ void document_keys(const int64* indptr, const int* indices, int64 n, key* keys) {
-    int64 i = own_row();
-    int lane = threadIdx.x & 7;
-    key sum = 0;
-    if (i < n)
-        for (int64 p = indptr[i] + lane; p < indptr[i + 1]; p += 8) sum += mix((key)indices[p] + 1);
-    for (int far = 4; far; far >>= 1) sum += __shfl_xor_sync(ALL, sum, far);
-    if (i < n && lane == 0) keys[i] = mix(sum);
-}
-
 // Which features of a document a pass sees: as `unit_halves` in training/draws.py.
 struct Half {
     key cut;
@@ -146,20 +135,4 @@ extern "C" __global__ void __launch_bounds__(256)
     float total = squares[constant * FITS + fit] + (float)second;
     squares[constant * FITS + fit] = total;
     effects[constant * FITS + fit] -= rate * (float)first * rsqrtf(total);
-}
-
-// Tone of sentences: sum over occurrences of what each carries times its effect in the fit of the sentence's document.
-extern "C" __global__ void sentence_tone(const int64* indptr, const int* features, const float* values, int64 n,
-                                         const int* documents, const int* fits, int otherwise, const float* effects,
-                                         float* tone) {
-    int64 u = own_row();
-    int lane = threadIdx.x & 7;
-    float sum = 0;
-    if (u < n) {
-        int fit = fits ? fits[documents[u]] : otherwise;
-        for (int64 p = indptr[u] + lane; p < indptr[u + 1]; p += 8)
-            sum += values[p] * effects[(int64)features[p] * FITS + fit];
-    }
-    for (int far = 4; far; far >>= 1) sum += __shfl_xor_sync(ALL, sum, far);
-    if (u < n && lane == 0) tone[u] = sum;
 }

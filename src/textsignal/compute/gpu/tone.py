@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from textsignal.compute.gpu.code import blocks, cupy, function
+from textsignal.compute.hashing import mix
 from textsignal.compute.kernels import Rows
 
 #: Fits side by side: those that each leave out a fold, and that of all documents.
@@ -46,12 +47,8 @@ class Visits:
     part: Any = None
 
 
-def document_keys(X: Rows) -> Any:
-    """(documents,) a number for each document's features; as `training.draws.document_keys`."""
-    cp, n = cupy(), X.n_documents
-    keys = cp.empty(n, np.uint64)
-    _code("document_keys")(*blocks(n, 8), (X.indptr, X.indices, np.int64(n), keys))
-    return keys
+#: SplitMix64's finaliser, in CuPy.
+mixed = mix.py_func
 
 
 def drawn(keys: Any, *draw: int) -> Any:
@@ -59,13 +56,6 @@ def drawn(keys: Any, *draw: int) -> Any:
     for number in draw:
         keys = mixed(keys + np.uint64(mixed(cupy().array([number + 1], np.uint64)).get()[0]))
     return keys
-
-
-def mixed(numbers: Any) -> Any:
-    """SplitMix64's finaliser."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
 
 
 @dataclass(frozen=True)
@@ -84,26 +74,15 @@ class CardTexts:
     offset: Any = None
 
 
-def fit_tone(documents: CardTexts, n_features: int, steps: Steps, slope: str, constant: float, passes: int) -> Any:
-    """(features + 1, FITS) effects of features in each fit, the constant last, on the card.
-
-    slope : the derivative of the loss, in CUDA, of y and eta; constant : where the constant starts.
-    """
-    cp = cupy()
-    effects, squares = cp.zeros((n_features + 1, FITS), np.float32), cp.ones((n_features + 1, FITS), np.float32)
-    effects[-1] = constant
-    for number in range(passes):
-        walk(documents, steps, slope, number, effects, squares)
-    return effects
-
-
 def walk(documents: CardTexts, steps: Steps, slope: str, number: int, effects: Any, squares: Any) -> None:
     """Move effects and squares, (features + 1, FITS), by the pass of a number, in place."""
     cp, X, visits, n_features = cupy(), documents.X, documents.visits, len(effects) - 1
     n_visits = len(visits.keys)
     sums = cp.zeros((n_features, 2 * FITS), np.uint64)
     slopes, scales = cp.empty((MOST_BATCH, FITS), np.float32), cp.empty(MOST_BATCH, np.float32)
-    find, add, move = (_code(name, slope) for name in ("slopes", "gradients", "step"))
+    find, add, move = (
+        function(name, "tone.cu", **{"SLOPE(y, eta)": slope}) for name in ("slopes", "gradients", "step")
+    )
     constant, per_slope, rate = np.int64(n_features), np.float32(1 / steps.slope), np.float32(steps.rate)
     order = cp.argsort(drawn(visits.keys, steps.draw, number), kind="stable")
     cut = mixed(cp.array([number // 2 + 1], np.uint64)).get()[0], np.int32(number % 2)
@@ -123,20 +102,3 @@ def walk(documents: CardTexts, steps: Steps, slope: str, number: int, effects: A
 def batch_size(seen: int) -> int:
     """Documents of the next batch, after `seen` visits."""
     return int(min(max(LEAST_BATCH, BATCH_GROWTH * seen**0.5), MOST_BATCH))
-
-
-def sentence_tone(occurrences: Rows, documents: Any, effects: Any, folds: Any = None) -> Any:
-    """(sentences,) sum of what occurrences carry times their effects.
-
-    occurrences : (sentences, features) what each carries; documents : (sentences,) int32 the document of each.
-    folds : (documents,) int32 the fit that has not seen each; None for the fit of all.
-    """
-    cp, n = cupy(), occurrences.n_documents
-    tone = cp.empty(n, np.float32)
-    given = (*occurrences, np.int64(n), documents, folds, np.int32(FOLDS), effects, tone)
-    _code("sentence_tone")(*blocks(n, 8), given)
-    return tone
-
-
-def _code(name: str, slope: str = "(eta) - (y)") -> Any:
-    return function(name, "tone.cu", **{"SLOPE(y, eta)": slope})

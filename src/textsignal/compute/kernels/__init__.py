@@ -68,62 +68,31 @@ class Means(NamedTuple):
 
 
 class Kernels(Protocol):
-    """One block of documents, one array library. Formulas stand in `reference`.
+    """A module of kernels: one block of documents, one array library. Parameters and formulas stand in `reference`.
 
     `out` is memory to write the result, or an intermediate of that shape, into; without it some is allocated.
     """
 
-    def lanes(self, dtype: DTypeLike) -> int:
-        """Topics are padded to a multiple of this."""
-
-    def zeros(self, shape: tuple[int, int], dtype: DTypeLike) -> Array:
-        """Zeros in memory that suits the kernels."""
-
-    def pull_on_weights(self, X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
-        """Pull of the text on the weights."""
-
+    # ruff: noqa: D102
+    def lanes(self, dtype: DTypeLike) -> int: ...
+    def zeros(self, shape: tuple[int, int], dtype: DTypeLike) -> Array: ...
+    def pull_on_weights(self, X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array: ...
     def weight_step(
-        self,
-        W: Array,
-        pull: Array,
-        mass: Array,
-        slope: Array,
-        beta: Array,
-        gamma: Array,
-        out: Array | None = None,
-    ) -> WeightStep:
-        """The paper's multiplicative step of the weights."""
-
-    def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
-        """Sums of the documents for the update of the topics; `out` has the shape of the nonzeros."""
-
-    def response_sums(self, W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-        """Gradient and Hessian of the response loss in (beta, intercept)."""
-
-    def infer(self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
-        """Move W in place to each document's best weights; give the number of steps each took."""
-
+        self, W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
+    ) -> WeightStep: ...
+    def text_sums(self, X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums: ...
+    def response_sums(self, W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]: ...
+    def infer(self, X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]: ...
     def implicit_sums(
         self, X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float
-    ) -> Array:
-        """Gradient in the topics of text and response loss, where weights follow the topics."""
-
-    def shares(self, logits: Vector, HT: Array) -> None:
-        """Topics from their logits."""
-
+    ) -> Array: ...
+    def shares(self, logits: Vector, HT: Array) -> None: ...
     def share_gradient(
         self, pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector
-    ) -> None:
-        """Gradient in the logits of topics."""
-
-    def adam_step(self, parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
-        """One step of the optimiser Adam."""
-
-    def predictors(self, X: Rows, effects: Array) -> Array:
-        """Linear predictors of several fits side by side."""
-
-    def adagrad_step(self, X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
-        """A step of the optimiser Adagrad for each document, for several fits side by side."""
+    ) -> None: ...
+    def adam_step(self, parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None: ...
+    def predictors(self, X: Rows, effects: Array) -> Array: ...
+    def adagrad_step(self, X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None: ...
 
 
 def pad(matrix: Array, kernels: Kernels, dtype: np.dtype) -> Array:

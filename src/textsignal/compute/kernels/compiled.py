@@ -1,38 +1,17 @@
-"""The kernels in numba: memory for the results, and the compiled loops that fill it.
+"""The kernels in numba: memory for the results, and the compiled loops that fill it. Formulas stand in `reference`.
 
-Formulas stand in `reference`. Every function releases the interpreter lock and uses one thread; threads are the
-engine's business. Nothing of size nonzeros x topics is allocated.
+Every function releases the interpreter lock and uses one thread. Nothing of size nonzeros x topics is allocated.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from textsignal.compute.kernels import Array, Means, Rows, TextSums, Vector, WeightStep, loops
-from textsignal.compute.kernels.lanes import aligned_zeros, lanes
+from textsignal.compute.kernels.lanes import lanes as lanes
+from textsignal.compute.kernels.lanes import zeros as zeros
 from textsignal.compute.kernels.reference import EPSILON, KEEP_GRADIENT, KEEP_SQUARE
-
-__all__ = [
-    "adagrad_step",
-    "adam_step",
-    "implicit_sums",
-    "infer",
-    "lanes",
-    "predictors",
-    "pull_on_weights",
-    "response_sums",
-    "share_gradient",
-    "shares",
-    "text_sums",
-    "weight_step",
-    "zeros",
-]
-
-
-def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
-    """Zeros aligned to whole vectors."""
-    return aligned_zeros(shape, dtype)
 
 
 def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
@@ -66,38 +45,31 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = N
 def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
     """Gradient and Hessian in (beta, intercept)."""
     n_topics = W.shape[1]
-    rows = W if W.dtype == np.float64 else _as_float64(W)
-    slopes, cross = zeros((1, rows.shape[1]), np.float64), zeros((1, rows.shape[1]), np.float64)
-    squares = zeros((rows.shape[1], rows.shape[1]), np.float64)
-    loops.response_sums(rows, gradient, curvature, _groups(rows), slopes, cross, squares)
-    first = np.append(slopes[0, :n_topics], gradient.sum())
-    second = np.empty((n_topics + 1, n_topics + 1))
-    second[:-1, :-1] = squares[:n_topics, :n_topics]
-    second[-1, :-1] = second[:-1, -1] = cross[0, :n_topics]
-    second[-1, -1] = curvature.sum()
-    return first, second
+    if W.dtype != np.float64:
+        single, W = W, zeros(W.shape, np.float64)
+        W[:] = single
+    slopes, cross, squares = (zeros((n_rows, n_topics), np.float64) for n_rows in (1, 1, n_topics))
+    loops.response_sums(W, gradient, curvature, _groups(W), slopes, cross, squares)
+    hessian = np.empty((n_topics + 1, n_topics + 1))
+    hessian[:-1, :-1], hessian[-1, :-1], hessian[:-1, -1] = squares, cross, cross
+    hessian[-1, -1] = curvature.sum()
+    return np.append(slopes, gradient.sum()), hessian
 
 
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
     """Each document's best weights, in place."""
     steps = np.zeros(X.n_documents, dtype=np.int64)
-    number, n_topics = W.dtype.type, W.shape[1]
-    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
-    vectors = zeros((2, n_topics), W.dtype)
+    number = W.dtype.type
     settings = (number(smoothing), tol, max_iter, number(EPSILON))
-    loops.infer(X, HT, loops.mass(HT), W, settings, _groups(W), pull, A, vectors, steps)
+    loops.infer(X, HT, loops.mass(HT), W, settings, _groups(W), *_document_memory(W), steps)
     return steps
 
 
 def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
     """Gradient in the topics where weights follow them, up to a constant for each topic."""
-    number, n_topics = W.dtype.type, W.shape[1]
-    pull, A = zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype)
-    vectors = zeros((2, n_topics), W.dtype)
-    gradient = zeros(HT.shape, HT.dtype)
-    settings = (number(smoothing), number(EPSILON))
-    mass, given = loops.mass(HT), (_columns(slope), _columns(beta), weight)
-    loops.implicit_sums(X, HT, mass, W, *given, settings, _groups(W), pull, A, vectors, gradient)
+    gradient, number = zeros(HT.shape, HT.dtype), W.dtype.type
+    given, settings = (_columns(slope), _columns(beta), weight), (number(smoothing), number(EPSILON))
+    loops.implicit_sums(X, HT, loops.mass(HT), W, *given, settings, _groups(W), *_document_memory(W), gradient)
     return gradient
 
 
@@ -135,11 +107,10 @@ def _columns(values: Array) -> Array:
     return np.ascontiguousarray(values.reshape(len(values), -1))
 
 
-def _as_float64(W: Array) -> Array:
-    """A copy in double precision, in memory that suits the kernels."""
-    copy = zeros(W.shape, np.float64)
-    copy[:] = W
-    return copy
+def _document_memory(W: Array) -> tuple[Array, Array, Array]:
+    """Room for the pull on one document's weights, their curvature, and two vectors."""
+    n_topics = W.shape[1]
+    return zeros((1, n_topics), W.dtype), zeros((n_topics, n_topics), W.dtype), zeros((2, n_topics), W.dtype)
 
 
 def _groups(W: Array) -> tuple[int, ...]:
