@@ -1,4 +1,4 @@
-"""Colours of themes: apart from each other, for colour-blind readers too."""
+"""Colours of topics: apart from each other, for colour-blind readers too."""
 
 import re
 from itertools import combinations
@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textsignal.palette import NEGATIVE, POSITIVE, contrast_with_white, readable, theme_colors
+from textsignal.palette import NEGATIVE, POSITIVE, contrast_with_white, readable, topic_colors
 
 #: What colour-blind readers see of linear light (Machado, Oliveira and Fernandes, 2009).
 SIGHT = {
@@ -30,24 +30,24 @@ def seen(color, sight):
 
 @pytest.mark.parametrize("sight", SIGHT.values(), ids=SIGHT)
 def test_the_first_colours_and_the_signs_are_told_apart_by_every_reader(sight):
-    places = [seen(color, sight) for color in theme_colors(7)]
+    places = [seen(color, sight) for color in topic_colors(7)]
     assert min(np.linalg.norm(a - b) for a, b in combinations(places, 2)) > 0.07
     assert np.linalg.norm(seen(POSITIVE, sight) - seen(NEGATIVE, sight)) > 0.15
 
 
-@pytest.mark.parametrize("color", [*theme_colors(50), "#FFFFFF"])
+@pytest.mark.parametrize("color", [*topic_colors(50), "#FFFFFF"])
 def test_letters_in_a_colour_can_be_read_on_white_and_no_darker_than_they_need(color):
     dark = readable(color)
     assert contrast_with_white(dark) >= 3
     assert dark == color if contrast_with_white(color) >= 3 else contrast_with_white(dark) < 3.2
 
 
-def test_fifty_themes_have_fifty_colours():
-    assert len(set(theme_colors(50))) == 50
-    assert all(re.fullmatch("#[0-9A-F]{6}", color) for color in theme_colors(50))
+def test_fifty_topics_have_fifty_colours():
+    assert len(set(topic_colors(50))) == 50
+    assert all(re.fullmatch("#[0-9A-F]{6}", color) for color in topic_colors(50))
 
 
-def test_a_theme_keeps_its_colour_whatever_the_number_of_themes():
-    colors = theme_colors(120)
+def test_a_topic_keeps_its_colour_whatever_the_number_of_topics():
+    colors = topic_colors(120)
     for n in (0, 1, 7, 14, 50):
-        assert theme_colors(n) == colors[:n]
+        assert topic_colors(n) == colors[:n]
