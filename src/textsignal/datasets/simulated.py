@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.metrics import r2_score
 
 from textsignal.arrays import Vector
-from textsignal.datasets.common import Rows, Seed, check_integer, check_positive, generator, r_squared
 from textsignal.errors import InputError
+
+Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
+Seed = int | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +26,14 @@ class SimulatedCorpus:
 
     Attributes
     ----------
-    counts : csr_array, documents x terms
-        How often each term occurs in each document; a document may be empty.
-    ratings : ndarray of int, documents
-        Observed ratings, 1 to `n_levels`.
-    terms : tuple of str
-        Names of the terms.
-    weights : ndarray, documents x topics
-        True topic proportions W; rows sum to one.
-    topics : ndarray, topics x terms
-        True term distributions H; rows sum to one.
-    effects : ndarray, topics
-        True coefficients beta on the log odds.
-    probability : ndarray, documents
-        True p = sigmoid(W beta), the chance of each level above the first.
-    n_levels : int
-        Number of rating levels.
+    counts : (documents, terms) occurrences of each term in each document; a document may be empty.
+    ratings : (documents,) observed ratings, 1 to `n_levels`.
+    terms : names of the terms.
+    weights : (documents, topics) true topic proportions W; rows sum to one.
+    topics : (topics, terms) true term distributions H; rows sum to one.
+    effects : (topics,) true coefficients beta on the log odds.
+    probability : (documents,) true p = sigmoid(W beta), the chance of each level above the first.
+    n_levels : number of rating levels.
     """
 
     counts: sp.csr_array
@@ -53,11 +51,11 @@ class SimulatedCorpus:
         return 1 + (self.n_levels - 1) * self.probability
 
     def ceiling(self, rows: Rows = None) -> float:
-        """R2 of the true expected ratings on `rows` (all by default): the most a model can hope for."""
+        """R2 of the true expected ratings on `rows` (all by default): the best a model can reach."""
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     def texts(self) -> list[str]:
-        """Return the documents as text: each term's name as often as it occurs, in order of the terms."""
+        """Return the documents as text: each term's name repeated by its count, in order of the terms."""
         names = np.array(self.terms, dtype=object)
         tokens = np.repeat(names[self.counts.indices], self.counts.data.astype(np.int64))
         ends = np.cumsum(self.counts.sum(axis=1)).astype(np.int64)
@@ -167,3 +165,34 @@ def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: 
         drawn = rng.choice(n_terms, size=len(documents), p=topic).astype(np.int32)
         counts += sp.coo_array((np.ones(len(drawn)), (documents, drawn)), shape=counts.shape).tocsr()
     return counts
+
+
+def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> float:
+    """R2 on the given rows, which must hold different ratings."""
+    chosen = slice(None) if rows is None else rows
+    y = observed[chosen]
+    if len(np.unique(y)) < 2:
+        raise InputError(f"rows must select at least two different ratings, got {len(y)} rows of one rating")
+    return float(r2_score(y, predicted[chosen]))
+
+
+def check_integer(name: str, value: int, *, at_least: int) -> None:
+    """Raise unless `value` is a whole number of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InputError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+
+
+def check_positive(name: str, value: float, *, or_zero: bool = False) -> None:
+    """Raise unless `value` is a finite number above 0, or 0 where that is allowed."""
+    usable = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not usable or value < 0 or (value == 0 and not or_zero):
+        bound = "of at least 0" if or_zero else "above 0"
+        raise InputError(f"{name} must be a finite number {bound}, got {value!r}")
+
+
+def generator(name: str, seed: Seed) -> np.random.Generator:
+    """Make the generator of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an integer from 0 on, a Generator or None, got {seed!r}") from error
