@@ -4,9 +4,8 @@ import numpy as np
 
 from textsignal.data.rows import checked_texts
 from textsignal.text.sentences import sentence_spans
-from textsignal.text.tokenise import normalise
+from textsignal.text.tokenise import negates, normalise
 from textsignal.text.tokens import PAUSES, SCOPE, WORD_OR_PAUSE, SentenceTexts, negation_of
-from textsignal.text.word_lists import negates
 
 
 def read_sentences(texts, language="english", clean=str):

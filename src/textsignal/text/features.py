@@ -16,8 +16,8 @@ from textsignal.compute.counting import find_features, key_table, sentence_sums
 from textsignal.compute.engines import Engine
 from textsignal.stored_values import rule
 from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
+from textsignal.text.tokenise import GENERAL, OPINION, negates
 from textsignal.text.tokens import SentenceTexts
-from textsignal.text.word_lists import GENERAL, OPINION, negates
 
 #: Prefix of a negated word, among features and for people.
 NOT = "not "

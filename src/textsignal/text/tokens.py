@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from textsignal.compute.counting import renumber
 from textsignal.text.reading import encode, read_blocks, text_keys, texts_at, texts_together
-from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words, words
-from textsignal.text.word_lists import NEGATIONS, negates
+from textsignal.text.tokenise import NEGATIONS, PAUSE_MARKS, TOKEN, negates, stop_words, words
 
 
 class Vocabulary:

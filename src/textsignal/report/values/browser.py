@@ -31,8 +31,7 @@ from textsignal.report.values.documents import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
 from textsignal.text import markup, sentences, tokenise, tokens
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
-from textsignal.text.tokenise import stop_words
-from textsignal.text.word_lists import NEGATIONS, negates
+from textsignal.text.tokenise import NEGATIONS, negates, stop_words
 from textsignal.training.inference import MAX_ITER, Inference
 from textsignal.training.theme_reading import FittedThemes, sentence_ends
 
