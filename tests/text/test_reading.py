@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
 from textsignal.errors import InputError
-from textsignal.text import reading
-from textsignal.text.markup import without_markup
-from textsignal.text.reading import encode, read_blocks
+from textsignal.text import tokens as reading
+from textsignal.text.cleaning import without_markup
 from textsignal.text.tokenise import words
 from textsignal.text.tokens import SentenceTexts, Vocabulary, read_sentences, tokenised
 
@@ -92,12 +91,15 @@ def test_a_document_of_a_million_words_and_empty_ones():
     assert read.documents.tolist() == [1]
 
 
-def test_few_texts_need_python_to_normalise_them():
+def test_few_texts_need_python_to_normalise_them(monkeypatch):
     texts = ["Café – “nice”… 5″ no; 👍🏽❤️ 20€ n°2 naïve, it’s a ‘test’ ™ ²"[:k] for k in range(20)] + [
         "cafe\u0301",
         "ΟΔΟΣ",
     ]
-    assert sum(block.n_odd for block in read_blocks(encode(texts, str), 1, whole=False).blocks) == 2
+    normalised, normalise = [], reading._normalised
+    monkeypatch.setattr(reading, "_normalised", lambda text: normalised.append(text) or normalise(text))
+    read_sentences(texts)
+    assert normalised == texts[-2:]
 
 
 @pytest.mark.parametrize(

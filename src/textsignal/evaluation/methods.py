@@ -28,7 +28,7 @@ from textsignal.evaluation.baselines import PENALTIES, FitPath, Predict, choose_
 from textsignal.families import Family
 from textsignal.reading.observed import Tokens
 from textsignal.reading.options import MAX_RAW_TERMS, MAX_TERMS, N_TOPICS, own_stop_words
-from textsignal.text.counts import count_terms
+from textsignal.text.features import count_terms
 from textsignal.text.tokens import TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm

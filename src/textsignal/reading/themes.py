@@ -20,8 +20,8 @@ from textsignal.families.responses import numbered
 from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
+from textsignal.text.cleaning import without_markup
 from textsignal.text.features import NEGATED, WORD
-from textsignal.text.markup import without_markup
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 from textsignal.training.theme_model import with_themes
 from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.data.rows import checked_texts
 from textsignal.errors import InputError
-from textsignal.text.counts import count_terms
-from textsignal.text.markup import without_markup
+from textsignal.text.cleaning import without_markup
+from textsignal.text.features import count_terms
 from textsignal.text.tokenise import LocatedText, located_terms, located_words, words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokens import TokenisedTexts, Tokenizer, tokenised
