@@ -292,7 +292,7 @@ def _write_opinions(
 
 
 def _write_review(
-    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], _: NDArray[np.int64]
+    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
 ) -> str:
     """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
     dealer = _Dealer(rng)

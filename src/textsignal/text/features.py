@@ -23,7 +23,7 @@ from textsignal.compute.engines.local import LocalEngine
 from textsignal.stored_values import rule
 from textsignal.text.scanning import count_rows
 from textsignal.text.tokenise import GENERAL, OPINION, negates
-from textsignal.text.tokens import SentenceTexts, TokenisedTexts, Vocabulary
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts, Vocabulary, starts_of
 
 #: Prefix of a negated word, among features and for people.
 NOT = "not "
@@ -121,7 +121,8 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
 
     blocks = engine.map(counted, blocks_of(texts))
     words = np.sum([(part.documents, part.plain, part.negated, part.occurrences) for part in blocks], axis=0)
-    return TextCounts(*words, *_summed([(part.pairs, part.in_documents) for part in blocks]))
+    pairs, in_documents = _summed([(part.pairs, part.in_documents) for part in blocks])
+    return TextCounts(*words, pairs=pairs, in_documents=in_documents)
 
 
 def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
@@ -178,7 +179,7 @@ class MergedCounts:
     def counts(self) -> TextCounts:
         """Sum of all counts."""
         self._merge()
-        return TextCounts(*self._of_words, self._pairs, self._in_documents)
+        return TextCounts(*self._of_words, pairs=self._pairs, in_documents=self._in_documents)
 
     def _merge(self) -> None:
         """Add waiting pairs; discard the rarest of too many."""
@@ -292,7 +293,7 @@ def count_codes(
         parts = engine.map(count, list(pairwise(edges)))
     sizes, cells, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     shape = (len(indptr) - 1, n_columns)
-    return sp.csr_matrix((counts, cells, np.concatenate([[0], np.cumsum(sizes)])), shape=shape)
+    return sp.csr_matrix((counts, cells, starts_of(sizes)), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,7 +394,7 @@ class Features:
     def _counts(self, rows: Sequence[NDArray], indices: NDArray, data: NDArray) -> sp.csr_array:
         """Counts of blocks, one after the other; rows : where each document of a block begins in it."""
         sizes = np.concatenate([np.diff(indptr) for indptr in rows])
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indptr = starts_of(sizes)
         # With an indptr of eight bytes SciPy would copy indices into as many.
         small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
         return sp.csr_array((data, indices, small), shape=(len(sizes), len(self)))

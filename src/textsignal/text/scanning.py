@@ -101,17 +101,12 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _longest(offsets, first, last):  # type: ignore[no-untyped-def]
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    return longest
-
-
-@compile_loop
 def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
     """Mark the pages of all characters of the texts that go beyond ASCII."""
-    text = np.empty(_longest(texts.offsets, ZERO, len(beyond)), np.uint32)
+    longest = ZERO
+    for i in range(len(beyond)):
+        longest = max(longest, texts.offsets[i + 1] - texts.offsets[i])
+    text = np.empty(longest, np.uint32)
     for i in range(len(beyond)):
         if beyond[i]:
             for p in range(_decode(texts.data, texts.offsets[i], texts.offsets[i + 1], text)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,23 +50,13 @@ _ENGLISH = ENGLISH_STOP_WORDS.union(_LISTS["contractions"]["english"].split())
 def words(text: str) -> list[str]:
     """Return the words of a text, lower-cased, in order.
 
-    A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word
-    belong to it, so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a
-    separate word, whatever its skin tone. Forms that differ only in encoding (ligatures, full-width
-    letters, separate accents, curly apostrophes) are one word.
+    A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word belong to it,
+    so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a separate word; its skin
+    tone is dropped. Forms that differ only in encoding (ligatures, full-width letters, separate accents, curly
+    apostrophes) are one word.
 
-    Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole:
-    for these, give `TextVectorizer` another tokenizer.
-
-    Parameters
-    ----------
-    text : str
-        Any string; none makes this fail.
-
-    Returns
-    -------
-    list of str
-        The words; none contains whitespace.
+    Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole: for
+    these, give `TextVectorizer` another tokenizer.
 
     Examples
     --------
@@ -81,12 +71,10 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
 
     Parameters
     ----------
-    which : str, iterable of str or None
-        ``"english"`` (or ``"en"``) is scikit-learn's list with the contractions that negate nothing ("i'm",
-        "they've", ...). Another language, by English name or ISO code, is the list of the package
-        ``stop-words``. All are without words that negate ("not", "nicht", ...) and small words that carry
-        opinion ("very", "too", ...). An iterable is taken as the list itself, whatever it contains. None is
-        the empty list.
+    which : "english" (or "en") is scikit-learn's list, with the contractions that negate nothing ("i'm", ...).
+        Another language, by English name or ISO code, is the list of the package ``stop-words``. All are without words
+        that negate ("not", "nicht", ...) and small words that carry opinion ("very", "too", ...). An iterable is taken
+        as the list itself, whatever it contains. None is the empty list.
 
     Returns
     -------
@@ -188,10 +176,7 @@ class LocatedTerm:
 
 @dataclass(frozen=True)
 class LocatedText:
-    """The words of a text that are not stop words, and every occurrence of a known term among them.
-
-    text : the text that their positions refer to.
-    """
+    """Words of a text that are not stop words, and every occurrence of a known term; positions are those in `text`."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -202,22 +187,6 @@ class LocatedText:
         """Distinct words that are in no known term, in order."""
         known = {position for term in self.terms for position in term.positions}
         return list(dict.fromkeys(token.word for i, token in enumerate(self.tokens) if i not in known))
-
-
-def located_terms(text: str, tokens: Sequence[Token], vocabulary: Mapping[str, int], lengths: range) -> LocatedText:
-    """Find the terms of a vocabulary among runs of consecutive tokens of these lengths.
-
-    Examples
-    --------
-    >>> tokens = located_words("not clean")
-    >>> located_terms("not clean", tokens, {"clean": 0, "not clean": 1}, range(1, 3)).terms
-    (LocatedTerm(column=0, positions=range(1, 2)), LocatedTerm(column=1, positions=range(0, 2)))
-    """
-    runs = [range(i, i + length) for length in lengths for i in range(len(tokens) - length + 1)]
-    named = [(" ".join(tokens[i].word for i in run), run) for run in runs]
-    return LocatedText(
-        text, tuple(tokens), tuple(LocatedTerm(vocabulary[name], run) for name, run in named if name in vocabulary)
-    )
 
 
 def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) -> list[Token]:
@@ -232,15 +201,14 @@ def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) 
     if tokenizer is words and text.isascii():
         return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
     if tokenizer is words:
-        places = list(_places(text))
-        plain = normalise(text)
-        if len(places) == len(plain):
+        sources, plain = list(_sources(text)), normalise(text)
+        if len(sources) == len(plain):
             matches = TOKEN.finditer(plain)
-            return [Token(match[0], places[match.start()][0], places[match.end() - 1][1]) for match in matches]
+            return [Token(match[0], sources[match.start()][0], sources[match.end() - 1][1]) for match in matches]
     return list(_searched(text, tokenizer(text)))
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
+def _sources(text: str) -> Iterator[tuple[int, int]]:
     """For every character of the normalised text, start and end of its source."""
     start = 0
     for end in range(1, len(text) + 1):

@@ -103,7 +103,7 @@ class TokenisedTexts:
 
     def at(self, rows: NDArray[np.int64]) -> TokenisedTexts:
         """Return some of the texts, in the order of `rows`."""
-        indptr = _starts(np.diff(self.indptr)[rows])
+        indptr = starts_of(np.diff(self.indptr)[rows])
         codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
         return TokenisedTexts([self.texts[i] for i in rows], self.words, codes, indptr, self.tokenizer)
 
@@ -185,7 +185,7 @@ class SentenceTexts:
             spans=self.spans[kept],
             words=self.words,
             codes=self.codes[tokens],
-            indptr=_starts(self.indptr[kept + 1] - self.indptr[kept]),
+            indptr=starts_of(self.indptr[kept + 1] - self.indptr[kept]),
             under=self.under[tokens],
             negated=self.negated[tokens],
             cleaned=self.cleaned[rows],
@@ -206,14 +206,14 @@ class SentenceTexts:
         numbers = [vocabulary.number(part.words) for part in parts]
         codes = [own[part.codes] for own, part in zip(numbers, parts, strict=True)]
         order, in_order = renumber(np.concatenate(codes), len(vocabulary))
-        firsts, words = _starts([len(part) for part in parts]), vocabulary.words
+        firsts, words = starts_of([len(part) for part in parts]), vocabulary.words
         return cls(
             texts=_texts_together([part.texts for part in parts]),
             documents=np.concatenate([part.documents + first for part, first in zip(parts, firsts, strict=False)]),
             spans=np.concatenate([part.spans for part in parts]),
             words=[words[number] for number in order.tolist()],
             codes=in_order,
-            indptr=_starts(np.concatenate([np.diff(part.indptr) for part in parts])),
+            indptr=starts_of(np.concatenate([np.diff(part.indptr) for part in parts])),
             under=np.concatenate([part.under for part in parts]),
             negated=np.concatenate([part.negated for part in parts]),
             cleaned=np.concatenate([part.cleaned for part in parts]),
@@ -224,15 +224,15 @@ class SentenceTexts:
         return _first_copies(self.codes, self.document_indptr)
 
 
-def _starts(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """(sizes + 1,) where each of consecutive parts begins."""
+def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return (sizes + 1,) where each of consecutive parts begins."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Concatenate the ranges from each start to its end."""
     sizes = ends - starts
-    before = _starts(sizes)
+    before = starts_of(sizes)
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
 
 
@@ -330,7 +330,7 @@ def read_sentences(
     with LocalEngine(n_jobs) as engine:
         blocks, distinct, numbers = read_blocks(encoded, engine, whole=False)
         negation = (*negation_of(distinct, language), SCOPE)
-        starts = _starts([len(block.codes) for block in blocks])
+        starts = starts_of([len(block.codes) for block in blocks])
         codes, under, negated = (np.empty(starts[-1], dtype) for dtype in (np.int32, np.bool_, np.bool_))
 
         def mark(i: int) -> None:
@@ -544,7 +544,7 @@ class ReadBlock:
 
 def _word_starts(blocks: Sequence[ReadBlock]) -> NDArray[np.int64]:
     """(sentences + 1,) where each sentence begins among all words."""
-    return _starts(np.concatenate([np.diff(block.indptr) for block in blocks]))
+    return starts_of(np.concatenate([np.diff(block.indptr) for block in blocks]))
 
 
 def read_blocks(
@@ -568,7 +568,7 @@ def read_blocks(
 
     blocks = engine.map(read, list(pairwise(edges)))
     words = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
-    starts = _starts([len(block.words) for block in blocks])
+    starts = starts_of([len(block.words) for block in blocks])
     return blocks, words.dictionary.to_pylist(), np.split(np.asarray(words.indices, dtype=np.int32), starts[1:-1])
 
 
@@ -584,7 +584,7 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
         for row in np.flatnonzero(odd).tolist():
             own, parts = encoded.texts[rows[0] + row], spans[ends[row] : ends[row + 1]].tolist()
             normal += [_normalised(own[start:end]) for start, end in parts]
-        starts = len(text) + _starts([len(codes) for codes in normal])
+        starts = len(text) + starts_of([len(codes) for codes in normal])
         positions[ready] = np.stack([starts[:-1], starts[1:]], axis=1)
         text = np.concatenate([text, *normal])
         pages = np.zeros(N_PAGES, dtype=bool)
