@@ -120,9 +120,10 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
         return TextCounts(*words, *count_pairs(block.codes, block.indptr, block.documents, block.under))
 
     blocks = engine.map(counted, blocks_of(texts))
-    words = np.sum([(part.documents, part.plain, part.negated, part.occurrences) for part in blocks], axis=0)
+    of_words = [(part.documents, part.plain, part.negated, part.occurrences) for part in blocks]
+    documents, plain, negated, occurrences = np.sum(of_words, axis=0)
     pairs, in_documents = _summed([(part.pairs, part.in_documents) for part in blocks])
-    return TextCounts(*words, pairs=pairs, in_documents=in_documents)
+    return TextCounts(documents, plain, negated, occurrences, pairs, in_documents)
 
 
 def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
@@ -179,7 +180,8 @@ class MergedCounts:
     def counts(self) -> TextCounts:
         """Sum of all counts."""
         self._merge()
-        return TextCounts(*self._of_words, pairs=self._pairs, in_documents=self._in_documents)
+        documents, plain, negated, occurrences = self._of_words
+        return TextCounts(documents, plain, negated, occurrences, self._pairs, self._in_documents)
 
     def _merge(self) -> None:
         """Add waiting pairs; discard the rarest of too many."""
