@@ -90,18 +90,13 @@ def simulate_corpus(
 
     Parameters
     ----------
-    n_documents, n_terms, n_topics : int
-        Size of the corpus and of its truth, each at least 1.
-    mean_length : float
-        Mean number of tokens of a document, above 0.
-    topic_sparsity, term_sparsity : float
-        Dirichlet concentrations, above 0; the smaller, the fewer topics a document and terms a topic has.
-    effect_sd : float
-        Standard deviation of the effects; 0 makes ratings independent of the text.
-    n_levels : int
-        Number of rating levels, at least 2.
-    random_state : int, Generator or None
-        Seed of the draw; the same seed gives the same corpus.
+    n_documents, n_terms, n_topics : size of the corpus and of its truth, each at least 1.
+    mean_length : mean number of tokens of a document, above 0.
+    topic_sparsity, term_sparsity : Dirichlet concentrations, above 0; the smaller, the fewer topics a document and
+        terms a topic has.
+    effect_sd : standard deviation of the effects; 0 makes ratings independent of the text.
+    n_levels : number of rating levels, at least 2.
+    random_state : seed of the draw, or a Generator; the same seed gives the same corpus.
 
     Returns
     -------
@@ -143,7 +138,7 @@ def simulate_corpus(
 
 
 def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Vector:
-    """Rows of a symmetric Dirichlet, refused when double precision cannot hold them."""
+    """Rows of a symmetric Dirichlet; InputError if double precision cannot represent them."""
     check_positive(name, concentration)
     rows = rng.dirichlet(np.full(shape[1], float(concentration)), size=shape[0])
     if not np.allclose(rows.sum(axis=1), 1):
@@ -152,11 +147,9 @@ def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, conc
 
 
 def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Vector, topics: Vector) -> sp.csr_array:
-    """Draw Multinomial(length, w H) for each document without ever holding w H.
+    """Draw Multinomial(length, w H) for each document: numbers of tokens by topic, then a term for each token.
 
-    A token of w H is a topic drawn from w, then a term drawn from that topic. So it is enough to draw how
-    many tokens each topic gives a document, then their terms: memory is one topic's tokens, not documents x
-    terms.
+    Memory is the tokens of one topic, not documents x terms.
     """
     n_documents, n_terms = len(weights), topics.shape[1]
     counts = sp.csr_array((n_documents, n_terms))

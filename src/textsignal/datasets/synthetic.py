@@ -22,9 +22,10 @@ from textsignal.datasets.simulated import Rows, Seed, check_integer, generator, 
 INTERCEPT, OPINIONS_INTERCEPT, MOOD_SD = 1.2, 0.0, 0.25
 #: With opinions, aspects in a review, and chances that one is mentioned negatively, neutrally and positively.
 ASPECTS_EACH, CHANCES = 3, (0.35, 0.3, 0.35)
-#: Aspects that are not in one review.
+#: Aspects of which a review mentions at most one.
 CONTRADICTIONS = (
-    *(("friendly staff", "slow, rude check-in"), ("comfortable bed", "noise at night")),
+    ("friendly staff", "slow, rude check-in"),
+    ("comfortable bed", "noise at night"),
     ("comfortable bed", "pests"),
 )
 #: Hotels that reviews are about, with their shares.
@@ -165,12 +166,9 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
 
     Parameters
     ----------
-    n : int
-        Number of reviews, at least 1.
-    seed : int, Generator or None
-        Seed of the draw; the same seed gives the same reviews.
-    opinions : bool
-        True for aspects that are mentioned both positively and negatively.
+    n : number of reviews, at least 1.
+    seed : seed of the draw, or a Generator; the same seed gives the same reviews.
+    opinions : True for aspects that are mentioned both positively and negatively.
 
     Returns
     -------
@@ -211,7 +209,8 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
 
 def _draw_three(rng: np.random.Generator, n: int, shares: Vector) -> NDArray[np.bool_]:
     """`ASPECTS_EACH` aspects for each review, those of larger shares more often."""
-    first = np.argsort(rng.exponential((1 - shares) / shares, (n, len(shares))), axis=1)[:, :ASPECTS_EACH]
+    odds = shares / (1 - shares)
+    first = np.argsort(rng.exponential(1 / odds, (n, len(shares))), axis=1)[:, :ASPECTS_EACH]
     mentions = np.zeros((n, len(shares)), dtype=bool)
     np.put_along_axis(mentions, first, True, axis=1)
     return mentions

@@ -41,16 +41,6 @@ def without_markup(text: str) -> str:
     deleted, all others end the line, so that no two words merge. Text that only looks like markup ("<3", "a < b > c",
     "R&D") is kept, and so is a tag or a comment without end.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The text itself if it contains no markup.
-
     Examples
     --------
     >>> without_markup("<p>Lovely caf&eacute; <3</p><script>alert(1)</script>Fish &amp; <b>ch</b>ips<br>again")

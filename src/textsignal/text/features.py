@@ -6,7 +6,6 @@ are made of.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -428,15 +427,14 @@ class Features:
         words, negated = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED))
         phrases = np.flatnonzero(self.is_phrase)
         under = self.kinds[phrases] == NEGATED_PHRASE
-        parts: defaultdict[str, int] = defaultdict()
-        parts.default_factory = parts.__len__
-        numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")[-2:]]
-        of_parts = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        parts = Vocabulary()
+        numbers = parts.number(part for j in phrases.tolist() for part in self.names[j].split(" ")[-2:])
+        of_parts = numbers.astype(np.int64).reshape(-1, 2)
         pairs = 2 * (of_parts[:, 0] * len(parts) + of_parts[:, 1]) + under
         return Known(
             {self.names[j]: j for j in words.tolist()},
             {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
-            dict(parts),
+            {word: number for number, word in enumerate(parts.words)},
             key_table(pairs, phrases),
         )
 

@@ -67,12 +67,12 @@ def survey(texts):  # type: ignore[no-untyped-def]
     n_texts = len(texts.offsets) - 1
     beyond, markup = np.empty(n_texts, np.bool_), np.empty(n_texts, np.bool_)
     for i in range(n_texts):
-        bits, found = np.uint8(0), np.uint8(0)
+        bits, marked = np.uint8(0), np.uint8(0)
         for p in range(texts.offsets[i], texts.offsets[i + 1]):
             byte = texts.data[p]
             bits |= byte
-            found |= np.uint8(byte == 0x26) | np.uint8(byte == 0x3C)
-        beyond[i], markup[i] = bits >= 0x80, found > 0
+            marked |= np.uint8(byte == 0x26) | np.uint8(byte == 0x3C)
+        beyond[i], markup[i] = bits >= 0x80, marked > 0
     return beyond, markup
 
 
@@ -264,11 +264,9 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
                 continue
             place, behind, ends = p, p + 1, True
             if kind & STOP:
-                found, spaced = _stop_end(text, looks, p, n)
-                ends = found >= 0 and not (
-                    spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters)
-                )
-                behind = max(found, p + 1)
+                stop, spaced = _stop_end(text, looks, p, n)
+                ends = stop >= 0 and not (spaced and stop == p + 1 and _is_short(text, looks, start, p, n, characters))
+                behind = max(stop, p + 1)
                 place = behind
             elif kind & OTHER_STOP:
                 behind = place = _skip(looks, _skip(looks, p, n, OTHER_STOP), n, CLOSING)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,7 +62,9 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        self._numbers = {word: number for number, word in enumerate(words)}
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self.number(words)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -75,8 +76,7 @@ class Vocabulary:
 
     def number(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return (words,) the number of each; a new word gets the next one."""
-        numbers = self._numbers
-        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
+        return np.fromiter(map(self._numbers.__getitem__, words), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class TokenisedTexts:
         """Return some of the texts, in the order of `rows`."""
         indptr = starts_of(np.diff(self.indptr)[rows])
         codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
-        return TokenisedTexts([self.texts[i] for i in rows], self.words, codes, indptr, self.tokenizer)
+        return TokenisedTexts(texts_at(self.texts, rows), self.words, codes, indptr, self.tokenizer)
 
     def first_copies(self) -> NDArray[np.int64]:
         """Return (documents,) the first text with the same words in the same order; texts without words are their own.
@@ -248,14 +248,7 @@ def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
 
 
 def _texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Concatenate texts of parts; in Arrow's memory if all are.
-
-    Examples
-    --------
-    >>> noisy = ArrowTexts(pa.array(["Noisy"], pa.large_string()))
-    >>> _texts_together([["Clean"], noisy]), len(_texts_together([noisy, noisy]))
-    (['Clean', 'Noisy'], 2)
-    """
+    """Concatenate texts of parts; in Arrow's memory if all are."""
     arrays = [texts.array for texts in parts if isinstance(texts, ArrowTexts)]
     return ArrowTexts(pa.concat_arrays(arrays)) if 0 < len(arrays) == len(parts) else [*chain.from_iterable(parts)]
 
@@ -291,20 +284,11 @@ def tokenised(
         parts = [own[np.maximum(block.codes, ~block.codes)] for block, own in zip(blocks, numbers, strict=True)]
         codes, indptr = np.concatenate(parts), _word_starts(blocks)
     else:
-        distinct, codes, indptr = _by(tokenizer, encoded.texts)
+        vocabulary = Vocabulary()
+        parts = [vocabulary.number(tokenizer(text)) for text in encoded.texts]
+        codes, indptr = np.concatenate([np.zeros(0, np.int32), *parts]), starts_of([len(part) for part in parts])
+        distinct = vocabulary.words
     return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
-
-
-def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
-    """Distinct words, the number of every word, and where each text begins among them."""
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    codes = array("i")
-    ends = [0]
-    for text in texts:
-        codes.extend(map(numbers.__getitem__, tokenizer(text)))
-        ends.append(len(codes))
-    return list(numbers), np.array(codes, np.int32), np.array(ends, np.int64)
 
 
 def read_sentences(
