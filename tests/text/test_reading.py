@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
 from textsignal.errors import InputError
-from textsignal.text import tokens as reading
 from textsignal.text.cleaning import without_markup
 from textsignal.text.tokenise import words
-from textsignal.text.tokens import SentenceTexts, Vocabulary, read_sentences, tokenised
+from textsignal.text.tokens import SentenceTexts, Vocabulary, _normalised, read_sentences, tokenised
 
 #: Characters at which rules part, pieces of words among them, and some that have it in them.
 NASTY = [
@@ -74,7 +73,7 @@ def test_tokenised_texts_hold_the_words_of_each(texts):
 def test_blocks_and_threads_change_nothing(monkeypatch, n_jobs):
     texts = [f"Not clean {i % 7}0. Room {i}, <b>not</b> word{i % 11} café Σ{i}!" for i in range(200)] + ["", "x" * 3000]
     expected = plain_reading.read_sentences(texts, clean=without_markup)
-    monkeypatch.setattr(reading, "BLOCK_BYTES", 500)
+    monkeypatch.setattr("textsignal.text.tokens.BLOCK_BYTES", 500)
     assert_same_tokens(read_sentences(texts, clean=without_markup, n_jobs=n_jobs), expected)
 
 
@@ -96,8 +95,13 @@ def test_few_texts_need_python_to_normalise_them(monkeypatch):
         "cafe\u0301",
         "ΟΔΟΣ",
     ]
-    normalised, normalise = [], reading._normalised
-    monkeypatch.setattr(reading, "_normalised", lambda text: normalised.append(text) or normalise(text))
+    normalised = []
+
+    def recorded(sentence):
+        normalised.append(sentence)
+        return _normalised(sentence)
+
+    monkeypatch.setattr("textsignal.text.tokens._normalised", recorded)
     read_sentences(texts)
     assert normalised == texts[-2:]
 

@@ -79,7 +79,7 @@ _PHONE = re.compile(
 
 
 def masked_characters(text: str) -> Sequence[str]:
-    """Return for each character what is shown of it: itself, or of an e-mail address or phone number a mask, then "".
+    """Return the display of each character: itself, or for an e-mail address or phone number a mask and then "".
 
     A stretch of a text can thus be cut by positions in the unmasked text. Phone numbers have a country code, an area
     code or at least ten digits; shorter ones cannot be distinguished from other numbers.

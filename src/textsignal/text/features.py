@@ -29,7 +29,7 @@ NOT = "not "
 #: Weight of a phrase compared with a word: most phrases add little to their words.
 PHRASE_SIZE = 0.5
 WORD, NEGATED, PHRASE, NEGATED_PHRASE = range(4)
-#: The most features; those in the most documents are kept.
+#: The most features; those in the most texts are kept.
 MOST_FEATURES = 250_000
 #: Approximate number of words in a block, enough to pay for its overhead and few enough for memory; and of those that
 #: one thread counts at a time.
@@ -42,10 +42,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class TextBlock:
-    """Consecutive documents of texts, sharing their memory.
+    """Consecutive texts, sharing the memory of all.
 
-    sentence, word : the first of each; documents : (sentences,) of the block, from 0.
-    ends : (documents + 1,) where each document's sentences begin; indptr : (sentences + 1,) where each sentence's words
+    sentence, word : the first of each; documents : (sentences,) the text of each, from 0 in the block.
+    ends : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence's words
     do; codes, under, negated : (all words,) as in `SentenceTexts`.
     """
 
@@ -60,7 +60,7 @@ class TextBlock:
 
 
 def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
-    """Cut texts into blocks of about `BLOCK_WORDS` words, or of one document that has more.
+    """Cut texts into blocks of about `BLOCK_WORDS` words, or of one text that has more.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
 class TextCounts:
     """Counts of words and pairs in texts. Counts of blocks add up.
 
-    documents, plain, negated : (words,) documents in which each occurs, occurs plain, and occurs negated.
+    documents, plain, negated : (words,) texts in which each occurs, occurs plain, and occurs negated.
     occurrences : (words,) of each.
-    pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) documents in which each occurs.
+    pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) texts in which each occurs.
     """
 
     documents: Counts
@@ -136,7 +136,7 @@ class MergedCounts:
     """Counts over shards with separate numbers of words: exact up to a limit, then with a known error.
 
     If there are more than `most_words` distinct words or `most_pairs` pairs, the rarest are discarded. The others then
-    occur in up to `error` more documents than counted.
+    occur in up to `error` more texts than counted.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class MergedCounts:
             self._discard(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
 
     def _discard(self, word_limit: int, pair_limit: int) -> None:
-        """Discard words in at most `word_limit` documents and pairs in at most `pair_limit`."""
+        """Discard words in at most `word_limit` texts and pairs in at most `pair_limit`."""
         if not word_limit and not pair_limit:
             return
         self.error += max(word_limit, pair_limit)
@@ -222,7 +222,7 @@ def count_terms(
 
     vocabulary : column of each term; None takes every term, in alphabetical order.
 
-    Returns (documents, terms) counts with sorted indices, and the terms.
+    Returns (texts, terms) counts with sorted indices, and the terms.
 
     Examples
     --------
@@ -270,9 +270,9 @@ def count_codes(
     n_columns: int,
     n_jobs: int | None = -1,
 ) -> sp.csr_matrix:
-    """Return (documents, columns) counts with sorted indices.
+    """Return (texts, columns) counts with sorted indices.
 
-    codes : numbers of words; indptr : (documents + 1,) where each document begins in it.
+    codes : numbers of words; indptr : (texts + 1,) where each text begins in it.
     columns : (numbers,) the column of each, -1 if absent. n_jobs : threads.
 
     Examples
@@ -299,13 +299,13 @@ def count_codes(
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Every occurrence of a feature in texts, document by document.
+    """Every occurrence of a feature, text by text.
 
     words, sentences : (occurrences,) the word of the texts it belongs to, and its sentence; a phrase belongs to its
         second word.
     features : (occurrences,) its number in the names.
-    values : (occurrences,) its share of the document: an equal part, for every occurrence of feature f in
-        document i, of z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
+    values : (occurrences,) its share of the text: every occurrence of feature f in text i has an equal part of
+        z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
     """
 
     words: NDArray[np.int32]
@@ -370,14 +370,14 @@ class Features:
         return self.kinds >= PHRASE
 
     def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
-        """Return every occurrence of these features, and their (documents, features) counts."""
+        """Return every occurrence of these features, and their (texts, features) counts."""
         parts = self._found(texts, engine, located=True)
         occurrences = Occurrences(*engine.map(np.concatenate, [*zip(*(part[0] for part in parts), strict=True)]))
         rows, indices, data = zip(*(part[1] for part in parts), strict=True)
         return occurrences, self._counts(rows, np.concatenate(indices), np.concatenate(data))
 
     def count(self, texts: Sequence[SentenceTexts], engine: Engine) -> sp.csr_array:
-        """Return (documents, features) counts, in two bytes each if these suffice.
+        """Return (texts, features) counts, in two bytes each if these suffice.
 
         texts : parts that follow each other.
         """
@@ -393,7 +393,7 @@ class Features:
         return self._counts(rows, indices[:end], data[:end])
 
     def _counts(self, rows: Sequence[NDArray], indices: NDArray, data: NDArray) -> sp.csr_array:
-        """Counts of blocks, one after the other; rows : where each document of a block begins in it."""
+        """Counts of blocks, one after the other; rows : where each text of a block begins in it."""
         sizes = np.concatenate([np.diff(indptr) for indptr in rows])
         indptr = starts_of(sizes)
         # With an indptr of eight bytes SciPy would copy indices into as many.
@@ -468,7 +468,7 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
 
 
 def _least(in_documents: NDArray[np.int64], least: int) -> int:
-    """The number of documents that at most `MOST_FEATURES` features reach; at least `least`."""
+    """The least number of texts that at most `MOST_FEATURES` features are in; at least `least`."""
     if np.count_nonzero(in_documents >= least) <= MOST_FEATURES:
         return least
     return int(np.partition(in_documents, -MOST_FEATURES - 1)[-MOST_FEATURES - 1]) + 1
@@ -485,7 +485,7 @@ def content_terms(
     """Return the most frequent content words, in alphabetical order.
 
     Excluded are stop words, negations, small words of opinion, general words, numbers, contractions, and words in fewer
-    documents than `least_documents`.
+    texts than `least_documents`.
 
     words : the distinct words of the counted texts.
 

@@ -63,7 +63,7 @@ def pack(word: str) -> int:
 
 @compile_loop
 def survey(texts):  # type: ignore[no-untyped-def]
-    """Return (texts,) whether each contains anything beyond ASCII, and whether it contains a "<" or a "&"."""
+    """Return (texts,) True if it contains anything beyond ASCII, and True if it contains a "<" or a "&"."""
     n_texts = len(texts.offsets) - 1
     beyond, markup = np.empty(n_texts, np.bool_), np.empty(n_texts, np.bool_)
     for i in range(n_texts):
@@ -131,7 +131,7 @@ def _strip(looks, start, end):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Where the stop at `p` ends a sentence, -1 if it does not; and whether a space follows."""
+    """Where the stop at `p` ends a sentence, -1 if it does not; and True if a space follows."""
     mark = text[_at(p)]
     if p == 0 or not looks[_at(p - 1)] & STOP:
         behind = _skip(looks, p + 1, n, STOP)
@@ -306,11 +306,11 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
 def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
     """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
 
-    beyond : (texts,) whether a text goes beyond ASCII.
+    beyond : (texts,) True if a text goes beyond ASCII.
     limits : the most words of a run without a stop that is not cut, and the words of a part otherwise.
 
     Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
-    end of every sentence in its text, one after the other; (texts,) whether a text holds an odd character.
+    end of every sentence in its text, one after the other; (texts,) True if a text holds an odd character.
     """
     offsets, kinds, n_texts = texts.offsets, characters.kinds, last - first
     text = np.empty(offsets[last] - offsets[first], np.uint32)
@@ -524,7 +524,7 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
     """Mark words under a negation: up to `scope` words after it, until the next pause.
 
     codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
-    negates, content : (distinct words,) whether a word negates, and whether it can be negated.
+    negates, content : (distinct words,) True if a word negates, and True if it can be negated.
     """
     for i in range(len(indptr) - 1):
         left = 0
@@ -539,14 +539,14 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
 
 @compile_loop
 def count_rows(codes, indptr, first, last, columns, n_columns):  # type: ignore[no-untyped-def]
-    """Count columns in each document from `first` to `last`: compressed rows with ascending columns.
+    """Count columns in each text from `first` to `last`: compressed rows with ascending columns.
 
-    codes : numbers of words; indptr : (documents + 1,) where each begins in it.
+    codes : numbers of words; indptr : (texts + 1,) where each begins in it.
     columns : (numbers,) the column of each, -1 if absent.
 
-    Returns (documents,) cells in each row, (cells,) columns and counts.
+    Returns (texts,) cells in each row, (cells,) columns and counts.
     """
-    # Documents of all words in the order of their columns, so that every row is filled from its first column on.
+    # Texts of all words in the order of their columns, so that every row is filled from its first column on.
     places = np.zeros(n_columns + 1, np.int64)
     for p in range(indptr[first], indptr[last]):
         places[columns[codes[_at(p)]] + 1] += 1

@@ -126,7 +126,7 @@ def _damaged(place: Place, why: object) -> StorageError:
 
 
 def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
-    """Write documents, and other arrays of theirs, to a file; keep them in memory if `path` is None."""
+    """Write texts, and other arrays of theirs, to a file; keep them in memory if `path` is None."""
     arrays: dict[str, NDArray[Any]] = {
         "words": np.frombuffer("\n".join(texts.words).encode("utf-8", "surrogatepass"), np.uint8),
         "codes": texts.codes,

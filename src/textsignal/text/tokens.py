@@ -83,10 +83,10 @@ class Vocabulary:
 class TokenisedTexts:
     """Texts with their words.
 
-    texts : (documents,) the texts, as they were tokenised.
+    texts : (texts,) the texts, as they were tokenised.
     words : the distinct words, in the order in which they first occur.
     codes : (all words of all texts,) the number of each in `words`.
-    indptr : (documents + 1,) where each text's words begin in `codes`.
+    indptr : (texts + 1,) where each text's words begin in `codes`.
     tokenizer : that returned the words.
     n_cleaned : number of texts that cleaning changed before they were tokenised.
     """
@@ -108,7 +108,7 @@ class TokenisedTexts:
         return TokenisedTexts(texts_at(self.texts, rows), self.words, codes, indptr, self.tokenizer)
 
     def first_copies(self) -> NDArray[np.int64]:
-        """Return (documents,) the first text with the same words in the same order; texts without words are their own.
+        """Return (texts,) the first text with the same words in the same order; texts without words are their own.
 
         Examples
         --------
@@ -122,13 +122,13 @@ class TokenisedTexts:
 class SentenceTexts:
     """Texts cut into sentences, each word a number.
 
-    texts : (documents,) the texts, as they were read.
-    documents : (sentences,) the document of each sentence, ascending.
+    texts : (texts,) the texts, as they were read.
+    documents : (sentences,) the text of each sentence, ascending.
     spans : (sentences, 2) where each sentence starts and ends in its text.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
-    cleaned : (documents,) True if cleaning changed the text.
+    cleaned : (texts,) True if cleaning changed the text.
     """
 
     texts: Sequence[str]
@@ -151,22 +151,22 @@ class SentenceTexts:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """(documents,) as of `text_keys`."""
+        """(texts,) as of `text_keys`."""
         return text_keys(self.texts)
 
     @cached_property
     def sentence_ends(self) -> NDArray[np.int64]:
-        """(documents + 1,) where each document's sentences begin."""
+        """(texts + 1,) where each text's sentences begin."""
         return np.searchsorted(self.documents, np.arange(len(self) + 1))
 
     @property
     def document_indptr(self) -> NDArray[np.int64]:
-        """(documents + 1,) where each document begins among all words."""
+        """(texts + 1,) where each text begins among all words."""
         return self.indptr[self.sentence_ends]
 
     @property
     def n_words(self) -> NDArray[np.int64]:
-        """(documents,) words in each text."""
+        """(texts,) words in each text."""
         return np.diff(self.document_indptr)
 
     @property
@@ -220,7 +220,7 @@ class SentenceTexts:
         )
 
     def first_copies(self) -> NDArray[np.int64]:
-        """Return (documents,) the first text with the same words in order; texts without words are their own."""
+        """Return (texts,) the first text with the same words in order; texts without words are their own."""
         return _first_copies(self.codes, self.document_indptr)
 
 
@@ -254,7 +254,7 @@ def _texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
 
 
 def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """Return (documents,) a number for each text, equal on every machine."""
+    """Return (texts,) a number for each text, equal on every machine."""
     digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
@@ -338,7 +338,7 @@ def read_sentences(
 
 
 def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return (words,) whether each negates, and whether it can be negated: function words cannot."""
+    """Return (words,) True if it negates, and True if it can be negated: function words cannot."""
     function_words = stop_words(language if language in NEGATIONS else None)
     negating = np.array([negates(word, language) for word in words], dtype=bool)
     return negating, np.array([word not in function_words for word in words], dtype=bool)

@@ -30,12 +30,12 @@ Texts = Iterable[str] | TokenisedTexts
 class TextVectorizer(TransformerMixin, BaseEstimator):
     """The paper's text representation: term frequency times inverse document frequency, of selected terms.
 
-    With c the counts of the retained terms, M training documents and m_j of them holding term j::
+    With c the counts of the retained terms, M training texts and m_j of them holding term j::
 
         tf_ij = c_ij / sum_v c_iv        idf_j = log((1 + M) / (1 + m_j)) + 1        X_ij = tf_ij idf_j
 
     Terms are retained in two steps: first the `max_raw_terms` most frequent in the corpus, then of these the
-    `max_terms` with the largest sum of TF-IDF over all documents. Ties go to the term that comes first in
+    `max_terms` with the largest sum of TF-IDF over all texts. Ties go to the term that comes first in
     the alphabet. All of this is learnt from the training texts alone; other terms of a new text are
     ignored, and a text without any known term is a row of zeros.
 
@@ -44,7 +44,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     max_raw_terms, max_terms : the most terms that each step retains; None is all.
     stop_words : words that are not terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
     ngram_range : least and greatest number of consecutive words in a term, without stop words.
-    min_df, max_df : terms in fewer or more documents are not terms. A float is a share of the documents.
+    min_df, max_df : terms in fewer or more texts are not terms. A float is a share of the texts.
     tokenizer : returns the words of a text, in their final form. By default `textsignal.text.tokenise.words`.
     weighting : "tfidf" for X as above, or "count" for the counts c. Both have the same terms.
     row_norm : norm to which rows are scaled, "l1" or "l2"; None for none.
@@ -57,7 +57,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     terms_ : (terms,) the retained terms, in alphabetical order.
     vocabulary_ : column of each term.
     idf_ : (terms,) inverse document frequencies.
-    n_documents_ : number of training documents, empty ones included.
+    n_documents_ : number of training texts, empty ones included.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        csr_matrix or ndarray, shape (documents, terms)
+        csr_matrix or ndarray, shape (texts, terms)
             X, nonnegative; with sorted indices if sparse.
         """
         check_is_fitted(self)
@@ -330,7 +330,7 @@ def _term_frequencies(counts: csr_matrix) -> csr_matrix:
 
 
 def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
-    """Sum each term's TF-IDF over documents; the bits do not depend on their order."""
+    """Sum each term's TF-IDF over texts; the bits do not depend on their order."""
     frequencies: csc_matrix = _term_frequencies(counts).tocsc()
     values = frequencies.data.tolist()
     sums = [math.fsum(values[start:end]) for start, end in pairwise(frequencies.indptr)]
