@@ -27,7 +27,7 @@ import pandas as pd
 
 from reproduction.reviews import Excluded, ReviewSample
 from textsignal.data.read import check_file, one_line, unpacked
-from textsignal.datasets.common import Seed, check_integer, generator
+from textsignal.datasets.simulated import Seed, check_integer, generator
 from textsignal.errors import InputError
 
 Record = dict[str, Any]

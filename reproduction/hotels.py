@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from textsignal.reading.labels import relevance
 
 from reproduction.claims import Claim, mean_and_spread, number_claim, statement_claim, unchecked
 from reproduction.figures import SCORES, Entry, draw_bars, heat_map, method_lines, panels, write_legend
@@ -37,7 +38,6 @@ from textsignal.estimators.base import TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
 from textsignal.palette import NEUTRAL, topic_colors
 from textsignal.plots import PAGE_HEIGHT, as_percent, axes, draw_cloud, figure_of, plain, styled
-from textsignal.reading.labels import relevance
 from textsignal.text.tokenise import stop_words
 from textsignal.text.vectorise import TextVectorizer
 

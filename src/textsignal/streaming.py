@@ -33,9 +33,8 @@ from textsignal.families.auto import Candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, observe, tokenise
 from textsignal.reading.themes import ThemeReader
-from textsignal.text.reading import as_bytes, texts_at
 from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
-from textsignal.text.tokens import SentenceTexts
+from textsignal.text.tokens import SentenceTexts, as_bytes, texts_at
 from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read

@@ -13,7 +13,7 @@ from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
 from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, theme_marks
 from textsignal.report.values.prepare import prepare
-from textsignal.text.masking import masked_characters
+from textsignal.text.cleaning import masked_characters
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive", "joint"])

@@ -10,8 +10,7 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import StorageError
 from textsignal.families import as_family
-from textsignal.text.counts import count_texts
-from textsignal.text.features import learn_features
+from textsignal.text.features import count_texts, learn_features
 from textsignal.text.shards import write_shard
 from textsignal.text.tokens import read_sentences
 from textsignal.training.sample import Passing, Sample

@@ -9,7 +9,7 @@ import textsignal as ts
 from textsignal.compute.hashing import drawn
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.text.reading import text_keys
+from textsignal.text.tokens import text_keys
 from textsignal.training import halves
 from textsignal.training.halves import dense_around, most_stable
 from textsignal.uncertainty import search

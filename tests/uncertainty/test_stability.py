@@ -14,8 +14,8 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.reading.observed import observe
-from textsignal.text.reading import text_keys
-from textsignal.training.halves import ThemeText, halves, match_themes
+from textsignal.text.tokens import text_keys
+from textsignal.training.halves import ThemeText, halves
 from textsignal.uncertainty.stability import (
     QUICK_REFITS,
     SAME,

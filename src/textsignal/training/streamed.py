@@ -21,8 +21,7 @@ from textsignal.compute.engines import Compute, Item
 from textsignal.compute.hashing import Keys
 from textsignal.data.rows import BadRows
 from textsignal.families import Family
-from textsignal.text.counts import MergedCounts, TextCounts, count_texts
-from textsignal.text.features import Features
+from textsignal.text.features import Features, MergedCounts, TextCounts, count_texts
 from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
 from textsignal.training.corpus import Corpus
 from textsignal.training.sample import Sample

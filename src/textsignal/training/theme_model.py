@@ -16,8 +16,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
-from textsignal.text.counts import TextCounts, count_texts
-from textsignal.text.features import Features, content_terms, learn_features
+from textsignal.text.features import Features, TextCounts, content_terms, count_texts, learn_features
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, fit_theme_effects
 from textsignal.training.covariate_effects import fit_alone

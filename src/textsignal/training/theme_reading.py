@@ -19,8 +19,7 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.hashing import Keys
 from textsignal.families import Family
 from textsignal.stored_values import rule
-from textsignal.text.counts import count_codes
-from textsignal.text.features import WORD, Features, Occurrences
+from textsignal.text.features import WORD, Features, Occurrences, count_codes
 from textsignal.text.tokenise import is_language_name
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of

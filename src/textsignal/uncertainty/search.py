@@ -52,8 +52,7 @@ from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
 from textsignal.reading.words import plain_profiles
-from textsignal.text.reading import text_keys
-from textsignal.text.tokens import SentenceTexts, TokenisedTexts
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts, text_keys
 from textsignal.training.draws import content_keys, unit_halves
 from textsignal.training.halves import (
     COARSE_THEMES,

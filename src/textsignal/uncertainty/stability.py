@@ -28,8 +28,7 @@ from textsignal.insight.drivers import driver_table
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader
-from textsignal.text.reading import text_keys
-from textsignal.text.tokens import SentenceTexts
+from textsignal.text.tokens import SentenceTexts, text_keys
 from textsignal.training.contributions import fit_theme_effects, spoken_of
 from textsignal.training.halves import Rows, SeedWords, ThemeText, halves, match_topics, sentences_of
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares

@@ -1,5 +1,5 @@
 // How the page reads a text, as Python does: markup, words, families of responses.
-// Names follow textsignal.text.markup, textsignal.text.tokenise and textsignal.families.
+// Names follow textsignal.text.cleaning, textsignal.text.tokenise and textsignal.families.
 "use strict";
 
 const range = (n) => Array.from({ length: n }, (_, k) => k);

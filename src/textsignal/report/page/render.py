@@ -28,7 +28,7 @@ from textsignal.report.page.library import library
 from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
 from textsignal.report.values.prepare import prepare
 from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_number, signed_points
-from textsignal.text.sentences import sentence_spans
+from textsignal.text.tokens import read_sentences
 from textsignal.uncertainty.effect_table import EffectTable
 
 #: Scripts of the page, in this order.
@@ -143,17 +143,19 @@ def check_no_texts(page: str, texts: Iterable[str]) -> None:
         n: {tuple(words_on_page[i : i + n]) for i in range(len(words_on_page) - n + 1)}
         for n in range(SHORTEST, RUN + 1)
     }
-    for i, text in enumerate(texts, 1):
-        if any(run in runs[len(run)] for run in _telling(text)):
+    read = read_sentences(texts)
+    for i, text in enumerate(read.texts, 1):
+        spans = read.spans[read.sentence_ends[i - 1] : read.sentence_ends[i]]
+        if any(run in runs[len(run)] for run in _telling(text, spans.tolist())):
             raise OutputError(f"the report holds words of text {i:,}, though it must hold none; it was not written")
 
 
-def _telling(text: str) -> Iterator[tuple[str, ...]]:
-    """Runs of words that identify a text."""
+def _telling(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, ...]]:
+    """Runs of words that identify a text; spans : of its sentences."""
     words = _words(text)
     if _n_words(words) >= SHORTEST:
         yield from (tuple(words[start : start + RUN]) for start in range(0, max(len(words) - RUN, 0) + 1, RUN))
-    for start, end in sentence_spans(text):
+    for start, end in spans:
         sentence = _words(text[start:end])
         if _n_words(sentence) >= SENTENCE:
             yield tuple(sentence[:RUN])

@@ -27,10 +27,9 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Browse, Browser, Floats, ReportSettings
 from textsignal.report.values.documents import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
-from textsignal.text import markup, sentences, tokenise, tokens
+from textsignal.text import cleaning, sentences, tokenise, tokens
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
-from textsignal.text.tokenise import stop_words
-from textsignal.text.word_lists import NEGATIONS, negates
+from textsignal.text.tokenise import NEGATIONS, negates, stop_words
 from textsignal.training.inference import MAX_ITER, Inference
 from textsignal.training.theme_reading import FittedThemes, sentence_ends
 
@@ -83,7 +82,7 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> Browser:
 def _common(family: Family, inference: Inference, *, strip_markup: bool) -> dict[str, Any]:
     """Tokenizer, inference of weights and response family."""
     fallback = np.zeros(len(inference.topics)) if inference.fallback is None else inference.fallback
-    steps = [(markup.ENTITY, None), *markup.REPLACEMENTS]  # None : the character that the entity stands for
+    steps = [(cleaning.ENTITY, None), *cleaning.REPLACEMENTS]  # None : the character that the entity stands for
     return {
         # Numbers replace levels that are text.
         "family": {"name": family.name}

@@ -18,7 +18,7 @@ from textsignal.reading.themes import Reading
 from textsignal.report.values.bins import Bins, bars_of, bins_of
 from textsignal.report.values.data import Bar, CloudWord, DocumentsSummary, Floats, ReportedModel
 from textsignal.report.values.wording import one_line, visible
-from textsignal.text.masking import masked_characters
+from textsignal.text.cleaning import masked_characters
 from textsignal.training.inference import unit_rows
 
 #: Most training documents, and most held-out documents, for baselines; fewest training documents to fit them.
