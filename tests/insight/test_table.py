@@ -5,7 +5,7 @@ import pytest
 
 from textsignal.insight.drivers import LABEL_CHOICE, LABEL_TERMS, topic_table
 from textsignal.reading.labels import relevance
-from textsignal.training.effects import centred_effects, word_shares
+from textsignal.training.topics import centred_effects, word_shares
 
 TERMS = [f"t{j}" for j in range(30)]
 

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.kernels import compiled
-from textsignal.training.corpus import AddedNumber, Corpus, Parameters, ResponseSums, place
+from textsignal.training.corpus import Corpus, Parameters, ResponseSums, place
 
 
 @pytest.fixture
@@ -69,4 +69,3 @@ def test_sums_add_field_by_field():
     assert both.loss == 3.0
     np.testing.assert_array_equal(both.gradient, [4.0, 6.0])
     np.testing.assert_array_equal(both.hessian, [[2.0, 1.0], [1.0, 2.0]])
-    assert (AddedNumber(1.0) + AddedNumber(2.0)).value == 3.0

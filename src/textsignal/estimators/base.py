@@ -33,15 +33,13 @@ from textsignal.estimators.checks import check_given
 from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, check_trainable
 from textsignal.training.corpus import Corpus
-from textsignal.training.covariate_effects import fit_alone
-from textsignal.training.effects import CentredEffects, centred_effects
-from textsignal.training.fitted import FittedTopics, Run, fit_on_text
-from textsignal.training.glm import ResponseModel
+from textsignal.training.fitted import FittedTopics, Run, Unit, fit_on_text
+from textsignal.training.glm import ResponseModel, fit_alone
 from textsignal.training.inference import Inference
 from textsignal.training.joint import JointSettings, train_joint
 from textsignal.training.loop import Losses, Watch
-from textsignal.training.response_unit import Unit
 from textsignal.training.start import INITS, STARTS, Start, given_start, unsupervised_start
+from textsignal.training.topics import CentredEffects, centred_effects
 
 
 @dataclass(frozen=True)
@@ -265,7 +263,7 @@ class TopicEstimator(
             how = replace(fitted.inference, topics=topics, fallback=None)
             fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
         other = copy(self).set_params(n_topics=len(topics))
-        other.fitted_ = fitted.with_fit(topics, fit)
+        other.fitted_ = fit.model(fitted.trace, fitted.reason)
         return other
 
     def predictions(

@@ -15,16 +15,13 @@ from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family, best_constant, check_trainable, null_deviance
-from textsignal.training.coefficient_steps import NewtonStep
-from textsignal.training.corpus import Corpus
-from textsignal.training.distinct import distinct_documents
+from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import document_keys
 from textsignal.training.fitted import FittedTopics, Run, fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
-from textsignal.training.joint import AdaptiveGamma, JointSettings, unit_topics
-from textsignal.training.lengths import scale_rows
-from textsignal.training.predictive import PredictiveSettings, train_predictive
+from textsignal.training.joint import AdaptiveGamma, JointSettings, NewtonStep, unit_topics
+from textsignal.training.predictive import PredictiveSettings, scale_rows, train_predictive
 from textsignal.training.start import FINE_TOPICS, unsupervised_start
 from textsignal.training.word_effects import fit_word_effects
 
@@ -185,9 +182,9 @@ class GLMNMF(TopicEstimator):
             unit_topics=True,
         )
         fitted = self._train_joint(replace(task, corpus=self._around_constant(corpus, family)), settings)
-        topics = unit_topics(fitted.topics)
-        fit = fit_on_text(corpus, Inference(topics), self._response_model(family, task.compute))
-        return Run(fitted.with_fit(topics, fit), fitted.trace.objective[-1])
+        inference = Inference(unit_topics(fitted.topics))
+        fit = fit_on_text(corpus, inference, self._response_model(family, task.compute))
+        return Run(fit.model(fitted.trace, fitted.reason), fitted.trace.objective[-1])
 
     def _around_constant(self, corpus: Corpus, family: Family) -> Corpus:
         """The corpus with the best constant in its offset, where a linear predictor of 0 means nothing.
@@ -205,9 +202,8 @@ class GLMNMF(TopicEstimator):
 
     def _train_predictively(self, task: Task) -> Run:
         self._check_predictive_options(task)
-        scaled = scale_rows(task.corpus.X, task.corpus.weight)
-        corpus = replace(task.corpus, X=scaled.X)
-        by_length = replace(corpus, X=sp.csr_array(scaled.X * scaled.length[:, None]))
+        X, length = scale_rows(task.corpus.X, task.corpus.weight)
+        corpus, by_length = (replace(task.corpus, X=rows) for rows in (X, sp.csr_array(X * length[:, None])))
         starting = replace(task, corpus=by_length)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / _spread(corpus, task.family),
@@ -225,7 +221,7 @@ class GLMNMF(TopicEstimator):
         finer = task.H is None and 1 < self.n_topics < FINE_TOPICS and task.family.n_predictors == 1
         return train_predictive(
             corpus,
-            scaled.length,
+            length,
             task.family,
             self._first_topics(starting, self.n_topics),
             self._first_topics(starting, FINE_TOPICS) if finer else None,

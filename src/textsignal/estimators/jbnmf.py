@@ -11,10 +11,17 @@ from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
 from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family
-from textsignal.training.coefficient_steps import CoefficientStep, GradientStep, NewtonStep
 from textsignal.training.fitted import Run
 from textsignal.training.glm import ResponseModel
-from textsignal.training.joint import AdaptiveGamma, FixedGamma, JointSettings, WeightRule
+from textsignal.training.joint import (
+    AdaptiveGamma,
+    CoefficientStep,
+    FixedGamma,
+    GradientStep,
+    JointSettings,
+    NewtonStep,
+    WeightRule,
+)
 
 
 class JBNMF(TopicEstimator):

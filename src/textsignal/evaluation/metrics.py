@@ -10,7 +10,7 @@ from scipy import stats
 from textsignal.errors import InputError
 from textsignal.estimators.skill import accuracy, known_responses, r2_score, rmse
 from textsignal.families import Family, distribution_of_numbers
-from textsignal.training.coherence import coherence, exclusivity, top_terms
+from textsignal.training.topics import coherence, exclusivity, top_terms
 
 __all__ = [
     "accuracy",

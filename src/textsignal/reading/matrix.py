@@ -18,7 +18,7 @@ from textsignal.reading.observed import Observed, Reading, Tokens
 from textsignal.reading.spoken import Spoken
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.coherence import coherence as term_coherence
+from textsignal.training.topics import coherence as term_coherence
 
 #: Minimum share of a topic in a document's text for the document to mention it.
 SPOKEN = 0.1

@@ -1,6 +1,6 @@
 """Coefficients given the weights: a penalised GLM, computed from sums over blocks only.
 
-A family with P linear predictors per document has coefficients (columns + 1, P). Gradients have the same shape, and
+A family with P linear predictors per text has coefficients (columns + 1, P). Gradients have the same shape, and
 Hessians the order of the flattened coefficients: the last P are the intercepts.
 """
 
@@ -17,15 +17,16 @@ from scipy.linalg import lapack
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
+from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
-from textsignal.training.corpus import Addable, AddedNumber, Parameters, Responses, ResponseSums
+from textsignal.training.corpus import Addable, Parameters, Responses, ResponseSums
 
 #: Maximum number of halvings of a step.
 MOST_HALVINGS = 40
 #: Maximum number of Newton steps, and of alternations between coefficients and family parameters.
 MOST_STEPS, MOST_TURNS = 100, 50
-#: Stop after a step whose predicted decrease of the loss is below this share of the documents.
+#: Stop after a step whose predicted decrease of the loss is below this share of the texts.
 SETTLED = 1e-13
 #: Relative rounding error of a sum.
 ROUNDING = 1e-14
@@ -39,10 +40,10 @@ LEAST_CURVATURE = 1e-100
 
 @dataclass(frozen=True)
 class OwnSums(Addable):
-    """Sums over documents if parameters of the family are updated jointly with the coefficients.
+    """Sums over texts if parameters of the family are updated jointly with the coefficients.
 
     response : loss, gradient and Hessian in the coefficients.
-    weight, eta : total weight of the documents, and the sum of their linear predictors.
+    weight, eta : total weight of the texts, and the sum of their linear predictors.
     counts, slope, bend : as in `OwnDerivatives`.
     cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
     """
@@ -97,7 +98,7 @@ class ResponseModel:
         )
 
     def _sums_of_many(self, W: Array, slope: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-        """Gradient and Hessian for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
+        """Gradient and Hessian for P linear predictors: slope (P, texts), curvature (P, P, texts)."""
         one = self.compute.kernels.response_sums
         parts = [[one(W, slope[p], curvature[p, q]) for q in range(len(slope))] for p in range(len(slope))]
         gradient = np.stack([row[0][0] for row in parts], axis=1)
@@ -111,11 +112,11 @@ class ResponseModel:
     def loss(self, blocks: Sequence[Responses], parameters: Parameters) -> float:
         """Loss over all blocks, without the penalty."""
 
-        def block_loss(block: Responses) -> AddedNumber:
+        def block_loss(block: Responses) -> float:
             eta = block.linear_predictor(parameters)
-            return AddedNumber(_total(block, eta, self.family.loss(block.y, eta)))
+            return _total(block, eta, self.family.loss(block.y, eta))
 
-        return self.compute.engine.sweep(block_loss, blocks).value
+        return self.compute.engine.sweep(block_loss, blocks)
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
@@ -167,8 +168,7 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     if root is None and n_own:
         root = _root(unit + RIDGE * np.eye(len(unit)))
         unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
-    if root is None and n_own:
-        root = _root(unit)
+        root = _root(unit) if root is None else root
     if root is not None:
         solved = lapack.dpotrs(root, slope[moving] * scale, lower=1)[0]
     else:
@@ -233,7 +233,7 @@ class Fitting:
             prior = self._prior(model.family)
             slope = np.concatenate([slope, directions.T @ (sums.slope + prior.slope)])
             bend = directions.T @ (sums.bend + prior.bend) @ directions
-            hessian = _bordered(hessian, sums.cross, bend)
+            hessian = np.block([[hessian, sums.cross], [sums.cross.T, bend]])
             curved = np.diag(bend) > LEAST_CURVATURE
             moving, n_moving = np.concatenate([moving, curved]), int(curved.sum())
         direction = newton_direction(slope, hessian, moving, n_moving)
@@ -311,7 +311,7 @@ class GLMFit:
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:
-        """(documents,) linear predictor from columns (documents, columns)."""
+        """(texts,) linear predictor from columns (texts, columns)."""
         return linear_predictor(columns, self.effects, self.coefficients[-1])
 
 
@@ -325,17 +325,27 @@ def fit_glm(
     offset: Vector | None = None,
     start: Vector | None = None,
 ) -> GLMFit:
-    """Fit a GLM of the responses on columns, such as weights of topics or covariates.
+    """Fit a GLM of the responses on columns (texts, columns), such as weights of topics or covariates.
 
     model : the family, with one penalty for all columns or one for each: 0 for covariates. Parameters of
         the family are estimated too.
-    columns : (documents, columns).
-    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
-    tilt : (documents,) slopes subtracted from the loss.
-    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
+    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    tilt : (texts,) slopes subtracted from the loss.
+    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
     start : (columns + 1,) coefficients to start from, such as those of a similar fit.
     """
-    blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
+    observed = ~np.isnan(y)
+    rows = [slice(*edges) for edges in model.compute.engine.cut(len(y), columns.size, columns.shape[1])]
+    blocks = [
+        Responses(
+            W=pad(columns[block], model.compute.kernels, columns.dtype),
+            y=np.where(observed[block], y[block], 0.0),
+            response_weight=weight[block] * observed[block],
+            tilt=0.0 if tilt is None else tilt[block],
+            offset=0.0 if offset is None else offset[block],
+        )
+        for block in rows
+    ]
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
@@ -349,32 +359,21 @@ def fit_glm(
     return GLMFit(fitted.family, coefficients, fitted.information_of(sums, kept), sums.loss)
 
 
-def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
-    """Symmetric block matrix of `inside` and `corner`, with `cross` off the diagonal."""
-    size = len(inside)
-    whole = np.empty((size + len(corner), size + len(corner)))
-    whole[:size, :size], whole[size:, size:], whole[:size, size:], whole[size:, :size] = inside, corner, cross, cross.T
-    return whole
-
-
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:
     """Weighted loss of a block, minus its tilts."""
     tilted = block.tilt * eta
     return float(np.sum(block.response_weight * (loss - (tilted if eta.ndim == 1 else tilted.sum(axis=1)))))
 
 
-def _place_responses(
-    compute: Compute, columns: Array, y: Vector, weight: Vector, tilt: Vector | None, offset: Vector | None
-) -> list[Responses]:
-    observed = ~np.isnan(y)
-    parts = [slice(*edges) for edges in compute.engine.cut(len(y), columns.size, columns.shape[1])]
-    return [
-        Responses(
-            W=pad(columns[part], compute.kernels, columns.dtype),
-            y=np.where(observed[part], y[part], 0.0),
-            response_weight=weight[part] * observed[part],
-            tilt=0.0 if tilt is None else tilt[part],
-            offset=0.0 if offset is None else offset[part],
-        )
-        for part in parts
-    ]
+def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: Compute) -> tuple[Vector, Family]:
+    """Fit covariates by themselves, so that text need not learn them.
+
+    Returns (texts,) the offset plus what covariates add to it against their average, and the family given these.
+
+    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    """
+    model = ResponseModel(family, compute, 0.0, fit_intercept=True)
+    columns = given.columns if given.n_columns else np.zeros((len(y), 1))
+    fit = fit_glm(model, columns, y, weight, offset=given.offset)
+    mean = np.average(columns, axis=0, weights=weight)
+    return (linear_predictor(columns - mean, fit.effects, 0.0).T + given.offset).T, fit.family

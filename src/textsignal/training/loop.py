@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,7 @@ class Losses:
     @property
     def objective(self) -> float:
         """The objective that training minimises."""
-        # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
-        return self.text + (self.supervision * (self.response + self.penalty) if self.supervision else 0.0)
+        return _objective(self.text, self.response, self.penalty, self.supervision)
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,18 @@ class Trace:
     @classmethod
     def of(cls, losses: Sequence[Losses]) -> Self:
         """Collect losses into a trace."""
-        text, response, penalty = (
-            np.array([getattr(each, name) for each in losses], dtype=float) for name in ("text", "response", "penalty")
-        )
-        return cls(text, response, penalty, losses[-1].supervision)
+        parts = np.array([(each.text, each.response, each.penalty) for each in losses], dtype=float)
+        return cls(*parts.T.copy(), losses[-1].supervision)
 
     @property
     def objective(self) -> Vector:
         """(iterations + 1,) the objective that training minimises."""
-        parts = zip(self.text, self.response, self.penalty, strict=True)
-        return np.array([Losses(*part, self.supervision).objective for part in parts])
+        return _objective(self.text, self.response, self.penalty, self.supervision)
+
+
+def _objective(text: Any, response: Any, penalty: Any, supervision: float) -> Any:
+    # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
+    return text + (supervision * (response + penalty) if supervision else 0.0)
 
 
 class State(Protocol):
