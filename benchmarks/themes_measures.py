@@ -20,7 +20,7 @@ from themes_data import Documents, permuted, read_labelled, read_rated, read_set
 from themes_methods import Fitted, Method, themes_model, topics_model
 
 from textsignal.datasets import synthetic_reviews
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.text.tokenise import words
 from textsignal.training.topics import coherence, top_terms
 

@@ -26,7 +26,7 @@ from textsignal import GLMNMF, JBNMF, Binomial
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import reference
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 
 joint_glm = partial(GLMNMF, training="joint")
 predictive_glm = partial(GLMNMF, max_epochs=10)

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score, rmse
+from textsignal.estimators.predictions import r2_score, rmse
 from textsignal.evaluation.metrics import calibration_table, overfit_warning
 from textsignal.training.topics import coherence, exclusivity, top_terms
 

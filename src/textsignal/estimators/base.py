@@ -6,18 +6,23 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal.arrays import Array, Vector
 from textsignal.checks import (
+    _numbers,
     check_choice,
+    check_covariate_sizes,
+    check_groups,
     check_number,
     check_offset,
     check_response,
@@ -29,7 +34,6 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
-from textsignal.estimators.checks import check_given
 from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, check_trainable
 from textsignal.training.corpus import Corpus
@@ -44,7 +48,7 @@ from textsignal.training.topics import CentredEffects, centred_effects
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: what is given, where it is computed, and what the user asked to start from."""
+    """One training run: its data, where it is computed, and what the user requested to start from."""
 
     corpus: Corpus
     family: Family
@@ -54,6 +58,11 @@ class Task:
     W: ArrayLike | None
     H: ArrayLike | None
     watch: Watch
+
+
+def _learnt(path: str, doc: str) -> property:
+    """Read-only attribute of `fitted_`."""
+    return property(attrgetter(f"fitted_.{path}"), doc=doc)
 
 
 class TopicEstimator(
@@ -71,6 +80,41 @@ class TopicEstimator(
     n_jobs: int | None
     #: Everything that was learnt; the attributes of scikit-learn's names are read from it.
     fitted_: FittedTopics
+
+    components_ = _learnt("topics", "(topics, terms) topics.")
+    coef_ = _learnt("effects.T", "(topics,) effects; (classes - 1, topics) of classes against the first one.")
+    intercept_ = _learnt("intercept", "Constant of the linear predictor; (classes - 1,) of classes against the first.")
+    mean_weights_ = _learnt("mean_weights", "(topics,) mean weights of the training texts.")
+    word_effects_ = _learnt("word_effects", "(terms,) effects of single words beyond the topics.")
+    family_ = _learnt("family", "The response's family, with its scale.")
+    levels_ = _learnt("family.levels", "The response's levels, lowest first; absent if it has none.")
+    alpha_ = _learnt("trace.supervision", "The supervision on the scale of the paper's alpha.")
+    stop_reason_ = _learnt("reason", "Why training stopped.")
+    converged_ = _learnt("converged", "True if training stopped because the objective converged.")
+
+    @property
+    def weights_(self) -> Array:
+        """(texts, topics) weights of the training texts; a loaded model has none."""
+        if self.fitted_.weights is None:
+            raise AttributeError("a stored model does not hold the weights of its training documents")
+        return self.fitted_.weights
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations, or epochs, of training."""
+        return len(self.fitted_.trace.text) - 1
+
+    @property
+    def objective_(self) -> Vector:
+        """(iterations,) objective after every iteration."""
+        return self.fitted_.trace.objective[1:]
+
+    @property
+    def trace_(self) -> pd.DataFrame:
+        """The objective and its parts, at the start and after every iteration."""
+        trace = self.fitted_.trace
+        columns = {"text_loss": trace.text, "response_loss": trace.response, "penalty": trace.penalty}
+        return pd.DataFrame(columns | {"objective": trace.objective}).rename_axis("iteration")
 
     @property
     @abstractmethod
@@ -93,80 +137,6 @@ class TopicEstimator(
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
         return "tfidf"
-
-    @property
-    def components_(self) -> Array:
-        """(topics, terms) topics."""
-        return self.fitted_.topics
-
-    @property
-    def weights_(self) -> Array:
-        """(documents, topics) weights of the training documents; a loaded model has none."""
-        if self.fitted_.weights is None:
-            raise AttributeError("a stored model does not hold the weights of its training documents")
-        return self.fitted_.weights
-
-    @property
-    def coef_(self) -> Vector:
-        """(topics,) effects; (classes - 1, topics) of classes against the first one."""
-        return self.fitted_.effects.T
-
-    @property
-    def intercept_(self) -> Any:
-        """Constant of the linear predictor; (classes - 1,) of classes against the first one."""
-        return self.fitted_.intercept
-
-    @property
-    def mean_weights_(self) -> Vector:
-        """(topics,) mean weights of the training documents."""
-        return self.fitted_.mean_weights
-
-    @property
-    def word_effects_(self) -> Vector:
-        """(terms,) effects of single words beyond the topics."""
-        return self.fitted_.word_effects
-
-    @property
-    def family_(self) -> Family:
-        """The response's family, with its scale."""
-        return self.fitted_.family
-
-    @property
-    def levels_(self) -> NDArray[Any]:
-        """The response's levels, lowest first; absent where it has none."""
-        return self.fitted_.family.levels
-
-    @property
-    def alpha_(self) -> float:
-        """The supervision on the scale of the paper's alpha."""
-        return self.fitted_.trace.supervision
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations, or epochs, of training."""
-        return len(self.fitted_.trace.text) - 1
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why training stopped."""
-        return self.fitted_.reason
-
-    @property
-    def converged_(self) -> bool:
-        """True if training stopped because the objective converged."""
-        return self.fitted_.converged
-
-    @property
-    def objective_(self) -> Vector:
-        """(iterations,) objective after every iteration."""
-        return self.fitted_.trace.objective[1:]
-
-    @property
-    def trace_(self) -> pd.DataFrame:
-        """The objective and its parts, at the start and after every iteration."""
-        trace = self.fitted_.trace
-        columns = {"text_loss": trace.text, "response_loss": trace.response, "penalty": trace.penalty}
-        return pd.DataFrame(columns | {"objective": trace.objective}).rename_axis("iteration")
 
     @property
     def inference(self) -> Inference:
@@ -201,15 +171,14 @@ class TopicEstimator(
 
         Parameters
         ----------
-        X : (documents, terms) nonnegative matrix, sparse or dense.
-        y : (documents,) responses: numbers, or labels of classes; NaN or None if missing; the text is used
-            anyway.
-        sample_weight : (documents,) how often each document counts.
-        covariates : (documents, columns) numbers; their effects are not penalised.
-        offset : (documents,) what is added to the linear predictor, such as the logarithm of an exposure.
-        groups : (documents,) within which documents depend on each other: standard errors of covariates mind them.
-        W : (documents, topics) weights to start from.
-        H : (topics, terms) topics to start from. With H alone the weights are found from it.
+        X : (texts, terms) nonnegative matrix, sparse or dense.
+        y : (texts,) responses: numbers, or labels of classes; NaN or None if missing; the text is used anyway.
+        sample_weight : (texts,) how often each text counts.
+        covariates : (texts, columns) numbers; their effects are not penalised.
+        offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+        groups : (texts,) within which texts depend on each other: standard errors of covariates allow for them.
+        W : (texts, topics) weights to start from.
+        H : (topics, terms) topics to start from. With H alone the weights are inferred from it.
         """
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
@@ -226,7 +195,7 @@ class TopicEstimator(
                 offset, family = fit_alone(corpus.given, corpus.y, corpus.weight, family, compute)
                 corpus = replace(corpus, offset=offset)
             elif np.ptp(corpus.weight) > 0:
-                # What the family learnt from responses knows nothing of their weights.
+                # The family has been learnt from responses without their weights.
                 _, family = fit_alone(corpus.all_given, corpus.y, corpus.weight, family, compute)
             tasks = (
                 Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
@@ -242,8 +211,8 @@ class TopicEstimator(
     ) -> Self:
         """Return a new estimator with these topics in place of the current ones; the record of training stays.
 
-        Weights are found from the text alone, as those of new documents are, and effects and intercept are refitted on
-        them. Effects of single words belonged to the old topics and are left out.
+        Weights are inferred from the terms alone, as those of new texts are, and effects and intercept are refitted on
+        them. Effects of single words belonged to the old topics and are discarded.
 
         Parameters
         ----------
@@ -278,18 +247,21 @@ class TopicEstimator(
 
         Parameters
         ----------
-        documents : (documents, terms) as in `fit`.
-        weights : (documents, topics) from their text, where these are known already.
+        documents : (texts, terms) as in `fit`.
+        weights : (texts, topics) inferred from their terms, if known already.
         covariates, offset : as in `fit`.
         """
         check_is_fitted(self)
         fitted = self.fitted_
         rows = fitted.inference.rows(check_text_matrix(self, documents, reset=False))
-        if weights is None:
-            with self._compute() as compute:
-                weights = fitted.inference.weights(rows, compute).weights
+        weights = self._weights(rows) if weights is None else weights
         beyond = np.asarray(rows @ fitted.word_effects, dtype=np.float64)
-        given = self._given(rows.shape[0], covariates, offset)
+        covered, effects = check_given(rows.shape[0], covariates, offset), fitted.covariate_effects
+        if covered.n_columns != len(effects):
+            raise InputError(
+                f"covariates have {covered.n_columns} columns, and the model was fitted with {len(effects)}; give these"
+            )
+        given = covered.linear_predictor(effects)
         return Predictions(
             family=fitted.family,
             eta=(fitted.linear_predictor(weights).T + beyond + given).T,
@@ -301,21 +273,13 @@ class TopicEstimator(
         )
 
     def transform(self, X: Any) -> Array:
-        """Weights of documents, found from their text alone: (documents, topics)."""
+        """Infer the weights of texts from their terms alone: (texts, topics)."""
         check_is_fitted(self)
-        inference = self.fitted_.inference
-        with self._compute() as compute:
-            return inference.weights(inference.rows(check_text_matrix(self, X, reset=False)), compute).weights
+        return self._weights(self.fitted_.inference.rows(check_text_matrix(self, X, reset=False)))
 
-    def _given(self, n_documents: int, covariates: ArrayLike | None, offset: ArrayLike | None) -> Vector:
-        """(documents,) what covariates and offset add to the linear predictor."""
-        effects = self.fitted_.covariate_effects
-        given = check_given(n_documents, covariates, offset)
-        if given.n_columns != len(effects):
-            raise InputError(
-                f"covariates have {given.n_columns} columns, and the model was fitted with {len(effects)}; give these"
-            )
-        return given.linear_predictor(effects)
+    def _weights(self, rows: sp.csr_array) -> Array:
+        with self._compute() as compute:
+            return self.fitted_.inference.weights(rows, compute).weights
 
     @property
     def _n_features_out(self) -> int:
@@ -328,9 +292,8 @@ class TopicEstimator(
         return tags
 
     def _check_options(self) -> None:
-        check_number("n_topics", self.n_topics, least=1, whole=True)
-        check_number("max_iter", self.max_iter, least=1, whole=True)
-        check_number("n_init", self.n_init, least=1, whole=True)
+        for name in ("n_topics", "max_iter", "n_init"):
+            check_number(name, getattr(self, name), least=1, whole=True)
         if self.tol is not None:
             check_number("tol", self.tol, least=0)
         check_choice("init", self.init, INITS)
@@ -355,27 +318,25 @@ class TopicEstimator(
         encoded = family.encode(counted)
         if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
-        answered = weight * ~np.isnan(encoded)
-        if np.sum(matrix.T @ answered) == 0:
+        if np.sum(matrix.T @ (weight * ~np.isnan(encoded))) == 0:
             raise InputError("no document that has a response has a known term, so there is nothing to learn from")
         return Corpus(matrix, encoded, weight), family
 
-    def _start(self, task: Task, n_topics: int) -> Start:
-        # Only a random start differs between restarts, so that is what further ones take.
+    def _start(self, task: Task, n_topics: int, *, unsupervised: bool) -> Start:
+        """Topics and weights given by the user, or drawn; then unsupervised training if none are given."""
+        # Only a random start differs between restarts, so further ones use it.
         name = {"nmf": "nndsvda"}.get(self.init, self.init) if task.restart == 0 else "random"
         start = STARTS[name](task.corpus, n_topics, task.seed, task.compute)
-        if task.H is None and task.W is None:
-            return start
-        return given_start(task.corpus, start, task.W, task.H, task.compute)
+        if task.H is not None or task.W is not None:
+            return given_start(task.corpus, start, task.W, task.H, task.compute)
+        return unsupervised_start(task.corpus, task.family, start, task.compute) if unsupervised else start
 
     def _train_joint(self, task: Task, settings: JointSettings) -> FittedTopics:
-        start = self._start(task, self.n_topics)
-        if self.init == "nmf" and task.H is None and task.W is None:
-            start = unsupervised_start(task.corpus, task.family, start, task.compute)
+        start = self._start(task, self.n_topics, unsupervised=self.init == "nmf")
         return train_joint(task.corpus, task.family, start.topics, start.weights, settings, task.compute, task.watch)
 
     def _watch(self, context: Any) -> Watch:
-        """Tell scikit-learn's callbacks of every iteration; they may ask to stop."""
+        """Notify scikit-learn's callbacks of every iteration; they may request to stop."""
 
         def watch(iteration: int, losses: Losses) -> bool:
             if not hasattr(self, "_skl_callbacks"):
@@ -385,3 +346,19 @@ class TopicEstimator(
             return bool(task.call_on_fit_task_end(estimator=self))
 
         return watch
+
+
+def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = None) -> Given:
+    """Check covariates (texts, columns), which are numbers, offset and groups; each may be None."""
+    columns = np.zeros((n_documents, 0)) if covariates is None else _numbers("covariates", covariates)
+    offsets = np.zeros(n_documents) if offset is None else _numbers("offset", offset)
+    for name, values, n_axes in (("covariates", columns, 2), ("offset", offsets, 1)):
+        if values.ndim != n_axes or len(values) != n_documents:
+            shape = "(documents, columns)" if n_axes == 2 else "(documents,)"
+            raise InputError(f"{name} has shape {values.shape}; it must be {shape}, of {n_documents} documents")
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            place = "row {}, column {}".format(*bad[0]) if n_axes == 2 else f"row {bad[0][0]}"
+            raise InputError(f"{name} must be finite numbers; the first that is none is in {place}")
+    check_covariate_sizes(columns, [f"column {number}" for number in range(columns.shape[1])])
+    return Given(columns, offsets, check_groups(groups, n_documents))

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from textsignal.arrays import Array
 from textsignal.checks import LARGEST_OPTION, check_choice, check_number
 from textsignal.compute.engines import Compute
 from textsignal.errors import InputError
@@ -22,14 +21,14 @@ from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
 from textsignal.training.joint import AdaptiveGamma, JointSettings, NewtonStep, unit_topics
 from textsignal.training.predictive import PredictiveSettings, scale_rows, train_predictive
-from textsignal.training.start import FINE_TOPICS, unsupervised_start
+from textsignal.training.start import FINE_TOPICS
 from textsignal.training.word_effects import fit_word_effects
 
 #: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
 PRIOR, LEARNING_RATE = 0.003, 0.1
 #: Default penalties. Predictive training fits effects and topics together, and needs more.
 DEFAULT_PENALTIES = {"joint": 0.1, "predictive": 3.0}
-#: Deviance of a document, on average, below which its response is explained but for rounding.
+#: Deviance of a text, on average, below which its response is explained but for rounding.
 LEAST_SPREAD = 1e-12
 #: Default tolerance of joint training.
 DEFAULT_TOL = 1e-4
@@ -43,7 +42,7 @@ class GLMNMF(TopicEstimator):
     over free weights, with topics that sum to 1 and u = (mean total of rows with a response) * terms / topics. s is
     scaled so that a `supervision` of 1 gives text and response equal weight: s = supervision * (text null deviance) /
     (response null deviance); predictive training multiplies it by twice the share of the response's deviance that words
-    explain on held-back documents. Every topic is given as shares of terms that sum to 1, so that weights and effects
+    explain on held-back texts. Every topic is given as shares of terms that sum to 1, so that weights and effects
     compare between topics.
 
     Parameters
@@ -53,35 +52,35 @@ class GLMNMF(TopicEstimator):
         "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
         "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
-        and whose lengths it uses. "joint": weights are free in training and see the response (the paper). Effects are
-        refitted in the end on weights that follow from the text alone, as a new document's do.
+        and whose lengths it uses. "joint": weights are free in training and depend on the response (the paper). Effects
+        are refitted in the end on weights that follow from the terms alone, as a new text's do.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
     penalty : on the squared effects, in units of the family's linear predictor (1 for logits and logarithms, standard
         deviations of a Gaussian response); None takes 0.1 for joint and 3 for predictive training.
-    fit_intercept : whether the linear predictor has a constant.
+    fit_intercept : True if the linear predictor has a constant.
     smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero, as a share of
-        the mean row total; share of a long document's terms left out at random in each step; passes over the
-        documents; most documents in a step.
-    word_residual : whether single words may add to the linear predictor beyond the topics. The term is sparse and
-        fitted last, and given apart (`word_effects_`), so that it shows how much of the skill the topics carry.
-    max_iter : of joint training: most iterations.
+        the mean row total; share of a long text's terms dropped at random in each step; passes over the texts; maximum
+        number of texts in a step.
+    word_residual : True if single words may add to the linear predictor beyond the topics. Their effects are sparse,
+        fitted last, and separate (`word_effects_`), which shows how much of the skill is due to the topics.
+    max_iter : of joint training: maximum number of iterations.
     tol : of joint training: relative change of the objective below which it stops; None takes 1e-4. Predictive
         training runs all its epochs, with steps that become shorter down to 0.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
-        whole documents and untouched responses, under one supervision.
+        whole texts and unchanged responses, under one supervision.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5), where `family` leaves it open; None learns it. Ordered
         text, such as ["low", "mid", "high"], has no other way to tell its order.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
-    A document that counts twice (`sample_weight`) does what two copies of it would: joint training gives the same
-    bits, for documents in any order, unless starting weights W are given; predictive training the same up to rounding.
+    A text of weight 2 (`sample_weight`) is equivalent to two copies of it: joint training gives the same bits, for
+    texts in any order, unless starting weights W are given; predictive training the same up to rounding.
 
     Attributes
     ----------
     components_ : (topics, terms) topics, each summing to 1.
-    weights_ : (documents, topics) weights of the training documents, from their text alone.
+    weights_ : (texts, topics) weights of the training texts, from their terms alone.
     coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own
         against it: (classes - 1, topics) and (classes - 1,).
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
@@ -90,7 +89,7 @@ class GLMNMF(TopicEstimator):
     n_iter_ : iterations of joint, epochs of predictive training.
     stop_reason_ : why training stopped: "converged", "max_iter", "callback" or, for predictive training, "all 20
         epochs done".
-    converged_ : whether it stopped because nothing moved any more, which predictive training does not ask.
+    converged_ : True if training stopped because the objective converged; never for predictive training.
     levels_, classes_, family_ : the response's scale or classes, and the family that holds it.
 
     Examples
@@ -181,27 +180,28 @@ class GLMNMF(TopicEstimator):
             tol=DEFAULT_TOL if self.tol is None else self.tol,
             unit_topics=True,
         )
-        fitted = self._train_joint(replace(task, corpus=self._around_constant(corpus, family)), settings)
+        if not family.has_origin and self.fit_intercept:
+            # A linear predictor of 0 has no meaning, and there is no intercept: weights would have to replace it.
+            known = ~np.isnan(corpus.y)
+            constant = best_constant(family, corpus.y[known], corpus.weight[known], corpus.offsets[known])
+            task = replace(task, corpus=replace(corpus, offset=corpus.offsets + constant))
+        fitted = self._train_joint(task, settings)
         inference = Inference(unit_topics(fitted.topics))
         fit = fit_on_text(corpus, inference, self._response_model(family, task.compute))
         return Run(fit.model(fitted.trace, fitted.reason), fitted.trace.objective[-1])
-
-    def _around_constant(self, corpus: Corpus, family: Family) -> Corpus:
-        """The corpus with the best constant in its offset, where a linear predictor of 0 means nothing.
-
-        Joint training has no intercept, and weights would have to bear it.
-        """
-        if family.has_origin or not self.fit_intercept:
-            return corpus
-        observed = ~np.isnan(corpus.y)
-        constant = best_constant(family, corpus.y[observed], corpus.weight[observed], corpus.offsets[observed])
-        return replace(corpus, offset=corpus.offsets + constant)
 
     def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
         return ResponseModel(family, compute, self._penalty_of(family), self.fit_intercept)
 
     def _train_predictively(self, task: Task) -> Run:
-        self._check_predictive_options(task)
+        for name in ("max_epochs", "batch_size"):
+            check_number(name, getattr(self, name), least=1, whole=True)
+        check_number("smoothing", self.smoothing, least=0, above=True, most=LARGEST_OPTION)
+        check_number("thinning", self.thinning, least=0)
+        if self.thinning >= 1:
+            raise InputError(f"thinning={self.thinning!r} leaves no term; it must be at least 0 and below 1")
+        if task.W is not None:
+            raise InputError('training="predictive" finds weights from the text; give starting topics H alone')
         X, length = scale_rows(task.corpus.X, task.corpus.weight)
         corpus, by_length = (replace(task.corpus, X=rows) for rows in (X, sp.csr_array(X * length[:, None])))
         starting = replace(task, corpus=by_length)
@@ -219,23 +219,9 @@ class GLMNMF(TopicEstimator):
         )
         # Topics are merged by their effects, of which there must be one.
         finer = task.H is None and 1 < self.n_topics < FINE_TOPICS and task.family.n_predictors == 1
-        return train_predictive(
-            corpus,
-            length,
-            task.family,
-            self._first_topics(starting, self.n_topics),
-            self._first_topics(starting, FINE_TOPICS) if finer else None,
-            settings,
-            task.compute,
-            task.watch,
-        )
-
-    def _first_topics(self, task: Task, n_topics: int) -> Array:
-        """Topics given by the user, or unsupervised ones."""
-        start = self._start(task, n_topics)
-        if task.H is not None:
-            return start.topics
-        return unsupervised_start(task.corpus, task.family, start, task.compute).topics
+        topics = self._start(starting, self.n_topics, unsupervised=True).topics
+        fine = self._start(starting, FINE_TOPICS, unsupervised=True).topics if finer else None
+        return train_predictive(corpus, length, task.family, topics, fine, settings, task.compute, task.watch)
 
     def _with_word_effects(self, fitted: FittedTopics, task: Task) -> FittedTopics:
         corpus = task.corpus
@@ -251,16 +237,6 @@ class GLMNMF(TopicEstimator):
         penalty = DEFAULT_PENALTIES[self.training] if self.penalty is None else self.penalty
         return penalty / family.unit**2
 
-    def _check_predictive_options(self, task: Task) -> None:
-        check_number("smoothing", self.smoothing, least=0, above=True, most=LARGEST_OPTION)
-        check_number("max_epochs", self.max_epochs, least=1, whole=True)
-        check_number("batch_size", self.batch_size, least=1, whole=True)
-        check_number("thinning", self.thinning, least=0)
-        if self.thinning >= 1:
-            raise InputError(f"thinning={self.thinning!r} leaves no term; it must be at least 0 and below 1")
-        if task.W is not None:
-            raise InputError('training="predictive" finds weights from the text; give starting topics H alone')
-
     @property
     def weighting(self) -> str:
         """The weighting of terms that this training is made for, as `TextVectorizer` names it."""
@@ -268,7 +244,7 @@ class GLMNMF(TopicEstimator):
 
 
 def _spread(corpus: Corpus, family: Family) -> float:
-    """The response's null deviance; raises where covariates and offset leave nothing of the response."""
+    """The response's null deviance; raises if covariates and offset leave nothing of the response."""
     spread = null_deviance(family, corpus.y, corpus.weight, corpus.offsets)
     if spread <= LEAST_SPREAD * float(np.sum(corpus.weight * ~np.isnan(corpus.y))):
         raise InputError(

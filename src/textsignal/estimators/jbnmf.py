@@ -13,15 +13,7 @@ from textsignal.estimators.base import Task, TopicEstimator
 from textsignal.families import Family, as_family
 from textsignal.training.fitted import Run
 from textsignal.training.glm import ResponseModel
-from textsignal.training.joint import (
-    AdaptiveGamma,
-    CoefficientStep,
-    FixedGamma,
-    GradientStep,
-    JointSettings,
-    NewtonStep,
-    WeightRule,
-)
+from textsignal.training.joint import AdaptiveGamma, FixedGamma, GradientStep, JointSettings, NewtonStep, WeightRule
 
 
 class JBNMF(TopicEstimator):
@@ -36,28 +28,28 @@ class JBNMF(TopicEstimator):
     n_topics : number of topics.
     alpha : weight of the response against the text; 0 gives topics that ignore the response.
     lam : penalty on the effects.
-    gamma : added to numerator and denominator of the weights' update, a number for every document (the paper: 400)
-        or "adaptive": 0, and more for just the documents whose own loss would rise.
-    max_iter, tol : most iterations; relative change of the objective below which training stops.
+    gamma : added to numerator and denominator of the weights' update, a number for every text (the paper: 400) or
+        "adaptive": 0, and more only for the texts whose own loss would rise.
+    max_iter, tol : maximum number of iterations; relative change of the objective below which training stops.
     coefficient_step : "newton" or "gradient" (the paper).
     learning_rate : of gradient steps; None takes the longest that is safe for the data at hand.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept.
-    levels : the rating scale, such as (1, 5); None learns it from the ratings seen.
+    levels : the rating scale, such as (1, 5); None learns it from the ratings.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
-    A document that counts twice (`sample_weight`) does what two copies of it would, up to rounding. A random start
-    draws other weights for each copy, and an alpha of 5 or more amplifies rounding: there the law does not hold.
+    A text of weight 2 (`sample_weight`) is equivalent to two copies of it, up to rounding; but a random start draws
+    other weights for each copy, and an alpha of 5 or more amplifies rounding.
 
     Attributes
     ----------
     components_ : (topics, terms) topics.
-    weights_ : (documents, topics) weights of the training documents, as training left them: they have seen the
-        response, so `transform` gives others.
+    weights_ : (texts, topics) weights of the training texts at the end of training: they depend on the response, so
+        `transform` gives others.
     coef_, intercept_ : effects and intercept (0).
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_, converged_, stop_reason_ : how long training took and why it stopped.
+    n_iter_, converged_, stop_reason_ : number of iterations, and why training stopped.
     levels_, family_ : the rating scale, and the family that holds it.
 
     Examples
@@ -117,17 +109,9 @@ class JBNMF(TopicEstimator):
         check_choice("coefficient_step", self.coefficient_step, ["newton", "gradient"])
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, least=0, above=True)
-        step: CoefficientStep = NewtonStep()
-        if self.coefficient_step == "gradient":
-            step = GradientStep(self.alpha, self.learning_rate)
-        settings = JointSettings(
-            alpha=self.alpha,
-            penalty=self.lam,
-            weight_rule=_weight_rule(self.gamma),
-            coefficient_step=step,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        newton = self.coefficient_step == "newton"
+        step = NewtonStep() if newton else GradientStep(self.alpha, self.learning_rate)
+        settings = JointSettings(self.alpha, self.lam, _weight_rule(self.gamma), step, self.max_iter, self.tol)
         fitted = self._train_joint(task, settings)
         return Run(fitted, fitted.trace.objective[-1])
 

@@ -89,8 +89,6 @@ def weights_for(corpus: Corpus, topics: Array, compute: Compute) -> Array:
 
 def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) -> Start:
     """Replace the start's topics and weights by the user's H and W, if given."""
-    if H is None and W is None:
-        return start
     topics = start.topics if H is None else _checked("H", H, start.topics.shape)
     weights = weights_for(corpus, topics, compute) if W is None else _checked("W", W, start.weights.shape)
     return Start(topics, weights)

@@ -22,7 +22,7 @@ from scipy import stats
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.evaluation import metrics as evaluate
 from textsignal.evaluation.metrics import overfit_warning
 from textsignal.families import Family, log_scores

@@ -15,7 +15,7 @@ from textsignal.arrays import Vector
 from textsignal.data.roles import beside_texts
 from textsignal.data.rows import ParsedResponse
 from textsignal.errors import InputError, RowsError
-from textsignal.estimators.skill import accuracy
+from textsignal.estimators.predictions import accuracy
 from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
 from textsignal.reading import options as parts
