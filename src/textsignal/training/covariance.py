@@ -28,13 +28,6 @@ def sandwich(columns: Vector, slopes: Vector, hessian: Vector) -> Vector:
     columns : (texts, columns), with a column of 1 for the constant.
     slopes : (texts,) weight times the derivative of the loss by the linear predictor, 0 without a response.
     hessian : (columns, columns) of loss and penalty; directions in which it is flat are excluded.
-
-    Examples
-    --------
-    >>> y = np.array([1.0, 2.0, 6.0])
-    >>> variance = sandwich(np.ones((3, 1)), y.mean() - y, np.array([[3.0]]))
-    >>> bool(np.isclose(variance[0, 0], np.var(y) / 3))
-    True
     """
     scores, inverse = columns * slopes[:, None], np.linalg.pinv(hessian, hermitian=True)
     return np.asarray(inverse @ (scores.T @ scores) @ inverse)

@@ -22,6 +22,7 @@ from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
 from textsignal.training.corpus import Addable, Parameters, Responses, ResponseSums
 
+Blocks = Sequence[Responses]
 #: Maximum number of halvings of a step.
 MOST_HALVINGS = 40
 #: Maximum number of Newton steps, and of alternations between coefficients and family parameters.
@@ -105,11 +106,11 @@ class ResponseModel:
         hessian = np.stack([np.stack([part[1] for part in row], axis=-1) for row in parts], axis=1)
         return gradient, hessian.reshape(gradient.size, gradient.size)
 
-    def sweep(self, blocks: Sequence[Responses], parameters: Parameters) -> ResponseSums:
+    def sweep(self, blocks: Blocks, parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
         return self.compute.engine.sweep(lambda block: self.sums(block, parameters), blocks)
 
-    def loss(self, blocks: Sequence[Responses], parameters: Parameters) -> float:
+    def loss(self, blocks: Blocks, parameters: Parameters) -> float:
         """Loss over all blocks, without the penalty."""
 
         def block_loss(block: Responses) -> float:
@@ -184,10 +185,9 @@ def _root(unit: Vector) -> Vector | None:
     return None if failed or np.diag(root).min() ** 2 <= LEAST_PIVOT else root
 
 
-def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
+def fit_coefficients(model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Parameters:
     """Fit the coefficients given the weights and the family."""
-    held = model.family.directions[:, :0]
-    return Fitting.at(model, blocks, parameters, held).settled(blocks).parameters
+    return Fitting.at(model, blocks, parameters, model.family.directions[:, :0]).settled().parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,33 +198,32 @@ class Fitting:
     """
 
     model: ResponseModel
+    blocks: Blocks
     parameters: Parameters
     directions: Vector
     sums: OwnSums
 
     @classmethod
-    def at(
-        cls, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, directions: Vector
-    ) -> Fitting:
+    def at(cls, model: ResponseModel, blocks: Blocks, parameters: Parameters, directions: Vector) -> Fitting:
         """Compute the sums at given parameters."""
         sums = model.compute.engine.sweep(lambda block: model.own_sums(block, parameters, directions), blocks)
-        return cls(model, parameters, directions, sums)
+        return cls(model, blocks, parameters, directions, sums)
 
-    def settled(self, blocks: Sequence[Responses]) -> Fitting:
+    def settled(self) -> Fitting:
         """Take Newton steps until the predicted decrease is negligible or no step lowers the loss."""
         fitting = self
         for _ in range(MOST_STEPS):
-            direction, own, promised = fitting.newton_step()
-            moved = fitting.descended(blocks, direction, own)
-            if moved is None:
-                break
-            fitting = moved
-            if promised <= SETTLED * fitting.sums.weight:
+            moved, last = fitting.stepped()
+            fitting = moved or fitting
+            if moved is None or last:
                 break
         return fitting
 
-    def newton_step(self) -> tuple[Vector, Vector, float]:
-        """Return steps of coefficients and of family parameters, and twice their predicted decrease of the loss."""
+    def stepped(self) -> tuple[Fitting | None, bool]:
+        """Take a Newton step, halved until the loss does not rise; True if its predicted decrease is negligible.
+
+        None if no step is short enough.
+        """
         model, sums, directions = self.model, self.sums, self.directions
         gradient = model.slope(sums.response, self.parameters)
         hessian, moving = model.information(sums.response), model.moving(sums.response)
@@ -237,22 +236,19 @@ class Fitting:
             curved = np.diag(bend) > LEAST_CURVATURE
             moving, n_moving = np.concatenate([moving, curved]), int(curved.sum())
         direction = newton_direction(slope, hessian, moving, n_moving)
+        last = -float(slope @ direction) <= SETTLED * sums.weight
         coefficients = direction[: gradient.size].reshape(gradient.shape)
-        return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
-
-    def descended(self, blocks: Sequence[Responses], direction: Vector, own: Vector) -> Fitting | None:
-        """Return the state after a step, halved until the loss does not rise; None if no step is short enough."""
-        before = self._value(self)
+        own, before = directions @ direction[gradient.size :], self._value(self)
         for halving in range(MOST_HALVINGS):
             length = 0.5**halving
-            family = self.model.family.moved(length * own) if own.size else self.model.family
+            family = model.family.moved(length * own) if own.size else model.family
             if family is None:
                 continue
-            parameters = self.parameters.with_coefficients(self.parameters.coefficients + length * direction)
-            moved = Fitting.at(replace(self.model, family=family), blocks, parameters, self.directions)
+            parameters = self.parameters.with_coefficients(self.parameters.coefficients + length * coefficients)
+            moved = Fitting.at(replace(model, family=family), self.blocks, parameters, directions)
             if self._value(moved) <= before + ROUNDING * abs(before):
-                return moved
-        return None
+                return moved, last
+        return None, last
 
     def _value(self, other: Fitting) -> float:
         """Loss and penalties at `other`, with unobserved levels fixed at their current value."""
@@ -264,22 +260,21 @@ class Fitting:
         return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
-def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
+def fit_family(model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Fitting:
     """Fit coefficients and parameters of the family, jointly, or in turn if the family has no joint directions."""
     directions = model.family.directions
-    fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
+    fitting = Fitting.at(model, blocks, parameters, directions).settled()
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
     for turn in range(0 if directions.size else MOST_TURNS):
-        at = fitting.parameters
-        eta = np.concatenate([block.linear_predictor(at) for block in blocks])
+        eta = np.concatenate([block.linear_predictor(fitting.parameters) for block in blocks])
         family = fitting.model.family.refit(y[known], eta[known], weight[known])
         if family == fitting.model.family:
-            return fitting.settled(blocks) if turn else fitting
-        turned = Fitting.at(replace(fitting.model, family=family), blocks, at, directions)
-        direction, own, promised = turned.newton_step()
-        fitting = turned.descended(blocks, direction, own) or turned
-        if promised <= SETTLED * turned.sums.weight:
+            return fitting.settled() if turn else fitting
+        turned = Fitting.at(replace(fitting.model, family=family), blocks, fitting.parameters, directions)
+        moved, last = turned.stepped()
+        fitting = moved or turned
+        if last:
             break
     return fitting
 
@@ -350,13 +345,14 @@ def fit_glm(
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
     first = Parameters.without_effects(blocks[0].W[:0], n_predictors)
+    kept = np.append(np.arange(columns.shape[1]), width)
     if start is not None:
-        first = first.with_coefficients(np.insert(start, [columns.shape[1]] * (width - columns.shape[1]), 0.0, axis=0))
+        coefficients = first.coefficients
+        coefficients[kept] = start
+        first = first.with_coefficients(coefficients)
     fitting = fit_family(replace(model, penalty=penalty), blocks, first)
     fitted, sums = fitting.model, fitting.sums.response
-    kept = np.append(np.arange(columns.shape[1]), width)
-    coefficients = fitting.parameters.coefficients[kept]
-    return GLMFit(fitted.family, coefficients, fitted.information_of(sums, kept), sums.loss)
+    return GLMFit(fitted.family, fitting.parameters.coefficients[kept], fitted.information_of(sums, kept), sums.loss)
 
 
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:

@@ -16,9 +16,9 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Family
-from textsignal.training.corpus import Addable, Block, Corpus, Parameters, Responses, ResponseSums, place
+from textsignal.training.corpus import Addable, Block, Corpus, Parameters, ResponseSums, place
 from textsignal.training.fitted import FittedTopics
-from textsignal.training.glm import MOST_HALVINGS, ResponseModel, fit_coefficients, newton_direction
+from textsignal.training.glm import MOST_HALVINGS, Blocks, ResponseModel, fit_coefficients, newton_direction
 from textsignal.training.inference import TOL
 from textsignal.training.loop import Losses, Trace, Watch, run
 
@@ -26,7 +26,6 @@ from textsignal.training.loop import Losses, Trace, Watch, run
 NO_RESPONSE = ResponseSums(0.0, np.zeros(0), np.zeros((0, 0)))
 #: Growth factor of gamma each time a text's loss would rise, and maximum number of attempts.
 GAMMA_GROWTH, MOST_GAMMAS = 4.0, 40
-Blocks = Sequence[Responses]
 
 
 class WeightRule(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -61,36 +61,25 @@ def _objective(text: Any, response: Any, penalty: Any, supervision: float) -> An
     return text + (supervision * (response + penalty) if supervision else 0.0)
 
 
-class State(Protocol):
-    """State of a training method between steps, with its current losses."""
+class TrainingMethod(Protocol):
+    """Training method: an initial state and a step. States have their current `losses`."""
 
-    @property
-    def losses(self) -> Losses:
-        """Losses at this state."""
-
-
-S = TypeVar("S", bound=State)
-
-
-class TrainingMethod(Protocol[S]):
-    """Training method: an initial state and a step."""
-
-    def init(self) -> S:
+    def init(self) -> Any:
         """The state before the first iteration."""
 
-    def step(self, state: S) -> S:
+    def step(self, state: Any) -> Any:
         """One iteration."""
 
 
 @dataclass(frozen=True)
-class Solution(Generic[S]):
+class Solution:
     """Result of training: the final state, the trace and the reason for stopping.
 
     trace : losses at the start and after every iteration.
     reason : "converged", "max_iter" or "callback".
     """
 
-    state: S
+    state: Any
     trace: tuple[Losses, ...]
     reason: str
 
@@ -104,7 +93,7 @@ class Solution(Generic[S]):
 Watch = Callable[[int, Losses], bool]
 
 
-def run(method: TrainingMethod[S], *, max_iter: int, tol: float, watch: Watch) -> Solution[S]:
+def run(method: TrainingMethod, *, max_iter: int, tol: float, watch: Watch) -> Solution:
     """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule."""
     state = method.init()
     trace = [state.losses]

@@ -260,14 +260,6 @@ def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
 
     Batches hold equal weight, not equal numbers of rows, and never split texts of one key: a text of weight 2 falls
     into the batch of its two copies.
-
-    Examples
-    --------
-    >>> keys = np.array([1, 2, 2, 3], dtype=np.uint64)
-    >>> batch_edges(keys, np.ones(4), n_batches=2)
-    array([0, 3, 4])
-    >>> batch_edges(keys[[0, 1, 3]], np.array([1.0, 2.0, 1.0]), n_batches=2)
-    array([0, 2, 3])
     """
     first = np.searchsorted(keys, keys, side="left")
     before = (np.cumsum(weight) - weight)[first]

@@ -164,12 +164,6 @@ def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics
 
     Repeatedly merges the two neighbours in order of effect whose effects differ least (Ward's rule, weighted by
     prevalence); the merged topic is their mean weighted by prevalence.
-
-    Examples
-    --------
-    >>> merge_by_effect(np.eye(3), np.array([1.0, -2.0, 1.1]), np.array([0.2, 0.4, 0.4]), 2).round(2)
-    array([[0.  , 1.  , 0.  ],
-           [0.33, 0.  , 0.67]])
     """
     order = np.argsort(effects, kind="stable")
     merged, effects, sizes = topics[order], effects[order].astype(float), prevalence[order].astype(float)

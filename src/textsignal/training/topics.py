@@ -37,13 +37,6 @@ def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, sm
     intercept, and only differences are identified.
 
     smoothing : used in inference of the weights.
-
-    Examples
-    --------
-    >>> weights = np.array([1.0, 0.5])
-    >>> centred = centred_effects(np.array([[0.5, 0.5], [2.0, 0.0]]), weights, np.array([3.0, 2.0]), smoothing=0.0)
-    >>> centred.size, centred.prevalence, centred.effects, centred.centre
-    (array([1., 2.]), array([0.5, 0.5]), array([ 1., -1.]), 2.0)
     """
     mass = topics.sum(axis=1, dtype=float)
     size = np.where(mass > 0, mass, 1)
@@ -73,12 +66,6 @@ def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
     Rows sum to 1, or to 0 if the text has no term of the topic.
 
     x : (terms,) the text; weights : (topics,) its weights; topics : (topics, terms).
-
-    Examples
-    --------
-    >>> word_shares(np.array([1.0, 3.0]), np.array([2.0, 2.0]), np.array([[0.5, 0.5], [0.0, 1.0]]))
-    array([[0.5, 0.5],
-           [0. , 1. ]])
     """
     parts = weights[:, None] * topics
     fitted = parts.sum(axis=0)
@@ -92,12 +79,18 @@ def _shares(parts: Vector) -> Vector:
 
 
 def top_terms(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.int64]:
-    """(topics, n) numbers of each topic's most probable terms, ties by term number."""
+    """Return (topics, n) numbers of each topic's most probable terms, ties by term number.
+
+    Examples
+    --------
+    >>> top_terms(np.array([[0.1, 0.6, 0.3]]), n=2)
+    array([[1, 2]])
+    """
     return np.argsort(-topics, axis=1, kind="stable")[:, :n]
 
 
 def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64]:
-    """Mean NPMI of all pairs of each topic's n most probable terms, by co-occurrence in the texts of X.
+    """Return the mean NPMI of all pairs of each topic's n most probable terms, by co-occurrence in the texts of X.
 
         npmi(a, b) = log( p(a, b) / (p(a) p(b)) ) / -log p(a, b);   -1 for a pair that never co-occurs
 
@@ -124,7 +117,13 @@ def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDA
 
 
 def exclusivity(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64]:
-    """Mean share of each topic in its n most probable terms: 1 when no other topic uses them."""
+    """Return the mean share of each topic in its n most probable terms: 1 if no other topic uses them.
+
+    Examples
+    --------
+    >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]), n=2)
+    array([0.75, 0.75])
+    """
     totals = topics.sum(axis=0)
     share = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
     return np.take_along_axis(share, top_terms(topics, n), axis=1).mean(axis=1)
