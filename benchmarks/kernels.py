@@ -87,11 +87,11 @@ def kernel_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30
         HT = first.HT
 
         def update(block: Block) -> Sums:
-            pull = compiled.pull_on_weights(block.X, block.W, HT, block.scratch.pull)
+            pull = compiled.pull_on_weights(block.X, block.W, HT, block.pull)
             nothing = np.zeros(len(block.W))
-            moved = block.scratch.moved
-            block.W[:] = compiled.weight_step(block.W, pull, HT.sum(axis=0), nothing, first.beta, nothing, moved).W
-            text = compiled.text_sums(block.X, block.W, HT, block.text_weight, block.scratch.values)
+            mass = HT.sum(axis=0)
+            block.W[:] = compiled.weight_step(block.W, pull, mass, nothing, first.beta, nothing, block.moved).W
+            text = compiled.text_sums(block.X, block.W, HT, block.text_weight, block.values)
             return Sums(text.pull, text.mass, text.log_loss, NO_RESPONSE)
 
         def iterate() -> None:

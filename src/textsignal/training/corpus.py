@@ -98,11 +98,9 @@ class Distinct:
 
     def for_all(self, values: Array, others: Array) -> Array:
         """Expand values (rows of the corpus, ...) to all texts; `others` for those of weight 0, in their order."""
-        spread = np.empty((len(self.places), *values.shape[1:]), dtype=values.dtype)
-        counts = self.places >= 0
-        spread[counts] = values[self.places[counts]]
-        spread[~counts] = others
-        return spread
+        rows = self.places.copy()
+        rows[rows < 0] = len(values) + np.arange(len(others))
+        return np.concatenate([values, others])[rows]
 
 
 def distinct_documents(corpus: Corpus) -> Distinct:
@@ -149,22 +147,6 @@ def grouped(
 
 
 @dataclass(frozen=True)
-class Scratch:
-    """Memory reused by all steps: repeated allocation makes threads slow each other down.
-
-    pull, moved : (texts, padded topics); values : (nonzeros,).
-    """
-
-    pull: Array
-    moved: Array
-    values: Array
-
-
-#: For blocks whose steps use no scratch memory.
-NO_SCRATCH = Scratch(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
-
-
-@dataclass(frozen=True)
 class Responses:
     """Responses of one block of texts, and the columns of their GLM.
 
@@ -189,17 +171,20 @@ class Responses:
 
 @dataclass(frozen=True, kw_only=True)
 class Block(Responses):
-    """Block of texts. Steps change only `W` and scratch memory, in place.
+    """Block of texts. Steps change only `W` and the memory that they reuse, in place.
 
     X : the terms of the texts; text_weight : (texts,) how often the text counts.
     text_constant : sum of text_weight * (x log x - x), the part of the text loss that is constant in the parameters.
-    scratch : memory for the steps of joint training.
+    pull, moved, values : memory of joint training, (texts, padded topics) and (nonzeros,): repeated allocation makes
+        threads slow each other down.
     """
 
     X: Rows
     text_weight: Array
     text_constant: float = 0.0
-    scratch: Scratch = NO_SCRATCH
+    pull: Array | None = None
+    moved: Array | None = None
+    values: Array | None = None
 
 
 def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
@@ -214,7 +199,6 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
         data = rows.data.astype(float)
         constant = np.sum(np.repeat(weight, np.diff(rows.indptr)) * (special.xlogy(data, data) - data))
         block_W = pad(W[block], kernels, X.dtype)
-        pull, moved = (kernels.zeros(block_W.shape, X.dtype) for _ in range(2))
         blocks.append(
             Block(
                 X=rows,
@@ -224,7 +208,9 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
                 offset=0.0 if corpus.offset is None else corpus.offset[block],
                 text_constant=float(constant),
                 W=block_W,
-                scratch=Scratch(pull, moved, np.empty_like(rows.data)),
+                pull=kernels.zeros(block_W.shape, X.dtype),
+                moved=kernels.zeros(block_W.shape, X.dtype),
+                values=np.empty_like(rows.data),
             )
         )
     return blocks

@@ -16,10 +16,7 @@ from textsignal.training.covariance import dispersion_of, standard_errors
 from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
 from textsignal.training.inference import Inference
 from textsignal.training.loop import Trace
-from textsignal.training.topics import text_shares
 
-#: Reason for stopping if training converged.
-CONVERGED = "converged"
 #: The largest number of topics and weights in a stored model: its square is finite in single precision too.
 LARGEST_WEIGHT = 1e15
 #: Range of standard deviations of responses that need no rescaling, and largest mean, in standard deviations.
@@ -71,11 +68,6 @@ class FittedTopics:
         return Inference(self.topics, self.smoothing, self.tol, self.unit_rows, self.mean_weights)
 
     @property
-    def converged(self) -> bool:
-        """True if training stopped because the objective converged."""
-        return self.reason == CONVERGED
-
-    @property
     def covariate_effects(self) -> Vector:
         """(covariates,) effects of covariates; empty if there are no covariates."""
         return np.zeros(0) if self.covariates is None else self.covariates
@@ -83,10 +75,6 @@ class FittedTopics:
     def linear_predictor(self, weights: Array) -> Vector:
         """(texts,) linear predictor of the topics, from weights (texts, topics)."""
         return linear_predictor(weights, self.effects, self.intercept)
-
-    def shares(self, weights: Array) -> Vector:
-        """(texts, topics) the part of each text that each topic explains."""
-        return text_shares(weights, self.topics, self.smoothing)
 
 
 @dataclass(frozen=True)
@@ -196,8 +184,6 @@ class Unit:
 
     def corpus(self, corpus: Corpus) -> Corpus:
         """The corpus with responses and offset in this unit."""
-        if self == Unit():
-            return corpus
         given = corpus.given
         given = None if given is None else replace(given, offset=given.offset / self.size)
         return replace(corpus, y=(corpus.y - self.centre) / self.size, given=given)

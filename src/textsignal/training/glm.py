@@ -20,7 +20,7 @@ from textsignal.compute.kernels import pad
 from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
-from textsignal.training.corpus import Addable, Parameters, Responses, ResponseSums
+from textsignal.training.corpus import Parameters, Responses, ResponseSums
 
 Blocks = Sequence[Responses]
 #: Maximum number of halvings of a step.
@@ -40,16 +40,14 @@ LEAST_CURVATURE = 1e-100
 
 
 @dataclass(frozen=True)
-class OwnSums(Addable):
+class OwnSums(ResponseSums):
     """Sums over texts if parameters of the family are updated jointly with the coefficients.
 
-    response : loss, gradient and Hessian in the coefficients.
     weight, eta : total weight of the texts, and the sum of their linear predictors.
     counts, slope, bend : as in `OwnDerivatives`.
     cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
     """
 
-    response: ResponseSums
     weight: float
     eta: float
     counts: Vector
@@ -89,7 +87,7 @@ class ResponseModel:
         cross = weight * np.einsum("od,oi->di", directions, own.cross)
         with_columns = np.einsum("di,ik->kd", cross, block.W, dtype=np.float64)
         return OwnSums(
-            response=self._sums_at(block, eta),
+            **vars(self._sums_at(block, eta)),
             weight=float(weight.sum()),
             eta=float(np.sum(weight * eta.T)),
             counts=own.counts,
@@ -130,27 +128,24 @@ class ResponseModel:
         gradient[-1] *= self.fit_intercept
         return gradient
 
-    def information(self, sums: ResponseSums) -> Vector:
-        """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
+    def information(self, sums: ResponseSums, kept: NDArray[np.int64] | None = None) -> Vector:
+        """Hessian of loss and penalty in the coefficients that may move (0 for the others); kept : only these rows."""
         hessian, n_predictors = sums.hessian.copy(), self.family.n_predictors
         columns = np.arange(len(hessian) - n_predictors)
         penalty = np.broadcast_to(2 * self.penalty, columns.size // n_predictors)
         hessian[columns, columns] += np.repeat(penalty, n_predictors)
         hessian[-n_predictors:] *= self.fit_intercept
         hessian[:, -n_predictors:] *= self.fit_intercept
-        return hessian
+        if kept is None:
+            return hessian
+        flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
+        return hessian[np.ix_(flat, flat)]
 
     def moving(self, sums: ResponseSums) -> NDArray[np.bool_]:
         """Mask of the (flattened) coefficients that have data and curvature, and may move."""
         moving = np.diag(sums.hessian) > LEAST_CURVATURE
         moving[-self.family.n_predictors :] &= self.fit_intercept
         return moving
-
-    def information_of(self, sums: ResponseSums, kept: NDArray[np.int64]) -> Vector:
-        """Hessian of loss and penalty in a subset of the (padded) columns and the intercept."""
-        n_predictors = self.family.n_predictors
-        flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
-        return self.information(sums)[np.ix_(flat, flat)]
 
 
 def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
@@ -225,8 +220,7 @@ class Fitting:
         None if no step is short enough.
         """
         model, sums, directions = self.model, self.sums, self.directions
-        gradient = model.slope(sums.response, self.parameters)
-        hessian, moving = model.information(sums.response), model.moving(sums.response)
+        gradient, hessian, moving = model.slope(sums, self.parameters), model.information(sums), model.moving(sums)
         slope, n_moving = gradient.ravel(), 0
         if directions.shape[1]:
             prior = self._prior(model.family)
@@ -253,7 +247,7 @@ class Fitting:
     def _value(self, other: Fitting) -> float:
         """Loss and penalties at `other`, with unobserved levels fixed at their current value."""
         penalty = other.model.penalty_value(other.parameters)
-        return other.sums.response.loss + penalty + self._prior(other.model.family).loss
+        return other.sums.loss + penalty + self._prior(other.model.family).loss
 
     def _prior(self, family: Family) -> OwnPrior:
         """Penalty on the family parameters, at the current linear predictors."""
@@ -351,8 +345,8 @@ def fit_glm(
         coefficients[kept] = start
         first = first.with_coefficients(coefficients)
     fitting = fit_family(replace(model, penalty=penalty), blocks, first)
-    fitted, sums = fitting.model, fitting.sums.response
-    return GLMFit(fitted.family, fitting.parameters.coefficients[kept], fitted.information_of(sums, kept), sums.loss)
+    fitted, sums = fitting.model, fitting.sums
+    return GLMFit(fitted.family, fitting.parameters.coefficients[kept], fitted.information(sums, kept), sums.loss)
 
 
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:

@@ -59,9 +59,9 @@ class TextAlone:
 
 
 def _step(block: Block, HT: Array, response: ResponseModel, slope: Vector, beta: Vector, gamma: Vector) -> None:
-    kernels, scratch = response.compute.kernels, block.scratch
-    pull = kernels.pull_on_weights(block.X, block.W, HT, scratch.pull)
-    block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), slope, beta, gamma, scratch.moved).W
+    kernels = response.compute.kernels
+    pull = kernels.pull_on_weights(block.X, block.W, HT, block.pull)
+    block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), slope, beta, gamma, block.moved).W
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class AdaptiveGamma:
         alphas = alpha * (block.response_weight > 0)
         slope = (alphas * family.gradient(block.y, eta).T).T
         losses = alphas * family.loss(block.y, eta)
-        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.scratch.pull)
+        pull = kernels.pull_on_weights(block.X, block.W, parameters.HT, block.pull)
         mass = parameters.HT.sum(axis=0)
         # Below this a change is rounding, not a rise.
         noise = np.finfo(block.W.dtype).eps * (np.einsum("ik,k->i", block.W, mass) + np.abs(losses))
@@ -91,8 +91,8 @@ class AdaptiveGamma:
         rows: slice | np.ndarray = slice(None)
         for _ in range(MOST_GAMMAS):
             W = block.W[rows]
-            moved = block.scratch.moved[: len(W)]
-            step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows], moved)
+            memory = None if block.moved is None else block.moved[: len(W)]
+            step = kernels.weight_step(W, pull[rows], mass, slope[rows], parameters.beta, gamma[rows], memory)
             moved_eta = (parameters.linear_predictor(step.W).T + offset[rows]).T
             after = alphas[rows] * family.loss(block.y[rows], moved_eta)
             rises = step.text_change + after - losses[rows] > noise[rows]
@@ -263,7 +263,7 @@ class Joint:
 
     def _sums(self, block: Block, parameters: Parameters) -> Sums:
         HT, kernels = parameters.HT, self.response.compute.kernels
-        text = kernels.text_sums(block.X, block.W, HT, block.text_weight, block.scratch.values)
+        text = kernels.text_sums(block.X, block.W, HT, block.text_weight, block.values)
         reconstructed = float(text.mass.astype(float) @ HT.sum(axis=0, dtype=float))
         reads_response = self.settings.coefficient_step.reads_response
         response = self.response.sums(block, parameters) if reads_response else NO_RESPONSE
@@ -301,7 +301,7 @@ def train_joint(
         topics=np.ascontiguousarray(parameters.HT[:, :n_topics].T),
         effects=parameters.beta[:n_topics].copy(),
         intercept=parameters.intercept if family.n_predictors > 1 else float(parameters.intercept),
-        hessian=response.information_of(sums, np.append(np.arange(n_topics), HT.shape[1])),
+        hessian=response.information(sums, np.append(np.arange(n_topics), HT.shape[1])),
         mean_weights=np.average(weights, axis=0, weights=corpus.weight * corpus.has_text),
         smoothing=0.0,
         tol=TOL,

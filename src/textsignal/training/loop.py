@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,16 +61,6 @@ def _objective(text: Any, response: Any, penalty: Any, supervision: float) -> An
     return text + (supervision * (response + penalty) if supervision else 0.0)
 
 
-class TrainingMethod(Protocol):
-    """Training method: an initial state and a step. States have their current `losses`."""
-
-    def init(self) -> Any:
-        """The state before the first iteration."""
-
-    def step(self, state: Any) -> Any:
-        """One iteration."""
-
-
 @dataclass(frozen=True)
 class Solution:
     """Result of training: the final state, the trace and the reason for stopping.
@@ -93,8 +83,11 @@ class Solution:
 Watch = Callable[[int, Losses], bool]
 
 
-def run(method: TrainingMethod, *, max_iter: int, tol: float, watch: Watch) -> Solution:
-    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule."""
+def run(method: Any, *, max_iter: int, tol: float, watch: Watch) -> Solution:
+    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule.
+
+    method : with `init()`, which returns a state, and `step(state)`, which returns the next; states have `losses`.
+    """
     state = method.init()
     trace = [state.losses]
     for iteration in range(1, max_iter + 1):
