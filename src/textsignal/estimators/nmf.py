@@ -599,11 +599,8 @@ class JBNMF(TopicEstimator):
     max_iter, tol : maximum number of iterations; relative change of the objective below which training stops.
     coefficient_step : "newton" or "gradient" (the paper).
     learning_rate : of gradient steps; None takes the longest that is safe for the data at hand.
-    init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
-    n_init : number of starts; the one with the lowest objective is kept.
     levels : the rating scale, such as (1, 5); None learns it from the ratings.
-    random_state : seed.
-    n_jobs : threads; -1 for all cores. Results are the same bits for any number.
+    init, n_init, random_state, n_jobs : as in `GLMNMF`.
 
     A text of weight 2 (`sample_weight`) is equivalent to two copies of it, up to rounding; but a random start draws
     other weights for each copy, and an alpha of 5 or more amplifies rounding.

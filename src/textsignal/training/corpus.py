@@ -85,9 +85,8 @@ class Corpus:
 class Distinct:
     """Distinct texts of nonzero weight, in an order that depends only on their content.
 
-    Repeating a text, doubling its weight, or reordering texts then gives a bitwise identical problem. That matters
-    where training amplifies rounding: in joint training a text's step can overshoot, and a difference in the last
-    digit of a sum can lead to other topics.
+    Repeating, weighting or reordering texts then gives the same bits. Joint training amplifies rounding: a difference
+    in the last digit of a sum can lead to other topics.
 
     corpus : the distinct texts, with the total weight of each.
     places : (texts,) row of each text in the corpus, -1 for weight 0.
@@ -151,8 +150,7 @@ class Responses:
     """Responses of one block of texts, and the columns of their GLM.
 
     W : (texts, padded columns) columns of the GLM, usually weights of topics.
-    y : (texts,) encoded response, 0 if missing.
-    response_weight : (texts,) how often the text counts, 0 if the response is missing.
+    y, response_weight : (texts,) encoded response, and how often the text counts; both 0 if the response is missing.
     tilt : (texts,) a slope subtracted from the response's loss, or 0.0; (texts, P) for P linear predictors.
     offset : (texts,) added to the linear predictor, or to each of P; or (texts, P), or 0.0.
     """
@@ -220,11 +218,9 @@ def place(corpus: Corpus, W: Array, compute: Compute) -> list[Block]:
 class Parameters:
     """Parameters shared by all texts.
 
-    HT : (terms, padded topics) topics, term by term, so that one term's row is contiguous.
+    HT : (terms, padded topics) topics, padded with zeros to whole vector lanes, which stay zero through every update.
     beta : (padded topics,) effects; (padded topics, P) if a text has P linear predictors.
     intercept : constant of the linear predictor, or (P,) of each.
-
-    Topics are padded with zeros to whole vector lanes; padding stays zero through every update.
     """
 
     HT: Array
@@ -261,11 +257,10 @@ class Addable:
 
 @dataclass(frozen=True)
 class ResponseSums(Addable):
-    """Sums over the responses at the current weights and coefficients.
+    """Loss of the responses at the current weights and coefficients, with its derivatives in (beta, intercept).
 
-    loss : negative log-likelihood.
-    gradient : (padded topics + 1,) of the loss in (beta, intercept), of P linear predictors (padded topics + 1, P).
-    hessian : of the same, in the order of the flattened gradient.
+    gradient : (padded topics + 1,), of P linear predictors (padded topics + 1, P).
+    hessian : in the order of the flattened gradient.
     """
 
     loss: float

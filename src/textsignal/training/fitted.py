@@ -31,7 +31,6 @@ def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
 class FittedTopics:
     """Fitted model: everything that prediction needs, and the record of training.
 
-    family : of the response, with its scale.
     topics : (topics, terms) nonnegative.
     effects : (topics,); intercept : constant of the linear predictor. For P linear predictors (topics, P) and (P,), and
         the hessian has P rows for each.
@@ -40,8 +39,7 @@ class FittedTopics:
     mean_weights : (topics,) of the training texts that have a known term; assigned to texts without one.
     smoothing, tol, unit_rows : settings of `Inference`.
     word_effects : (terms,) effects of single words beyond the topics.
-    trace : losses of training.
-    reason : why training stopped.
+    trace, reason : losses of training, and why it stopped.
     weights : (texts, topics) of the training texts; None in a stored model.
     covariates, covariate_errors : (covariates,) effects of covariates and their standard errors; None if absent.
     """
@@ -81,12 +79,10 @@ class FittedTopics:
 class TextFit:
     """Weights inferred from the terms alone, and the GLM of the response on them.
 
-    inference : of the weights.
     weights : (texts, topics), the mean weights for a text without a known term.
     mean_weights : (topics,) of the texts that have one.
-    glm : effects of topics, then of covariates.
+    glm : effects of topics, then of covariates; covariate_errors : (covariates,) standard errors, None if absent.
     linear_predictor : (texts,) by topics, covariates and offset.
-    covariate_errors : (covariates,) standard errors of the latter; None if absent.
     """
 
     inference: Inference
@@ -125,14 +121,11 @@ class TextFit:
 def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None) -> TextFit:
     """Infer weights from the terms alone, as for new texts, and fit effects and intercept on them.
 
-    Covariates are further columns, without a penalty. If responses are tilted, the effects of covariates are
-    refitted to untilted ones given those of topics: a tilt would bias them towards their marginal effects.
+    Weights that depend on the response, as in joint training, have other effects than weights of new texts. Covariates
+    are further columns, without a penalty. If responses are tilted, the effects of covariates are refitted to untilted
+    ones given those of topics: a tilt would bias them towards their marginal effects.
 
-    Weights that depend on the response, as in joint training, have other effects than weights of new texts; the
-    difference grows with the supervision.
-
-    corpus : with text as `Inference.rows` returns it.
-    tilt : (texts,) slopes subtracted from the response's loss.
+    corpus : with X as `Inference.rows` returns it; tilt : (texts,) slopes subtracted from the response's loss.
     """
     inferred = inference.weights(corpus.X, response.compute)
     counted = corpus.weight * ~inferred.unknown

@@ -215,10 +215,7 @@ class Fitting:
         return fitting
 
     def stepped(self) -> tuple[Fitting | None, bool]:
-        """Take a Newton step, halved until the loss does not rise; True if its predicted decrease is negligible.
-
-        None if no step is short enough.
-        """
+        """Take a Newton step, halved until the loss does not rise (or None); True if its promise is negligible."""
         model, sums, directions = self.model, self.sums, self.directions
         gradient, hessian, moving = model.slope(sums, self.parameters), model.information(sums), model.moving(sums)
         slope, n_moving = gradient.ravel(), 0
@@ -277,10 +274,9 @@ def fit_family(model: ResponseModel, blocks: Blocks, parameters: Parameters) -> 
 class GLMFit:
     """A GLM fitted to given columns.
 
-    family : with its estimated parameters.
     coefficients : (columns + 1,) effects, then the intercept; (columns + 1, P) for P linear predictors.
-    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty at the fit: the penalised information,
-        given the family's parameters. 0 in the row and column of an intercept that was not fitted.
+    hessian : (columns + 1, columns + 1) of loss and penalty, given the family's estimated parameters; 0 in the row and
+        column of an intercept that was not fitted.
     loss : sum of weight * loss at the fit, tilted if a tilt was given, without the penalty.
     """
 
@@ -316,11 +312,9 @@ def fit_glm(
 ) -> GLMFit:
     """Fit a GLM of the responses on columns (texts, columns), such as weights of topics or covariates.
 
-    model : the family, with one penalty for all columns or one for each: 0 for covariates. Parameters of
-        the family are estimated too.
+    model : the family, whose parameters are estimated too, with one penalty for all columns or one for each.
     y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
-    tilt : (texts,) slopes subtracted from the loss.
-    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+    tilt, offset : (texts,) slopes subtracted from the loss; numbers added to the linear predictor.
     start : (columns + 1,) coefficients to start from, such as those of a similar fit.
     """
     observed = ~np.isnan(y)
@@ -356,11 +350,9 @@ def _total(block: Responses, eta: Vector, loss: Vector) -> float:
 
 
 def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: Compute) -> tuple[Vector, Family]:
-    """Fit covariates by themselves, so that text need not learn them.
+    """Fit covariates by themselves, so that topics need not explain what these do.
 
-    Returns (texts,) the offset plus what covariates add to it against their average, and the family given these.
-
-    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    Returns (texts,) the offset plus the effects of covariates against their average, and the family given these.
     """
     model = ResponseModel(family, compute, 0.0, fit_intercept=True)
     columns = given.columns if given.n_columns else np.zeros((len(y), 1))

@@ -23,8 +23,7 @@ TOL, MAX_ITER = 1e-4, 1000
 class InferredWeights:
     """Weights of texts given topics.
 
-    weights : (texts, topics).
-    n_steps : (texts,) number of steps.
+    weights : (texts, topics); n_steps : (texts,) number of steps.
     unknown : (texts,) True if no topic uses any term of the text, so that it got the fallback.
     """
 

@@ -185,8 +185,8 @@ class JointSettings:
     There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
     such a constant for the response.
 
-    unit_topics : True if every topic is kept at sum 1; False in the paper. Otherwise a topic can shrink while its
-        weights grow, which makes its coefficient and the penalty arbitrarily small, and its effect can diverge.
+    unit_topics : True if every topic is kept at sum 1; False in the paper, where a topic can shrink while its weights
+        grow, which makes its coefficient and the penalty arbitrarily small, and its effect can diverge.
     """
 
     alpha: float

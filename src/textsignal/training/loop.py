@@ -48,7 +48,8 @@ class Trace:
     def of(cls, losses: Sequence[Losses]) -> Self:
         """Collect losses into a trace."""
         parts = np.array([(each.text, each.response, each.penalty) for each in losses], dtype=float)
-        return cls(*parts.T.copy(), losses[-1].supervision)
+        text, response, penalty = parts.T.copy()
+        return cls(text, response, penalty, losses[-1].supervision)
 
     @property
     def objective(self) -> Vector:

@@ -283,7 +283,8 @@ def train_predictive(
     fine_topics : (more topics, terms) that may be merged to start from instead; or None.
     """
     response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
-    glm = replace(response, penalty=settings.penalty * float(corpus.weight.sum()))
+    penalty = settings.penalty * float(corpus.weight.sum())
+    glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile
 
     def start(topics: Array) -> PredictiveStart:
@@ -293,7 +294,7 @@ def train_predictive(
     if fine_topics is not None and settings.supervision:
         first = better_start(first, start(fine_topics), start)
     keys = document_keys(corpus.X)
-    guide = fit_guide(corpus, first.weights, family, glm.penalty, keys) if settings.supervision else NO_GUIDE
+    guide = fit_guide(corpus, first.weights, family, penalty, keys) if settings.supervision else NO_GUIDE
     guided = replace(settings, supervision=settings.supervision * guide.say)
     method = Predictive(corpus, length, profile, keys, first, guide, response, guided)
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)

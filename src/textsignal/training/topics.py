@@ -35,8 +35,6 @@ def centred_effects(topics: Array, mean_weights: Array, coefficients: Vector, sm
 
     Texts have nearly constant totals, so a constant added to all coefficients is as good as one added to the
     intercept, and only differences are identified.
-
-    smoothing : used in inference of the weights.
     """
     mass = topics.sum(axis=1, dtype=float)
     size = np.where(mass > 0, mass, 1)
