@@ -66,11 +66,6 @@ class Corpus:
         totals = np.asarray(self.X.sum(axis=1), dtype=float)
         return float(np.average(totals, weights=self.weight * (totals > 0)))
 
-    @property
-    def has_text(self) -> NDArray[np.bool_]:
-        """(texts,) True if the text has any term."""
-        return np.diff(self.X.indptr) > 0
-
     def text_null_deviance(self) -> float:
         """2 sum weight * x log(x / (row total * profile)): the text deviance without topics."""
         rows = np.asarray(self.X.sum(axis=1), dtype=float)
@@ -123,15 +118,7 @@ def distinct_documents(corpus: Corpus) -> Distinct:
 def grouped(
     tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
 ) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Merge texts of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights.
-
-    Examples
-    --------
-    >>> tone, ones = np.linspace(0, 1, 1000), np.ones(1000)
-    >>> alike = grouped(tone, np.zeros(1000, int), np.tile([1.0, 2.0], 500), ones)
-    >>> len(alike[0]), alike[2][:3], alike[3][:3]
-    (200, array([1., 2., 1.]), array([5., 5., 5.]))
-    """
+    """Merge texts of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights."""
     group = np.empty(len(tone), dtype=np.int64)
     group[np.argsort(tone, kind="stable")] = np.arange(len(tone)) * GROUPS // len(tone)
     size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)

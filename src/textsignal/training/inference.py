@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,7 +161,5 @@ def infer_weights(
         )
     if X.shape[1] != how.topics.shape[1]:
         raise InputError(f"X has {X.shape[1]} terms, but the topics have {how.topics.shape[1]}; give the same terms")
-    if compute is not None:
-        return how.weights(how.rows(X), compute, max_iter)
-    with local_compute(n_jobs) as own:
-        return how.weights(how.rows(X), own, max_iter)
+    with local_compute(n_jobs) if compute is None else nullcontext(compute) as chosen:
+        return how.weights(how.rows(X), chosen, max_iter)

@@ -302,7 +302,7 @@ def train_joint(
         effects=parameters.beta[:n_topics].copy(),
         intercept=parameters.intercept if family.n_predictors > 1 else float(parameters.intercept),
         hessian=response.information(sums, np.append(np.arange(n_topics), HT.shape[1])),
-        mean_weights=np.average(weights, axis=0, weights=corpus.weight * corpus.has_text),
+        mean_weights=np.average(weights, axis=0, weights=corpus.weight * (np.diff(corpus.X.indptr) > 0)),
         smoothing=0.0,
         tol=TOL,
         unit_rows=False,
