@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import textsignal as ts
 from textsignal.data.write import keep_line, kept_lines
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.reading.options import MAX_RAW_TERMS
 
 ROOT = Path(__file__).resolve().parents[1]

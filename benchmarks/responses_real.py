@@ -26,7 +26,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.families import Family, NegativeBinomial, Poisson, deviance
 from textsignal.reading.options import MAX_RAW_TERMS
 from textsignal.training.word_effects import WordProblem

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from textsignal import TextResponseModel, TextResponsesModel
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 
 FILE, TEXT = "hotel_aspect_ratings_6k.csv.gz", "text"
 RESPONSES = ("overall", "value", "rooms", "location", "cleanliness", "front_desk", "service")

@@ -22,12 +22,12 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
-from textsignal.reading.labels import relevance
 from themes_data import Documents, cut_sentences
 
 import textsignal as ts
 from textsignal.families import Binomial
 from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.reading.words import relevance
 from textsignal.text.tokenise import words
 
 #: Sweeps of LDA; 500 gave no better themes.

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from textsignal.reading.labels import relevance
 
 from reproduction.claims import Claim, mean_and_spread, number_claim, statement_claim, unchecked
 from reproduction.figures import SCORES, Entry, draw_bars, heat_map, method_lines, panels, write_legend
@@ -34,10 +33,11 @@ from reproduction.methods import (
 from reproduction.page import table_of
 from reproduction.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, Split, split_sample
 from reproduction.study import Cell, Columns, Plan, Row, Study, Tables
-from textsignal.estimators.base import TopicEstimator
+from textsignal.estimators import TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
 from textsignal.palette import NEUTRAL, topic_colors
 from textsignal.plots import PAGE_HEIGHT, as_percent, axes, draw_cloud, figure_of, plain, styled
+from textsignal.reading.words import relevance
 from textsignal.text.tokenise import stop_words
 from textsignal.text.vectorise import TextVectorizer
 

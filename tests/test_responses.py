@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from textsignal import GLMNMF, TextResponseModel, TextResponsesModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.families import (
     AdjacentCategories,
     Bernoulli,

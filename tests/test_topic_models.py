@@ -11,7 +11,7 @@ from sklearn.base import clone
 from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.training.coherence import coherence
+from textsignal.training.topics import coherence
 
 REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(50, seed=5).texts

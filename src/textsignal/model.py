@@ -1180,7 +1180,10 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         families, levels = [each.family for each in stored.scales], [each.levels for each in stored.scales]
         if isinstance(stored.reader, ResponseReader):
             names = stored.reader.names
-            own: dict[str, Any] = {"family": dict(zip(names, families, strict=True)), "levels": dict(zip(names, levels, strict=True))}
+            own: dict[str, Any] = {
+                "family": dict(zip(names, families, strict=True)),
+                "levels": dict(zip(names, levels, strict=True)),
+            }
         else:
             own = {"family": families[0], "levels": levels[0]}
         model = cls(**options, **own)

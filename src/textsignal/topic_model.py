@@ -31,7 +31,7 @@ from textsignal.reading.options import TOPIC_TERMS
 from textsignal.reading.words import unique_labels
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.coherence import coherence
+from textsignal.training.topics import coherence
 
 
 class TopicModel(Predicting, TransformerMixin, BaseEstimator):

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from textsignal import GLMNMF, JBNMF, TextResponseModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.estimators.skill import accuracy, r2_score
+from textsignal.estimators.predictions import accuracy, r2_score
 from textsignal.families import Bernoulli, Categorical, Gaussian, Ordinal, deviance, null_deviance
 
 CORPUS = simulate_corpus(n_documents=400, n_terms=150, random_state=3)

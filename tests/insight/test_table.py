@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from textsignal.reading.labels import relevance
 
 from textsignal.insight.drivers import LABEL_CHOICE, LABEL_TERMS, theme_table
-from textsignal.training.effects import centred_effects, word_shares
+from textsignal.reading.words import relevance
+from textsignal.training.topics import centred_effects, word_shares
 
 TERMS = [f"t{j}" for j in range(30)]
 

@@ -16,7 +16,7 @@ from textsignal.arrays import Vector
 from textsignal.data.write import whole_file
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.insight.examples import find_texts
 from textsignal.text.cleaning import masked_characters
 
@@ -107,5 +107,8 @@ def _card(
     quotes = []
     if predictions.family.n_predictors == 1:
         examples = find_texts(number, QUOTED, None, texts, responses, predictions)
-        quotes = [("".join(masked_characters(text))[:CHARACTERS], response) for text, response in examples[["text", "response"]].to_numpy()]
+        quotes = [
+            ("".join(masked_characters(text))[:CHARACTERS], response)
+            for text, response in examples[["text", "response"]].to_numpy()
+        ]
     return TopicCard(number, row["label"], row["prevalence"], [*zip(row["terms"], sizes.tolist(), strict=True)], quotes)

@@ -22,9 +22,9 @@ from textsignal.compute.engines import Compute
 from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.stored_values import rule
-from textsignal.training.covariate_effects import dispersion_of, standard_errors
+from textsignal.training.corpus import grouped
+from textsignal.training.covariance import dispersion_of, standard_errors
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.training.grouped import grouped
 
 #: Standard deviations of gammas around their common one, and of betas around 0, a priori; the latter in
 #: units of the linear predictor.

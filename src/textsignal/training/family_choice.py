@@ -12,8 +12,8 @@ from textsignal.compute.engines import Compute
 from textsignal.families import Family, log_scores
 from textsignal.families.auto import Candidates
 from textsignal.training.contributions import COMMON_SPREAD
+from textsignal.training.corpus import grouped
 from textsignal.training.glm import ResponseModel, fit_glm
-from textsignal.training.grouped import grouped
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,9 @@ from textsignal.compute.gpu import themes as gpu_themes
 from textsignal.compute.kernels import Rows, pad
 from textsignal.families import Family
 from textsignal.stored_values import SMALLEST, rule
-from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import Inference
-from textsignal.training.joint import JointSettings, TextAlone, train_joint, unit_topics
+from textsignal.training.joint import JointSettings, NoStep, TextAlone, train_joint, unit_topics
 from textsignal.training.start import weights_for
 from textsignal.training.word_vectors import TRIES, clustered_topics, seed_terms
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.compute.compiling import compiling
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.training.corpus import Corpus
-from textsignal.training.distinct import distinct_documents
+from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import document_keys
 
 #: Fits that each leave out a part of the documents, for tone that has not seen its response.

@@ -26,7 +26,7 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys
 from textsignal.training.contributions import LEAST_ERRORS
-from textsignal.training.covariate_effects import fit_alone
+from textsignal.training.glm import fit_alone
 from textsignal.training.halves import Rows, halves
 from textsignal.training.theme_reading import PartlyRead, ThemeReading
 from textsignal.training.tone import Tone, fit_tone

@@ -22,7 +22,7 @@ from scipy import stats
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.evaluation import metrics as evaluate
 from textsignal.evaluation.metrics import overfit_warning
 from textsignal.families import Family, log_scores
@@ -32,8 +32,7 @@ from textsignal.insight.naming import Naming
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.training.contributions import COMMON_SPREAD
-from textsignal.training.covariance import clustered_sandwich, sandwich
-from textsignal.training.covariate_effects import dispersion_of
+from textsignal.training.covariance import clustered_sandwich, dispersion_of, sandwich
 from textsignal.training.family_choice import choose_family
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.influence import mean_slope

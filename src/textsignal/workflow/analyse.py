@@ -22,7 +22,7 @@ from textsignal.data.rows import BadRows, Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
-from textsignal.estimators.skill import accuracy
+from textsignal.estimators.predictions import accuracy
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families.responses import numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
