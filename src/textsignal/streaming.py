@@ -40,8 +40,7 @@ from textsignal.training.sample import Passing, Sample, common_bound, first_boun
 from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
-from textsignal.training.tone import Tone
-from textsignal.training.tone_blocks import tone_folds
+from textsignal.training.tone import Tone, tone_folds
 
 #: Default memory limit of a fit; the minimum.
 MEMORY, LEAST_MEMORY = "4GB", 2**30

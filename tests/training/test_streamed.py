@@ -16,8 +16,7 @@ from textsignal.text.shards import write_shard
 from textsignal.text.tokens import read_sentences
 from textsignal.training.sample import Passing, Sample
 from textsignal.training.streamed import StoredBlock, count_shards, in_blocks, stored_tone
-from textsignal.training.tone import fit_tone
-from textsignal.training.tone_blocks import TONE_FOLDS
+from textsignal.training.tone import TONE_FOLDS, fit_tone
 
 NOTHING = np.zeros(0, np.uint64)
 

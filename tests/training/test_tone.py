@@ -20,8 +20,7 @@ from textsignal.families import (
 )
 from textsignal.training import tone
 from textsignal.training.corpus import Corpus
-from textsignal.training.tone import _expected, fit_tone
-from textsignal.training.tone_blocks import TONE_FOLDS
+from textsignal.training.tone import TONE_FOLDS, _expected, fit_tone
 
 FAMILY = Binomial(4, 1)
 ENGINE = LocalEngine()

@@ -26,8 +26,7 @@ from textsignal.text.features import Features
 from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
 from textsignal.training.corpus import Corpus
 from textsignal.training.sample import Sample
-from textsignal.training.tone import BLOCK, n_blocks_of, tone_effects
-from textsignal.training.tone_blocks import ToneBlock, tone_block
+from textsignal.training.tone import BLOCK, ToneBlock, n_blocks_of, tone_block, tone_effects
 
 
 @dataclass(frozen=True, eq=False)
