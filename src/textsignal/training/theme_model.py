@@ -19,9 +19,8 @@ from textsignal.families.auto import Candidates
 from textsignal.text.counts import TextCounts, count_texts
 from textsignal.text.features import Features, content_terms, learn_features
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.contributions import ThemeEffects, fit_theme_effects
+from textsignal.training.contributions import Choice, ThemeEffects, choose_family, fit_theme_effects
 from textsignal.training.covariate_effects import fit_alone
-from textsignal.training.family_choice import Choice, choose_family
 from textsignal.training.theme_reading import (
     FittedThemes,
     PartlyRead,

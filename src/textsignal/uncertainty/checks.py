@@ -33,10 +33,9 @@ from textsignal.reading.observed import Reading
 from textsignal.reading.reader import Reader
 from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
-from textsignal.training.contributions import COMMON_SPREAD
+from textsignal.training.contributions import COMMON_SPREAD, choose_family
 from textsignal.training.covariance import clustered_sandwich, sandwich
 from textsignal.training.covariate_effects import dispersion_of
-from textsignal.training.family_choice import choose_family
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.influence import mean_slope
 
