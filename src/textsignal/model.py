@@ -43,7 +43,7 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.more_documents import learn_more
+from textsignal.training.theme_model import learn_more
 from textsignal.training.theme_reading import ThemeReading
 from textsignal.uncertainty.checks import Check, Checked, check_all
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals

@@ -10,9 +10,14 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
-from textsignal.training import theme_predictions
-from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
-from textsignal.training.theme_reading import count_units, read_together, sentence_ends
+from textsignal.training import theme_reading
+from textsignal.training.theme_reading import (
+    PredictionLexicon,
+    ThemePredictor,
+    count_units,
+    read_together,
+    sentence_ends,
+)
 from textsignal.training.themes import weighted
 
 REVIEWS = synthetic_reviews(250, seed=4)
@@ -63,7 +68,7 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
     texts = [*ODD, *REVIEWS.texts]
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_predictions, "BLOCK", block)
+        monkeypatch.setattr(theme_reading, "BLOCK", block)
         np.testing.assert_array_equal(reader.with_jobs(n_jobs).predictions(texts).eta, expected)
 
 

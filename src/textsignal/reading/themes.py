@@ -24,8 +24,15 @@ from textsignal.text.features import NEGATED, WORD
 from textsignal.text.markup import without_markup
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
+from textsignal.training.theme_reading import (
+    FittedThemes,
+    PredictionLexicon,
+    ThemePredictor,
+    ThemeReading,
+    by_document,
+    knowing,
+    read_together,
+)
 from textsignal.training.themes import Themes
 
 
