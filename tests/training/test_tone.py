@@ -234,8 +234,8 @@ class TestBlocks:
     def passes(y, counts, monkeypatch):
         losses, look = [], tone._held_back_loss
 
-        def looked(*given):
-            losses.append(look(*given))
+        def looked(*given, **named):
+            losses.append(look(*given, **named))
             return losses[-1]
 
         monkeypatch.setattr(tone, "BLOCK", len(y) // 4)

@@ -26,7 +26,6 @@ from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 from textsignal.training.theme_model import with_themes
 from textsignal.training.theme_reading import (
     FittedThemes,
-    PredictionLexicon,
     ThemePredictor,
     ThemeReading,
     by_document,
@@ -143,8 +142,7 @@ class ThemeReader:
     @cached_property
     def predictor(self) -> ThemePredictor:
         """Reader of the inputs of predictions."""
-        fitted = self.fitted
-        return ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
+        return ThemePredictor.of(self.fitted)
 
     def shares_themes(self, other: ThemeReader) -> bool:
         """True if another reader has the same features, terms and themes, so that texts can be read for both."""

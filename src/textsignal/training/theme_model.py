@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +38,8 @@ from textsignal.training.tone import Tone, fit_tone
 
 #: Minimum number of texts with a feature, or with a content term; only one if there are at most FEW_TEXTS texts.
 LEAST_FEATURE, LEAST_TERM, FEW_TEXTS = 2, 3, 50
+#: Tone, and (texts,) the linear predictor of covariates and offset alone, None if absent.
+LearntTone: TypeAlias = tuple[Tone, Vector | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,31 +139,26 @@ def prepare_themes(
     lexicon = learn_lexicon(texts.words, count_texts(texts, compute.engine), len(texts), **options)
     read = read_features(texts, lexicon.features, compute.engine)
 
-    def learn(response: Response) -> tuple[Tone, Vector | None]:
+    def learn(response: Response) -> LearntTone:
         y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
         if response.given is not None:
             offset, words = fit_alone(response.given, y, weight, words, compute)
         return fit_tone(read.counts, lexicon.features.sizes, y, weight, words, compute, offset), offset
 
-    return prepare_read(read, lexicon, responses, [partial(learn, each) for each in responses], weight, compute)
+    return prepare_read(read, lexicon, [(each, partial(learn, each)) for each in responses], weight, compute)
 
 
 def prepare_read(
     read: PartlyRead,
     lexicon: Lexicon,
-    responses: Sequence[Response],
-    tones: Sequence[Callable[[], tuple[Tone, Vector | None]]],
+    tones: Sequence[tuple[Response, Callable[[], LearntTone]]],
     weight: Vector,
     compute: Compute,
 ) -> Prepared:
-    """Prepare themes from texts that have been read.
-
-    tones : for each response, a function that returns tone, and (texts,) the linear predictor of covariates and offset
-        alone, None if absent.
-    """
+    """Prepare themes from texts that have been read; tones : responses, each with a function that learns its tone."""
     texts, units = read.texts, count_units(read.texts, lexicon.terms, compute.engine)
 
-    def with_family(response: Response, learn: Callable[[], tuple[Tone, Vector | None]]) -> ToneOf:
+    def with_family(response: Response, learn: Callable[[], LearntTone]) -> ToneOf:
         tone, offset = learn()
         unseen = read.unseen_tone(tone)
         whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
@@ -169,7 +166,7 @@ def prepare_read(
         return ToneOf(response, tone.effects, unseen, choice)
 
     # The tasks are independent.
-    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in zip(responses, tones, strict=True)]
+    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in tones]
     first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: texts.keys]
     vectors, _, *tones_of = compute.engine.map(lambda task: task(), [*first, *tasks])
     return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, tones_of)
@@ -197,9 +194,8 @@ def fit_prepared(
 
     def fitted(of: ToneOf, reading: ThemeReading) -> FittedThemes:
         response, choice = of.response, of.choice
-        effects, family, training = _level_two(
-            reading, themes, of.unseen, response.values, weight, choice.family, compute, response.given
-        )
+        training = ThemeTraining.of(reading, of.unseen, response.values, weight)
+        effects, family, training = _level_two(training, themes, choice.family, compute, response.given)
         learnt = prepared.language, terms, prepared.features, of.effects, themes, effects, training
         return FittedThemes(family, choice.described, *learnt, why)
 
@@ -223,26 +219,18 @@ def with_themes(
     readings = read_together([replace(model, themes=themes) for model in models], texts, compute)
     refitted = []
     for model, values, reading in zip(models, responses, readings, strict=True):
-        unseen = model.training.unseen_tone(reading)
-        effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
+        training = ThemeTraining.of(reading, model.training.unseen_tone(reading), values, weight)
+        effects, family, training = _level_two(training, themes, model.family, compute, given)
         refitted.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
     return list(zip(refitted, readings, strict=True))
 
 
 def _level_two(
-    reading: ThemeReading,
-    themes: Themes,
-    unseen: Vector,
-    responses: Vector,
-    weight: Vector,
-    family: Family,
-    compute: Compute,
-    given: Given | None,
+    training: ThemeTraining, themes: Themes, family: Family, compute: Compute, given: Given | None = None
 ) -> tuple[ThemeEffects, Family, ThemeTraining]:
-    """Fit the GLM on themes; unseen : (sentences,) tone that has not seen the responses."""
-    training, y = ThemeTraining.of(reading, unseen, responses, weight), family.encode(responses)
-    columns = training.tone, training.shares
-    effects, family = fit_theme_effects(*columns, themes.prevalence, y, weight, family, compute, given)
+    """Fit the GLM on themes."""
+    columns, y = (training.tone, training.shares, themes.prevalence), family.encode(training.responses)
+    effects, family = fit_theme_effects(*columns, y, training.weight, family, compute, given)
     if given is not None:
         training = replace(training, given=given.linear_predictor(effects.covariate_effects))
     return effects, family, training
@@ -272,8 +260,7 @@ def learn_more(
     names = [column.name for column in fields(ThemeTraining) if column.name != "given"]
     known = ThemeTraining(**{name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names})
     # Texts that were added after the fit keep weight 0.
-    counting, y = np.where(known.later, 0.0, known.weight), model.family.encode(known.responses)
-    columns = known.tone, known.shares
-    effects, family = fit_theme_effects(*columns, model.themes.prevalence, y, counting, model.family, compute)
+    counting = replace(known, weight=np.where(known.later, 0.0, known.weight))
+    effects, family, _ = _level_two(counting, model.themes, model.family, compute)
     share = len(texts) / (n_known + len(texts))
     return replace(model, tone=model.tone + share * more, effects=effects, family=family, training=known)

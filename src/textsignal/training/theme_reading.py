@@ -262,45 +262,38 @@ class ToneAndShares:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionLexicon:
-    """All words that features and content terms are made of, each with a number.
+class ThemePredictor:
+    """Reads only what prediction needs.
 
+    numbers : of all words that features and content terms are made of; known : the features.
     words : (words + 1, 4) what each word is, as `text.prediction` has it; the last row is of all other words.
-    known : the features.
     """
 
+    themes: Themes
+    known: Known
     numbers: dict[str, int]
     words: NDArray[np.int32]
-    known: Known
 
     @classmethod
-    def of(cls, features: Features, terms: Sequence[str]) -> PredictionLexicon:
-        """By the names of features and content terms."""
-        known = features.known
-        kinds = (known.words, known.negated, known.parts, {word: j for j, word in enumerate(terms)})
+    def of(cls, model: FittedThemes) -> ThemePredictor:
+        """Number the words of the model's features and content terms."""
+        known = model.features.known
+        kinds = (known.words, known.negated, known.parts, {word: j for j, word in enumerate(model.terms)})
         words = {word: number for number, word in enumerate(dict.fromkeys(word for each in kinds for word in each))}
         columns = np.full((len(words) + 1, len(kinds)), -1, dtype=np.int32)
         for column, each in enumerate(kinds):
             columns[[words[word] for word in each], column] = list(each.values())
-        return cls(words, columns, known)
+        return cls(model.themes, known, words, columns)
 
     def of_words(self, words: Sequence[str]) -> NDArray[np.int32]:
         """(words, 4) rows of `words` for distinct words."""
         return self.words[np.fromiter((self.numbers.get(word, -1) for word in words), np.int64, len(words))]
 
-
-@dataclass(frozen=True, eq=False)
-class ThemePredictor:
-    """Reads only what prediction needs."""
-
-    lexicon: PredictionLexicon
-    themes: Themes
-
     def read(self, texts: SentenceTexts, tones: Sequence[Vector], compute: Compute) -> ToneAndShares:
         """Read texts, in blocks of them; tones : each (features,)."""
         sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
-        words, themes, inference = self.lexicon.of_words(texts.words), self.themes, self.themes.inference
-        phrases, effects = (len(self.lexicon.known.parts), self.lexicon.known.phrases), np.stack(list(tones), axis=1)
+        words, themes, inference = self.of_words(texts.words), self.themes, self.themes.inference
+        phrases, effects = (len(self.known.parts), self.known.phrases), np.stack(list(tones), axis=1)
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
         tone = np.empty((len(tones), len(texts), len(themes.topics)))
         shares = np.empty(tone.shape[1:])

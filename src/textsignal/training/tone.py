@@ -239,12 +239,17 @@ def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vec
     scale = _scale(responses, family)
     if scale.slope == 0:  # the offset explains every response
         return none
-    answered = compute.engine.keep(lambda block: block.then(ToneBlock.answered), blocks)
-    effects = _mean_of_runs(answered, responses.answered, scale, family, compute)
+
+    def fit(step: Callable[[ToneBlock], ToneBlock], size: _Size) -> Vector:
+        """(features + 1, fits) mean of more runs if texts are few; step : applied to blocks first."""
+        prepared = compute.engine.keep(lambda block: block.then(step), blocks)
+        n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
+        return np.mean([_descend(prepared, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
+
+    effects = fit(ToneBlock.answered, responses.answered)
     if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:
         complete = partial(_completed, effects=effects, family=family, kernels=compute.kernels)
-        completed = compute.engine.keep(lambda block: block.then(complete), blocks)
-        effects = _mean_of_runs(completed, responses.all, scale, family, compute)
+        effects = fit(complete, responses.all)
     return effects[:-1, : TONE_FOLDS + 1]
 
 
@@ -265,21 +270,6 @@ def _expected(family: Family, eta: Vector) -> Vector:
     """Encoded responses at which the loss has no slope; slopes of these families are linear in the response."""
     at_zero, at_one = (family.gradient(np.full(eta.shape, y), eta) for y in (0.0, 1.0))
     return at_zero / np.maximum(at_zero - at_one, LEAST_CHANGE)
-
-
-def _mean_of_runs(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:
-    """(features + 1, fits) of `_descend`, the mean of more runs if texts are few."""
-    n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
-    return np.mean([_descend(blocks, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
-
-
-def _visits(block: ToneBlock, mean: float, run: int) -> Visits:
-    """Visit a text of w times the mean weight w times, rounded up: no step is longer than others."""
-    times = block.weight / mean
-    often = np.ceil(times).astype(np.int64)
-    rows = np.repeat(np.arange(len(often)), often)
-    turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
-    return Visits(drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, run), rows, (times / often)[rows])
 
 
 @dataclass(frozen=True)
@@ -350,15 +340,18 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
             (state,) = engine.map(walked, blocks)
         return np.asarray(state.effects, dtype=float)
 
-    few = engine.keep(lambda block: _held_back(block.load()), blocks[:1])
+    def held_back(block: Any) -> ToneBlock:
+        """Some texts of those that a fit has not seen."""
+        texts = block.load()
+        rows = np.flatnonzero(texts.folds >= 0)
+        return texts.at(rows[:: max(1, len(rows) // HELD_BACK)])
 
-    def held_back_loss() -> list[Any]:
-        effects = state.effects
-        return engine.keep(lambda block: _held_back_loss(block, effects, family, kernels), few)
+    few = engine.keep(held_back, blocks[:1])
 
     losses: list[Any] = []
     for number in range(n_passes):  # noqa: B007 (steps see it)
-        losses += held_back_loss()
+        loss = partial(_held_back_loss, effects=state.effects, family=family, kernels=kernels)
+        losses += engine.keep(loss, few)
         # The first losses are only needed for later comparisons, so they are not awaited.
         if len(losses) >= LEAST_LOSSES:
             values = engine.map(float, losses)
@@ -369,12 +362,6 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
         moves = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
         state = _State(state.effects + moves, state.squares + squares / len(blocks))
     return np.asarray(state.effects, dtype=float)
-
-
-def _held_back(block: ToneBlock) -> ToneBlock:
-    """Some texts of a block, of those that a fit has not seen."""
-    rows = np.flatnonzero(block.folds >= 0)
-    return block.at(rows[:: max(1, len(rows) // HELD_BACK)])
 
 
 def _held_back_loss(block: ToneBlock, effects: Array, family: Family, kernels: Kernels) -> float:
@@ -396,7 +383,13 @@ class _Walk:
 
     def go(self, block: ToneBlock, state: _State, number: int) -> None:
         """Move effects and squares by one pass, in place."""
-        visits, fits = _visits(block, self.mean, self.run), np.arange(state.effects.shape[1])
+        # A text of w times the mean weight is visited w times, rounded up: no step is longer than others.
+        times = block.weight / self.mean
+        often = np.ceil(times).astype(np.int64)
+        rows = np.repeat(np.arange(len(often)), often)
+        turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
+        keys = drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, self.run)
+        visits, fits = Visits(keys, rows, (times / often)[rows]), np.arange(state.effects.shape[1])
         if self.kernels is gpu:
             self._go_on_card(block, visits, state, number)
             return
