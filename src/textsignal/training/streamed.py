@@ -290,4 +290,4 @@ def in_blocks(items: Sequence[Item], sizes: Sequence[int], most: int | None = No
     n_blocks = n_blocks_of(int(ends[-1]), BLOCK if most is None else most)
     middle = ends - np.asarray(sizes) / 2
     of_item: NDArray[np.int64] = np.floor(middle * n_blocks / ends[-1]).astype(np.int64)
-    return [[items[row] for row in np.flatnonzero(of_item == number)] for number in np.unique(of_item)]
+    return [[items[row] for row in np.flatnonzero(of_item == number).tolist()] for number in np.unique(of_item)]

@@ -88,8 +88,8 @@ class Themes:
 
         units : (sentences, terms) counts; documents : (sentences,) the text of each.
         """
-        weights = self.inference.weights(weighted(units, self.term_weights), compute).weights
-        weights = np.asarray(weights, dtype=float)
+        inferred = self.inference.weights(weighted(units, self.term_weights), compute)
+        weights = np.asarray(inferred.weights, dtype=float)
         of_texts = np.zeros((n_documents, weights.shape[1]))
         np.add.at(of_texts, documents, weights)
         return shares_of(weights, shares_of(of_texts, self.prevalence)[documents])
