@@ -137,8 +137,8 @@ class ThemeHalves:
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Agreement of topics of this number in halves of the texts: mean cosine over cuts, and its standard error."""
+class StableNumber:
+    """A number of topics and their stability in halves of the texts: mean cosine over cuts, and its standard error."""
 
     n_topics: int
     stability: float
@@ -158,12 +158,12 @@ def dense_around(number: int, tried: Sequence[int]) -> list[int]:
     return [each for each in range(lower + 1, upper) if each not in tried]
 
 
-def most_stable(cells: Sequence[Agreement]) -> Agreement:
+def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
     """Return the largest number of topics whose stability is near the greatest.
 
     Examples
     --------
-    >>> most_stable([Agreement(5, 0.98, 0.02), Agreement(6, 0.97, 0.01), Agreement(9, 0.8, 0.1)]).n_topics
+    >>> most_stable([StableNumber(5, 0.98, 0.02), StableNumber(6, 0.97, 0.01), StableNumber(9, 0.8, 0.1)]).n_topics
     6
     """
     best = max(cells, key=lambda cell: cell.stability)
@@ -171,7 +171,9 @@ def most_stable(cells: Sequence[Agreement]) -> Agreement:
     return max((cell for cell in cells if cell.stability >= best.stability - near), key=lambda cell: cell.n_topics)
 
 
-def why_stable(taken: Agreement, cells: Sequence[Agreement], noun: str, kept: Sequence[Agreement] | None = None) -> str:
+def why_stable(
+    taken: StableNumber, cells: Sequence[StableNumber], noun: str, kept: Sequence[StableNumber] | None = None
+) -> str:
     """Explain the choice of a number in a clause: its stability, and the best stability of larger numbers.
 
     cells : all that were tried; kept : those among which stability decides, None for all.
@@ -205,15 +207,15 @@ def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: S
                 f"it takes {least * LEAST_EACH:,}: give a number in place of n_topics='auto'"
             )
         coarse = [number for number in COARSE_THEMES if least <= number <= most] or [least]
-        cells = _agreements(halves, coarse, compute)
-        cells += _agreements(halves, dense_around(most_stable(cells).n_topics, coarse), compute)
+        cells = _stability(halves, coarse, compute)
+        cells += _stability(halves, dense_around(most_stable(cells).n_topics, coarse), compute)
     taken = most_stable(cells)
     return ThemeNumber(taken.n_topics, why_stable(taken, cells, "theme"))
 
 
-def _agreements(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> list[Agreement]:
+def _stability(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> list[StableNumber]:
     # The largest first: no thread is left with a long one in the end.
     tasks = [(number, cut) for number in sorted(numbers, reverse=True) for cut in range(CUTS)]
     cosines = dict(zip(tasks, compute.engine.map(lambda task: halves.cosine(*task), tasks), strict=True))
     of_each = {number: [cosines[number, cut] for cut in range(CUTS)] for number in sorted(numbers)}
-    return [Agreement(n, float(np.mean(own)), float(np.std(own, ddof=1) / CUTS**0.5)) for n, own in of_each.items()]
+    return [StableNumber(n, float(np.mean(own)), float(np.std(own, ddof=1) / CUTS**0.5)) for n, own in of_each.items()]
