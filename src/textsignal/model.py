@@ -50,7 +50,7 @@ from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.more_documents import learn_more
+from textsignal.training.theme_model import learn_more
 from textsignal.uncertainty.checks import Check, Checked, check_all
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress, estimate_effects

@@ -21,12 +21,13 @@ from textsignal import TextResponseModel, predict_batches
 from textsignal.compute.engines import dask
 from textsignal.compute.engines.dask import DaskEngine, connect
 from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.hashing import drawn
 from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.tokens import read_sentences
 from textsignal.training import streamed, tone
-from textsignal.training.sample import Passing, Sample, common_bound, joined
+from textsignal.training.streamed import Passing, Sample, common_bound, joined
 
 #: Documents of a file, and of a block of tone.
 ROWS = 150
@@ -229,7 +230,8 @@ def test_samples_of_parts_are_the_sample_of_all(most_words, edges):
     n = edges[-1]
     texts, most = [f"text {i}" for i in range(n)], (200, most_words)
     keys, numbers = rng.integers(0, 2**64, n, np.uint64), (rng.integers(1, 9, n), rng.random(n), np.ones(n))
-    documents = Passing.of(np.arange(n), keys, *numbers, rng.choice(["inn", 7, None], (n, 2)))
+    rows, cells = np.arange(n), rng.choice(["inn", 7, None], (n, 2))
+    documents = Passing(drawn(keys + rows.astype(np.uint64), 0), rows, keys, *numbers, cells)
     nothing = Passing.nothing(2)
     whole = Sample(*most, documents=nothing)
     whole.offer(read_sentences(texts).at, documents)

@@ -10,9 +10,13 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
-from textsignal.training import theme_predictions
-from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
-from textsignal.training.theme_reading import count_units, read_together, sentence_ends
+from textsignal.training import theme_reading
+from textsignal.training.theme_reading import (
+    ThemePredictor,
+    count_units,
+    read_together,
+    sentence_ends,
+)
 from textsignal.training.themes import weighted
 
 REVIEWS = synthetic_reviews(250, seed=4)
@@ -50,7 +54,7 @@ def test_predictions_of_any_words_are_those_of_a_reading(reader, words):
 def test_several_tones_are_read_at_once(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:50], *ODD])
     tones = [fitted.tone, fitted.tone[::-1].copy(), np.ones_like(fitted.tone)]
-    predictor = ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
+    predictor = ThemePredictor.of(fitted)
     with local_compute(1) as compute:
         found = predictor.read(texts, tones, compute)
         alone = [predictor.read(texts, [tone], compute).tones[0] for tone in tones]
@@ -63,14 +67,14 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
     texts = [*ODD, *REVIEWS.texts]
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_predictions, "BLOCK", block)
+        monkeypatch.setattr(theme_reading, "BLOCK", block)
         np.testing.assert_array_equal(reader.with_jobs(n_jobs).predictions(texts).eta, expected)
 
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
     sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
-    words = PredictionLexicon.of(fitted.features, fitted.terms).of_words(texts.words)
+    words = ThemePredictor.of(fitted).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)
     expected = weighted(count_units(texts, fitted.terms, LocalEngine()), fitted.themes.term_weights)

@@ -15,7 +15,7 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.reading.observed import observe
 from textsignal.text.tokens import text_keys
-from textsignal.training.halves import ThemeText, halves
+from textsignal.training.halves import halves, theme_text
 from textsignal.uncertainty.stability import (
     QUICK_REFITS,
     SAME,
@@ -91,7 +91,7 @@ def test_a_model_refitted_on_itself_comes_back(model):
     refits = ThemeRefits(
         fitted,
         reading.texts,
-        ThemeText.of(fitted, reading, np.ones(600)),
+        theme_text(fitted, reading, np.ones(600)),
         fitted.training.unseen_tone(reading),
         np.asarray(REVIEWS.ratings, float),
     )

@@ -31,9 +31,8 @@ from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import Reading, ThemeReader
-from textsignal.training.contributions import COMMON_SPREAD
+from textsignal.training.contributions import COMMON_SPREAD, choose_family
 from textsignal.training.covariance import clustered_sandwich, dispersion_of, sandwich
-from textsignal.training.family_choice import choose_family
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.influence import mean_slope
 

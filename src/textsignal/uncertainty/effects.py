@@ -32,7 +32,7 @@ from textsignal.training.contributions import spoken_of
 from textsignal.training.halves import match_topics
 from textsignal.training.theme_reading import by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
-from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
+from textsignal.training.tone import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, NOTHING, Calibration, ToneText, calibrate
 from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_rows, with_holm
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely

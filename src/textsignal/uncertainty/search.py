@@ -60,6 +60,7 @@ from textsignal.training.halves import (
     CUTS,
     LEAST_EACH,
     NEAR,
+    StableNumber,
     ThemeHalves,
     dense_around,
     halves,
@@ -641,10 +642,15 @@ def recommended(cells: pd.DataFrame) -> int:
     Numbers of themes are compared at the supervision of each with the least deviance; of the chosen number, the least
     supervision is recommended whose deviance is within one standard error of the least.
     """
-    best_of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()]
-    number = cells.at[most_stable(eligible(best_of_each)), "n_themes"]
-    of_number = skilled(cells[cells["n_themes"] == number])
+    best_of_each = cells.loc[cells.groupby("n_topics")["deviance"].idxmin()]
+    number = most_stable(_stability(eligible(best_of_each))).n_topics
+    of_number = skilled(cells[cells["n_topics"] == number])
     return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
+
+
+def _stability(cells: pd.DataFrame) -> list[StableNumber]:
+    columns = (cells[name].tolist() for name in ("n_topics", "stability", "stability_se"))
+    return [StableNumber(*cell) for cell in zip(*columns, strict=True)]
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
@@ -658,7 +664,8 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
     if len(of_each) > 1:
         kept = eligible(of_each)
         enough = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
-        reason = why_stable(of_each, place, noun, kept) + enough
+        tried = _stability(of_each)
+        reason = why_stable(tried[place], tried, noun, _stability(kept)) + enough
         sentences.append(reason[0].upper() + reason[1:])
     at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
     sentences.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")

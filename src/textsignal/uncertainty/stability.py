@@ -30,9 +30,9 @@ from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader
 from textsignal.text.tokens import SentenceTexts, text_keys
 from textsignal.training.contributions import fit_theme_effects, spoken_of
-from textsignal.training.halves import Rows, SeedWords, ThemeText, halves, match_topics, sentences_of
+from textsignal.training.halves import Rows, SeedWords, halves, match_topics, theme_text
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
-from textsignal.training.themes import Themes
+from textsignal.training.themes import Themes, ThemeText, sentences_of
 
 #: Profiles of this cosine are of one theme. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
 #: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
@@ -186,7 +186,7 @@ def _least(n_themes: int) -> int:
 
 def _refits(reader: ThemeReader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits:
     fitted, reading = reader.fitted, reader.read(observed).clauses
-    text = ThemeText.of(fitted, reading, observed.weight, seed_words)
+    text = theme_text(fitted, reading, observed.weight, seed_words)
     unseen = fitted.training.unseen_tone(reading)
     fitted.family.encode(observed.responses)
     return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, observed.given, better)
@@ -206,7 +206,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
     # Copies of a text are one text with their total weight.
     weight = np.bincount(row_of_each, fitted.training.weight, len(keys)).astype(float)
     rows = np.unique(row_of_each)
-    text = ThemeText.of(fitted, reading, weight, seed_words).at(rows)
+    text = theme_text(fitted, reading, weight, seed_words).at(rows)
     if text.n_speaking < _least(fitted.n_themes):
         return None
     terms = text.leading_terms(QUICK_TERMS)
