@@ -8,12 +8,11 @@ from pathlib import Path
 from sklearn.base import clone
 
 from textsignal import storage
-from textsignal.errors import StorageError
+from textsignal.errors import StorageError, one_line
 from textsignal.model import TextResponseModel
 from textsignal.reading.themes import ThemeReader
 from textsignal.several import TextResponsesModel
 from textsignal.storage import is_of_several, read_names
-from textsignal.stored_values import shortened
 
 Tokenizer = Callable[[str], list[str]]
 
@@ -51,8 +50,9 @@ def load(
                 raise ValueError(f"the model of {name!r} is not of themes")
         return TextResponsesModel.of(models)
     except ValueError as error:
-        reason = shortened(error)
-        raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
+        raise StorageError(
+            f"{folder} does not hold what a model must ({one_line(error)}); save the model again"
+        ) from error
 
 
 def _load_one(path: Path, tokenizer: Tokenizer | None, n_jobs: int | None) -> TextResponseModel:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from textsignal.errors import StorageError
+from textsignal.errors import StorageError, one_line, shortened, shown
 
 #: The largest stored number. Fits stay far below, and the product of three such numbers is finite.
 LARGEST = 1e100
@@ -27,40 +26,6 @@ LARGEST = 1e100
 
 #: The largest file of settings, in bytes.
 MOST_BYTES = 2**30
-
-
-#: Characters of a message that quotes a stored model, and of a value in it.
-LONGEST_MESSAGE, LONGEST_VALUE = 240, 60
-
-
-def shown(value: Any) -> str:
-    """A value as an error names it: short, whatever it is."""
-    return shortened(_SHORT.repr(value), LONGEST_VALUE)
-
-
-class _Short(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = LONGEST_VALUE
-        self.maxlevel = 2
-
-
-_SHORT = _Short()
-
-
-def shortened(text: object, most: int = LONGEST_MESSAGE) -> str:
-    r"""A text of at most `most` characters, in one line, all of which can be printed.
-
-    Examples
-    --------
-    >>> shortened("a line\nand " + 500 * "x", 30)
-    'a line\\nand xxxxxx...xxxxxx...'
-    """
-    line = str(text)
-    if len(line) > most:
-        line = f"{line[: most - most // 3 - 3]}...{line[-(most // 3) :]}"
-    line = "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
-    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def read_json(file: Path) -> Any:
@@ -84,14 +49,13 @@ def read_json(file: Path) -> Any:
         )
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise StorageError(
-            f"{file} cannot be read ({shortened(error) or type(error).__name__}); it may be truncated: "
-            "save the model again"
+            f"{file} cannot be read ({one_line(error)}); it may be truncated: save the model again"
         ) from error
 
 
 def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)) or abs(number) > LARGEST:
-        raise ValueError(f"it holds the number {shortened(text, LONGEST_VALUE)}, which is too large")
+        raise ValueError(f"it holds the number {shortened(text)}, which is too large")
     return number
 
 

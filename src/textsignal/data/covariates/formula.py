@@ -211,6 +211,18 @@ def formula_from(plain: Any) -> Formula:
     return _checked(_node_from(plain, 0))
 
 
+def walk(node: Node) -> Iterator[Node]:
+    """Yield an expression and all expressions inside it."""
+    yield node
+    for inner in node.operands if isinstance(node, Operation) else (node.argument,) if isinstance(node, Call) else ():
+        yield from walk(inner)
+
+
+def column_names(node: Node) -> list[str]:
+    """Return the names of the columns in an expression, each once."""
+    return list(dict.fromkeys(each.name for each in walk(node) if isinstance(each, Column)))
+
+
 class _Parser:
     """Precedence climbing over the tokens of a formula."""
 
@@ -390,19 +402,14 @@ def _checked(tree: Node) -> Formula:
     return Formula(tree, terms, columns, frozenset(categories))
 
 
-def _arithmetic_columns(node: Node) -> list[str]:
-    """Return the names of an expression's columns; raise where it is not arithmetic."""
-    if isinstance(node, Column):
-        return [node.name]
-    if isinstance(node, Number):
-        return []
-    if isinstance(node, Call):
-        if node.function == "C" or node.function in SPLINES:
+def _arithmetic_columns(factor: Node) -> list[str]:
+    """Return the names of an expression's columns; raise if it is not arithmetic."""
+    for node in walk(factor):
+        if isinstance(node, Call) and (node.function == "C" or node.function in SPLINES):
             raise _Invalid(f"has {node.function} inside of another function or operation")
-        return _arithmetic_columns(node.argument)
-    if node.operator == ":":
-        raise _Invalid("has ':' inside of a function")
-    return [name for operand in node.operands for name in _arithmetic_columns(operand)]
+        if isinstance(node, Operation) and node.operator == ":":
+            raise _Invalid("has ':' inside of a function")
+    return column_names(factor)
 
 
 def _terms(node: Node) -> list[Term]:
