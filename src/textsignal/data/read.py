@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -24,12 +25,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from textsignal.errors import InputError
+from textsignal.errors import InputError, listed, one_line, shown
 
-#: Characters that are shown of a name, and of the message of another package; names that are listed.
-LONGEST_NAME, LONGEST_MESSAGE, MOST_NAMES = 60, 240, 20
 #: Errors raised by reading a damaged file.
-UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, pa.ArrowException)
 _OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
 _BLOCK = 2**20
 #: Bytes by which the kind of a file is recognised.
@@ -69,15 +68,7 @@ _SAMPLE = 2**16
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table, and the choice that was made if its file left one.
-
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        One row per record, numbered from 0.
-    choice : str
-        Such as "separated by semicolons"; "" if there was nothing to choose.
-    """
+    """A table, and the choice that was made if its file left one, such as "separated by semicolons", else ""."""
 
     table: pd.DataFrame
     choice: str = ""
@@ -133,7 +124,7 @@ def read_file(
     given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
     try:
         check_file(path)
-        file = _FORMATS[ending_of(path)].read(path, **given)
+        file = _FORMATS[ending_of(path)](path, **given)
     except UNREADABLE as error:
         raise InputError(f"cannot read {path}: {one_line(error)}") from error
     if file.table.empty:
@@ -145,7 +136,7 @@ def given_options(path: Path, **options: str | None) -> dict[str, str]:
     """Return the options that are not None; raise InputError if one does not apply to the format of the file."""
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
-        if name not in _FORMATS[ending_of(path)].options:
+        if name not in signature(_FORMATS[ending_of(path)]).parameters:
             raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
     return given
 
@@ -169,26 +160,7 @@ def ending_of(path: Path) -> str:
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """Return the column of a table for a role.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The table.
-    name : str
-        Name of the column.
-    role : str
-        Purpose of the column for error messages, such as "text" or "response".
-
-    Returns
-    -------
-    pandas.Series
-        The column.
-
-    Raises
-    ------
-    InputError
-        If the column is missing, or occurs more than once.
+    """Return a column of a table; role : its purpose for error messages, such as "text" or "response".
 
     Examples
     --------
@@ -200,12 +172,12 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     names = list(table.columns)
     if names.count(name) == 1:
         return table[name]
-    asked = short_repr(name)
+    asked = shown(name)
     if name in names:
         raise InputError(f"{names.count(name)} columns are called {asked}; which is the {role}? Rename the others")
     by_lower = {str(known).lower(): known for known in names}
     nearest = get_close_matches(str(name).lower(), by_lower, n=1)
-    hint = f"; did you mean {short_repr(by_lower[nearest[0]])}?" if nearest else "."
+    hint = f"; did you mean {shown(by_lower[nearest[0]])}?" if nearest else "."
     raise InputError(f"no column {asked} for the {role}{hint} The columns are: {listed(names)}")
 
 
@@ -233,14 +205,7 @@ def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
 
 
 def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
-    """Return the named columns of a table, or every one for "all".
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"id": [7], "Review": ["good"], "Rating": [4]})
-    >>> list(kept_columns(table, ["Rating", "id"])), list(kept_columns(table, "all"))
-    (['Rating', 'id'], ['id', 'Review', 'Rating'])
-    """
+    """Return the named columns of a table, or every one for "all"."""
     if keep == "all":
         return table
     if isinstance(keep, str):
@@ -269,7 +234,7 @@ def delimited(path: Path, encoding: str | None, sep: str | None, default: str | 
     """Give options to read a delimited file; errors of the block name its line; default : separator."""
     encoding = encoding_of(path, encoding)
     with text_of(path, encoding):
-        separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
+        separator = _check_separator(sep) if sep is not None else default or _find_separator(path, encoding)
         chosen = sep is None and separator not in (default, ",")
         # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
         options = {"sep": separator, "header": None, "dtype": str, "na_filter": False, "encoding": encoding}
@@ -287,7 +252,7 @@ def text_of(path: Path, encoding: str) -> Iterator[None]:
     try:
         yield
     except UnicodeError as error:
-        raise InputError(f"{path}, {misfit(path, encoding)}") from error
+        raise InputError(f"{path}, {_misfit(path, encoding)}") from error
 
 
 def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
@@ -319,16 +284,21 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
 
 
 def _read_json(path: Path, encoding: str | None = None) -> TableFile:
-    encoding = encoding_of(path, encoding)
-    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
-        start = next((line for line in lines if line.strip()), "")
-        lines.seek(0)
-        if start.lstrip().startswith("["):
-            records = _array(path, lines.read())
-        else:
-            records = [json_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    records = [record for record, _ in json_records(path, encoding_of(path, encoding))]
     # Of objects, as no other dtype holds half of a surrogate pair.
     return TableFile(pd.DataFrame(records, dtype=object))
+
+
+def json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects of JSON lines or of one JSON array, which is read whole, and the characters of each line."""
+    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        is_first = True
+        for number, line in enumerate(lines, 1):
+            if is_first and line.lstrip().startswith("["):
+                yield from ((record, 0) for record in _array(path, "\n" * (number - 1) + line + lines.read()))
+            elif line.strip():
+                is_first = False
+                yield _json_record(path, number, line), len(line)
 
 
 def _array(path: Path, text: str) -> list[dict[str, Any]]:
@@ -343,8 +313,7 @@ def _array(path: Path, text: str) -> list[dict[str, Any]]:
     return records
 
 
-def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
-    """Parse a line as a JSON object."""
+def _json_record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -356,17 +325,26 @@ def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _check_keys(record: dict[str, Any], place: str) -> None:
-    """Raise where a key is not text that a column can be named by: JSON may write half of a surrogate pair."""
+    """Raise if a key is not text that a column can be named by: JSON may write half of a surrogate pair."""
     for key in record:
         if not key.isascii() and any("\ud800" <= character <= "\udfff" for character in key):
             raise InputError(f"{place} has a key that holds half of a surrogate pair: {ascii(key)[:80]}; rename it")
 
 
 def _read_parquet(path: Path) -> TableFile:
+    with parquet_file(path) as file:
+        return TableFile(file.read().to_pandas(ignore_metadata=True))
+
+
+@contextmanager
+def parquet_file(path: Path, buffer_size: int = 0) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; raise InputError if that fails."""
     try:
-        return TableFile(pq.ParquetFile(path).read().to_pandas(ignore_metadata=True))
+        file = pq.ParquetFile(path, buffer_size=buffer_size)
     except pa.ArrowException as error:
         raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
+    with file:
+        yield file
 
 
 def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
@@ -386,18 +364,12 @@ def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
     return TableFile(cells if cells.empty else _under_header(path, cells), choice)
 
 
-@dataclass(frozen=True)
-class _Format:
-    read: Callable[..., TableFile]
-    options: tuple[str, ...] = ()
-
-
-_TEXT_FORMATS = {
-    ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
-    ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
-    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
+_TEXT_FORMATS: dict[str, Callable[..., TableFile]] = {
+    ".csv": partial(_read_delimited, default=None),
+    ".tsv": partial(_read_delimited, default="\t"),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _read_json),
 }
-_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}
+_FORMATS = _TEXT_FORMATS | {".parquet": _read_parquet, ".xlsx": _read_excel}
 
 
 def check_file(path: Path) -> None:
@@ -463,16 +435,8 @@ def _wide_encoding(start: bytes) -> str | None:
     return None
 
 
-def misfit(path: Path, encoding: str) -> str:
-    """Return a message on where a file is not in an encoding."""
-    where, has_zero = _misfit(path, encoding)
-    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
-        return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
-    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
-
-
-def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
-    """First position that is not in an encoding, and True if the file holds a zero byte; read block by block."""
+def _misfit(path: Path, encoding: str) -> str:
+    """Message on the first position that is not in an encoding; the file is read block by block."""
     decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
     with unpacked(path) as stream:
         while not (where and has_zero):
@@ -487,63 +451,19 @@ def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
                 where = f"line {line:,}: byte 0x{block[0]:02x}" if block else "its end"
             if not block:
                 break
-    return where or "a byte", has_zero
+    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        return f"{where or 'a byte'} is not {encoding}, and there are zero bytes: this does not look like text"
+    return f'{where or "a byte"} is not {encoding}; give its encoding, such as encoding="cp1252"'
 
 
-def one_line(error: Exception) -> str:
-    """Put the message of an error on one line, cut where it is long; its type where it has none."""
-    return shortened(str(error), LONGEST_MESSAGE) or type(error).__name__
-
-
-def shortened(text: str, most: int = LONGEST_NAME) -> str:
-    r"""Text on one line, without characters that cannot be shown; its middle is cut where it is long.
-
-    Examples
-    --------
-    >>> shortened("one\n two"), shortened("abcdefghij", 5)
-    ('one two', 'ab...ij')
-    """
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    half = most // 2
-    return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
-
-
-def short_repr(value: object) -> str:
-    """A value as Python writes it, its middle cut where it is long."""
-    return shortened(repr(value))
-
-
-def listed(names: Sequence[object]) -> str:
-    """Names with commas between them: the first ones and how many more, where there are many.
-
-    Examples
-    --------
-    >>> listed(["text", "stars"]), listed([f"column {i}" for i in range(100)])[-29:]
-    ('text, stars', 'column 18, column 19, 80 more')
-    """
-    shown = [shortened(str(name)) for name in names[:MOST_NAMES]]
-    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_MESSAGE:
-        shown.pop()
-    more = [f"{len(names) - len(shown):,} more"] if len(names) > len(shown) else []
-    return ", ".join(shown + more)
-
-
-def find_separator(path: Path, encoding: str) -> str:
-    """Return the likeliest separator that gives the header and every row the same number of cells, at least two.
+def _find_separator(path: Path, encoding: str) -> str:
+    """Likeliest separator that gives the header and every row the same number of cells, at least two.
 
     Judged by the first 65,536 characters; a comma if several or none do.
     """
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
         sample = text.read(_SAMPLE)
     return next((separator for separator in CANDIDATES if _parts_evenly(sample, separator)), ",")
-
-
-def check_separator(separator: str) -> str:
-    """Return a given separator: one character, or the name of the tab; raise InputError for others."""
-    found = {"tab": "\t", r"\t": "\t"}.get(separator, separator)
-    if len(found) != 1 or found in '"\r\n' or ord(found) > 127:
-        raise InputError(f'sep={separator!r} cannot part cells; give one character such as ";" or "|", or "tab"')
-    return found
 
 
 def _parts_evenly(sample: str, separator: str) -> bool:
@@ -554,3 +474,11 @@ def _parts_evenly(sample: str, separator: str) -> bool:
     if len(sample) == _SAMPLE:
         records = records[:-1]  # cut off in the middle
     return bool(records) and len(records[0]) > 1 and len({len(record) for record in records}) == 1
+
+
+def _check_separator(sep: str) -> str:
+    """Separator by its name or itself; raise InputError if it is not one character that can part cells."""
+    separator = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
+    if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
+        raise InputError(f'sep={sep!r} cannot part cells; give one character such as ";" or "|", or "tab"')
+    return separator

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from glob import escape, glob, has_magic
 from itertools import islice
@@ -27,13 +27,12 @@ from textsignal.data.read import (
     ending_of,
     given_options,
     header_of,
-    json_record,
-    one_line,
+    json_records,
+    parquet_file,
     read_file,
-    text_of,
     unpacked,
 )
-from textsignal.errors import InputError
+from textsignal.errors import InputError, one_line
 
 #: Rows of a batch: enough to amortise work per batch, few enough for any memory.
 BATCH_ROWS = 2**15
@@ -42,8 +41,6 @@ BATCH_ROWS = 2**15
 Given: TypeAlias = Any
 #: Approximate limit of the bytes of a part; rows of a delimited file from which the size of rows is estimated.
 MOST_BYTES, FIRST_ROWS = 2**26, 1024
-#: Bytes that Parquet reads at once of each column.
-_BUFFER = 2**20
 #: Called with the name of a file that left a choice, and the choice that was made.
 Notice = Callable[[str, str], None]
 #: Inode, size and time of change, which identify the content of a file.
@@ -76,11 +73,34 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Requested columns.
+
+    roles : purpose of each by its name; None for all columns.
+    of_all_rows : True to include columns that only later rows have, as in JSON lines.
+    """
+
+    roles: Mapping[str, str] | None = None
+    of_all_rows: bool = True
+
+    def of(self, file: object, names: Sequence[str]) -> list[str]:
+        """Return the columns to take of a file with these names; raise InputError if one is missing or repeated."""
+        table = pd.DataFrame(columns=pd.Index(names, dtype=object))
+        try:
+            for name, role in (self.roles or dict.fromkeys(names, "output")).items():
+                column(table, name, role)
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from error
+        return list(names) if self.roles is None else list(self.roles)
+
+
+@dataclass(frozen=True)
 class FilePart:
-    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from its first row.
+    """Rows of a file: batches as of a `Source`, but with `first` counted from its first row.
 
     file, number : the file, and its number in the source; row : number of the first row; groups : row groups of a
-    Parquet file, None for all of any file; others as in `Source`.
+    Parquet file, None for all of any file; stamp : of the file when it was first looked at; rows : most of a batch;
+    options : of `read_table`.
     """
 
     file: Path
@@ -89,33 +109,54 @@ class FilePart:
     groups: Sequence[int] | None
     stamp: Stamp
     columns: Columns
-    batch_rows: int
+    rows: int
     options: Mapping[str, str | None]
 
     def __iter__(self) -> Iterator[Batch]:
+        """Read in another process, maybe on another machine, on which the inode of the file differs."""
         check_file(self.file)
-        stamp = stamp_of(self.file)
-        # The inode of a file may differ between machines.
-        if stamp[1:] != self.stamp[1:]:
+        own = replace(self, stamp=_stamp_of(self.file))
+        if own.stamp[1:] != self.stamp[1:]:
             raise InputError(f"{self.file} has changed since the first look at it; read it again when it is complete")
-        first, ignore = 0, lambda file, choice: None
-        tables = file_parts(self.file, self.columns, self.batch_rows, ignore, stamp, self.groups, options=self.options)
-        for table in tables:
+        first = 0
+        for table in own.tables():
             if len(table):
                 yield Batch(table, str(self.file), first, self.row + first, self.number)
             first += len(table)
 
+    def tables(self, notice: Notice | None = None) -> Iterator[pd.DataFrame]:
+        """Yield tables of at most `rows`; raise InputError if the file is damaged or does not match `stamp`."""
+        given_options(self.file, **self.options)
+        tables = _TABLES[ending_of(self.file)](self, notice or _ignore)
+        n_rows = 0
+        while True:
+            after = f" (after row {n_rows:,})" if n_rows else ""
+            problem: Exception | None = None
+            table = None
+            try:
+                check_file(self.file)
+                table = next(tables, None)
+            except (InputError, *UNREADABLE) as error:
+                problem = error
+            if not self.file.exists() or _stamp_of(self.file) != self.stamp:
+                raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
+            if isinstance(problem, InputError):
+                raise problem
+            if problem is not None:
+                raise InputError(f"cannot read {self.file}{after}: {one_line(problem)}") from problem
+            if table is None:
+                return
+            n_rows += len(table)
+            yield table.reset_index(drop=True)
+
+
+def _ignore(file: str, choice: str) -> None:
+    """Ignore a choice."""
+
 
 class Source:
-    """Rows that are read in batches; every loop starts at the first row.
+    """Rows that are read in batches, as `read_batches` describes; every loop starts at the first row.
 
-    Parameters
-    ----------
-    source : what to read; see `read_batches`.
-    columns, batch_rows, encoding, sheet, sep, notice : as in `read_batches`.
-
-    Attributes
-    ----------
     files : the files in the order of reading; empty for other sources.
     """
 
@@ -138,7 +179,7 @@ class Source:
         self.columns = Columns(columns if named else dict.fromkeys(columns or (), "table"))  # type: ignore[arg-type]
         self.batch_rows = batch_rows
         self.options = {"encoding": encoding, "sheet": sheet, "sep": sep}
-        self.notice = notice or (lambda file, choice: None)
+        self.notice = notice
         self.files = _files_of(source)
         self._tables = None if self.files else _tables_of(source, self.options)
         self._stamps: dict[Path, Stamp] = {}
@@ -154,33 +195,33 @@ class Source:
         """Number of rows if known without reading them, else None."""
         if isinstance(self._tables, pd.DataFrame | pa.Table):
             return len(self._tables)
-        counts = [rows_in(file) for file in self.files]
-        known = [count for count in counts if count is not None]
-        return sum(known) if known and len(known) == len(counts) else None
+        metadata = [_metadata(file) for file in self.files]
+        return sum(each.num_rows for each in metadata) if metadata and None not in metadata else None
 
     def parts(self) -> list[FilePart]:
         """Return parts that can be read separately, in order; together they give the batches of this source."""
         if not self.files:
             raise InputError("only files can be read by several workers; give a file, a pattern such as '*.parquet'")
-        found = []
-        for number, file in enumerate(self.files):
-            check_file(file)
-            stamp = self._stamps.setdefault(file, stamp_of(file))
-            given = (stamp, self.columns, self.batch_rows, self.options)
-            found += [
-                FilePart(file, number, row, groups, *given)
-                for row, groups in row_groups(file, self.columns, self.batch_rows)
-            ]
-        return found
+        return [
+            self._part(file, number, row, groups)
+            for number, file in enumerate(self.files)
+            for row, groups in _row_groups(file, self.columns, self.batch_rows)
+        ]
+
+    def _part(self, file: Path, number: int, row: int = 0, groups: Sequence[int] | None = None) -> FilePart:
+        """Rows of a file, in which every later pass must find what the first one has read."""
+        check_file(file)
+        stamp = self._stamps.setdefault(file, _stamp_of(file))
+        return FilePart(file, number, row, groups, stamp, self.columns, self.batch_rows, self.options)
 
     def has_column(self, name: str) -> bool:
         """Return True if the first file has a column of this name in its first rows."""
         if not self.files:
             return False
         check_file(self.files[0])
-        stamp, ignore = stamp_of(self.files[0]), lambda file, choice: None
-        parts = file_parts(self.files[0], Columns(of_all_rows=False), FIRST_ROWS, ignore, stamp, options=self.options)
-        return any(name in part.columns for part in islice(parts, 1))
+        stamp, columns = _stamp_of(self.files[0]), Columns(of_all_rows=False)
+        start = FilePart(self.files[0], 0, 0, None, stamp, columns, FIRST_ROWS, self.options)
+        return any(name in table.columns for table in islice(start.tables(), 1))
 
     def __iter__(self) -> Iterator[Batch]:
         """Read from the first row; raise InputError if an iterator was read already."""
@@ -193,30 +234,27 @@ class Source:
 
     def _batches(self) -> Iterator[Batch]:
         first, row, last, number, has_cells = 0, 0, "", -1, False
-        for name, parts in self._files() if self.files else self._memory():
-            # A file may occur twice in a source; parts of other sources share a name.
+        for name, tables in self._files() if self.files else self._memory():
+            # A file may occur twice in a source; tables of other sources share a name.
             if self.files or name != last:
                 row, last, number = 0, name, number + 1
-            for part in parts:
-                if not part.empty:
-                    yield Batch(part, name, first, row, number)
-                first, row, has_cells = first + len(part), row + len(part), has_cells or not part.empty
+            for table in tables:
+                if not table.empty:
+                    yield Batch(table, name, first, row, number)
+                first, row, has_cells = first + len(table), row + len(table), has_cells or not table.empty
         if not has_cells:
             raise InputError(f"{', '.join(map(str, self.files[:3])) or 'the source'} has no rows")
 
     def _files(self) -> Iterator[tuple[str, Iterator[pd.DataFrame]]]:
-        for file in self.files:
-            check_file(file)
-            # Every later pass must find what the first one has read.
-            stamp = self._stamps.setdefault(file, stamp_of(file))
-            yield str(file), file_parts(file, self.columns, self.batch_rows, self.notice, stamp, options=self.options)
+        for number, file in enumerate(self.files):
+            yield str(file), self._part(file, number).tables(self.notice)
 
     def _memory(self) -> Iterator[tuple[str, Iterator[pd.DataFrame]]]:
         for name, table in _named_tables(self._tables, self.columns, self.batch_rows):
-            frame = table if isinstance(table, pd.DataFrame) else frame_of(table)
+            frame = table if isinstance(table, pd.DataFrame) else table.to_pandas(ignore_metadata=True)
             frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
             taken = self.columns.of(name, list(frame.columns))
-            yield name, (part.reset_index(drop=True) for part in in_slices(frame[taken], self.batch_rows))
+            yield name, (part.reset_index(drop=True) for part in _in_slices(frame[taken], self.batch_rows))
 
 
 def read_batches(
@@ -346,131 +384,130 @@ def _as_table(number: int, table: Any) -> Any:
     raise InputError(f"item {number:,} of the source is a {type(table).__name__}; give pandas or Arrow tables")
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Requested columns.
-
-    roles : purpose of each by its name; None for all columns.
-    of_all_rows : True to include columns that only later rows have, as in JSON lines.
-    """
-
-    roles: Mapping[str, str] | None = None
-    of_all_rows: bool = True
-
-    def of(self, file: str, names: Sequence[str]) -> list[str]:
-        """Return the columns to take of a file with these names; raise InputError if one is missing or repeated."""
-        table = pd.DataFrame(columns=pd.Index(names, dtype=object))
-        try:
-            for name, role in (self.roles or dict.fromkeys(names, "output")).items():
-                column(table, name, role)
-        except InputError as error:
-            raise InputError(f"{file}: {error}") from error
-        return list(names) if self.roles is None else list(self.roles)
-
-
-@dataclass(frozen=True)
-class FileParts:
-    """Options for reading a file in parts.
-
-    rows : most of a part; notice : called with a choice that was made; options : of `read_table`.
-    groups : row groups to read of a Parquet file, None for all.
-    """
-
-    columns: Columns
-    rows: int
-    notice: Notice
-    options: Mapping[str, str]
-    groups: Sequence[int] | None = None
-
-    def tell(self, path: Path, choice: str) -> None:
-        """Pass a choice on to `notice`."""
-        if choice:
-            self.notice(str(path), choice)
-
-
-def rows_within(n_bytes: float, most: int) -> int:
-    """Return the rows of a part, at most `most`; n_bytes : of a row."""
-    return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
-
-
-def stamp_of(path: Path) -> Stamp:
-    """Return the stamp of a file."""
+def _stamp_of(path: Path) -> Stamp:
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def file_parts(
-    path: Path,
-    columns: Columns,
-    rows: int,
-    notice: Notice,
-    stamp: Stamp,
-    groups: Sequence[int] | None = None,
-    *,
-    options: Mapping[str, str | None] | None = None,
-) -> Iterator[pd.DataFrame]:
-    r"""Yield a file in parts of at most `rows`; raise InputError if it is damaged or does not match `stamp`.
-
-    Examples
-    --------
-    >>> file = getfixture("tmp_path") / "reviews.csv"
-    >>> _ = file.write_text("Review,Rating\nFine,4\nPoor,2\nNA,1\n")
-    >>> for part in file_parts(file, Columns(), 2, print, stamp_of(file)):
-    ...     part["Review"].tolist()
-    ['Fine', 'Poor']
-    ['NA']
-    """
-    given = given_options(path, **(options or {}))
-    parts = _PARTS[ending_of(path)](path, FileParts(columns, rows, notice, given, groups))
-    n_rows = 0
-    while True:
-        try:
-            check_file(path)
-            part = next(parts, None)
-        except (InputError, *UNREADABLE, pa.ArrowException) as error:
-            _check_unchanged(path, stamp, n_rows)
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"cannot read {path}{_after(n_rows)}: {one_line(error)}") from error
-        _check_unchanged(path, stamp, n_rows)
-        if part is None:
-            return
-        n_rows += len(part)
-        yield part.reset_index(drop=True)
+def _rows_within(n_bytes: float, most: int) -> int:
+    """Rows of a table, at most `most`; n_bytes : of a row."""
+    return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
-def rows_in(path: Path) -> int | None:
-    """Return the number of rows of a file if its metadata has it, else None."""
+def _in_slices(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
+    """A table in parts of at most `rows`; an empty table is one part."""
+    return (table.iloc[start : start + rows] for start in range(0, max(len(table), 1), rows))
+
+
+def _delimited_tables(part: FilePart, notice: Notice, *, default: str | None) -> Iterator[pd.DataFrame]:
+    path, given = part.file, part.options
+    with delimited(path, given["encoding"], given["sep"], default) as file, unpacked(path) as stream:
+        if file.choice:
+            notice(str(path), file.choice)
+        with pd.read_csv(stream, **file.options, iterator=True) as reader:
+            names = header_of(path, reader.get_chunk(1))
+            taken, rows = part.columns.of(path, names), min(part.rows, FIRST_ROWS)
+            with suppress(StopIteration):
+                while True:
+                    cells = reader.get_chunk(rows)
+                    rows = _rows_within(cells.memory_usage(index=False, deep=True).sum() / len(cells), part.rows)
+                    yield cells.set_axis(names, axis=1)[taken]
+
+
+def _json_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+    encoding = encoding_of(part.file, part.options["encoding"])
+    taken: list[str] | None = None
+    for records in _record_lists(part, encoding):
+        taken = _json_columns(part, encoding, records) if taken is None else taken
+        # dtype object as in `read_table`; keys of other records are missing
+        yield pd.DataFrame(records, dtype=object).reindex(columns=taken)
+
+
+def _record_lists(part: FilePart, encoding: str) -> Iterator[list[dict[str, Any]]]:
+    records, n_characters = list[dict[str, Any]](), 0
+    for record, size in json_records(part.file, encoding):
+        records.append(record)
+        n_characters += size
+        if len(records) == part.rows or n_characters >= MOST_BYTES:
+            yield records
+            records, n_characters = [], 0
+    if records:
+        yield records
+
+
+def _json_columns(part: FilePart, encoding: str, records: Iterable[dict[str, Any]]) -> list[str]:
+    """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
+    roles, keys = part.columns.roles, _keys(records)
+    if part.columns.of_all_rows and (roles is None or not set(roles) <= set(keys)):
+        keys = _keys(record for record, _ in json_records(part.file, encoding))
+    return part.columns.of(part.file, keys)
+
+
+def _keys(records: Iterable[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for record in records for key in record))
+
+
+def _excel_tables(part: FilePart, notice: Notice) -> Iterator[pd.DataFrame]:
+    file = read_file(part.file, **part.options)
+    if file.choice:
+        notice(str(part.file), file.choice)
+    yield from _in_slices(file.table[part.columns.of(part.file, list(file.table.columns))], part.rows)
+
+
+def _parquet_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+    with parquet_file(part.file, buffer_size=2**20) as file:
+        taken = part.columns.of(part.file, file.schema_arrow.names)
+        rows = _rows_within(_row_bytes(file.metadata, taken), part.rows)
+        # Columns of integers with missing values are floats in every table, as in a table of all rows.
+        integers = {field.name for field in file.schema_arrow if pa.types.is_integer(field.type)}
+        holed = {chunk.path_in_schema for chunk in _chunks(file.metadata) if _has_missing(chunk)}
+        floats = {name: float for name in taken if name in integers & holed}
+        # Few row groups are read at once, as Arrow keeps them in memory; some give the same tables as all.
+        together = [groups for _, groups in _together(file.metadata, rows)] if part.groups is None else [part.groups]
+        for groups in together:
+            for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
+                yield batch.to_pandas(ignore_metadata=True)[taken].astype(floats)
+
+
+def _metadata(path: Path) -> Any:
+    """Metadata of a Parquet file; None for other files, and if it is damaged, which raises an error in reading."""
     try:
-        return int(pq.read_metadata(path).num_rows) if ending_of(path) == ".parquet" else None
-    except (OSError, pa.ArrowException):  # damaged: the error is raised when it is read
+        return pq.read_metadata(path) if ending_of(path) == ".parquet" else None
+    except (OSError, pa.ArrowException):
         return None
 
 
-def row_groups(path: Path, columns: Columns, rows: int) -> list[tuple[int, list[int] | None]]:
-    """Return the parts of a file that can be read separately: number of the first row, and row groups or None for all.
-
-    Small row groups of a Parquet file are read together.
-    """
-    try:
-        metadata = pq.read_metadata(path) if ending_of(path) == ".parquet" else None
-    except (OSError, pa.ArrowException):  # damaged: the error is raised when it is read
-        metadata = None
-    if metadata is None:
+def _row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, list[int] | None]]:
+    """Parts of a file that can be read separately: number of the first row, and row groups or None for all."""
+    if (metadata := _metadata(path)) is None:
         return [(0, None)]
-    taken = columns.of(str(path), metadata.schema.to_arrow_schema().names)
-    return list(_together(metadata, rows_within(_row_bytes(metadata, taken), rows)))
+    taken = columns.of(path, metadata.schema.to_arrow_schema().names)
+    return _together(metadata, _rows_within(_row_bytes(metadata, taken), rows))
+
+
+def _chunks(metadata: Any) -> Iterator[Any]:
+    """Columns of all row groups, one group after the other."""
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        yield from map(group.column, range(metadata.num_columns))
+
+
+def _has_missing(chunk: Any) -> bool:
+    known = chunk.statistics
+    return bool(known is not None and known.has_null_count and known.null_count)
 
 
 def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
     """Bytes of these columns in a row, by the metadata."""
-    n_bytes, _ = _column_sizes(metadata)
-    used = sum(size for name, size in n_bytes.items() if name.partition(".")[0] in taken or name in taken)
-    return used / max(metadata.num_rows, 1)
+    sizes = [
+        chunk.total_uncompressed_size
+        for chunk in _chunks(metadata)
+        if chunk.path_in_schema in taken or chunk.path_in_schema.partition(".")[0] in taken
+    ]
+    return sum(sizes) / max(metadata.num_rows, 1)
 
 
-def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int] | None]]:
-    """Row groups to read together, with the number of their first row."""
+def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int]]]:
+    """Small row groups to read together, with the number of their first row."""
     first, n_rows, groups = 0, 0, list[int]()
     for group in range(metadata.num_row_groups):
         size = metadata.row_group(group).num_rows
@@ -481,138 +518,10 @@ def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int] | None]
     yield first, groups
 
 
-def in_slices(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
-    """Return a table in parts of at most `rows`; an empty table is one part."""
-    return (table.iloc[start : start + rows] for start in range(0, max(len(table), 1), rows))
-
-
-def _check_unchanged(path: Path, stamp: Stamp, n_rows: int) -> None:
-    if not path.exists() or stamp_of(path) != stamp:
-        raise InputError(f"{path} changed while it was read{_after(n_rows)}; read it again when it is complete")
-
-
-def _after(n_rows: int) -> str:
-    return f" (after row {n_rows:,})" if n_rows else ""
-
-
-def _delimited_parts(path: Path, parts: FileParts, *, default: str | None) -> Iterator[pd.DataFrame]:
-    options = parts.options
-    with delimited(path, options.get("encoding"), options.get("sep"), default) as file, unpacked(path) as stream:
-        parts.tell(path, file.choice)
-        with pd.read_csv(stream, **file.options, iterator=True) as reader:
-            names = header_of(path, reader.get_chunk(1))
-            taken = parts.columns.of(str(path), names)
-            rows = min(parts.rows, FIRST_ROWS)
-            while (cells := _next_rows(reader, rows)) is not None:
-                rows = rows_within(cells.memory_usage(index=False, deep=True).sum() / len(cells), parts.rows)
-                yield cells.set_axis(names, axis=1)[taken]
-
-
-def _next_rows(reader: Any, rows: int) -> pd.DataFrame | None:
-    try:
-        return reader.get_chunk(rows)
-    except StopIteration:
-        return None
-
-
-def _json_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
-    encoding = encoding_of(path, parts.options.get("encoding"))
-    taken: list[str] | None = None
-    with text_of(path, encoding):
-        for records in _record_lists(path, encoding, parts.rows):
-            if records is None:
-                yield from _whole_parts(path, parts)
-                return
-            if taken is None:
-                taken = _json_columns(path, parts.columns, encoding, records)
-            # dtype object as in `read_table`; keys of other records are missing
-            yield pd.DataFrame(records, dtype=object).reindex(columns=taken)
-
-
-def _record_lists(path: Path, encoding: str, rows: int) -> Iterator[list[dict[str, Any]] | None]:
-    """Records of JSON lines, `rows` at a time; only None if the file is one array."""
-    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
-        records: list[dict[str, Any]] = []
-        n_characters, is_first = 0, True
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            if is_first and line.lstrip().startswith("["):
-                yield None
-                return
-            records.append(json_record(path, number, line))
-            n_characters, is_first = n_characters + len(line), False
-            if len(records) == rows or n_characters >= MOST_BYTES:
-                yield records
-                records, n_characters = [], 0
-        if records:
-            yield records
-
-
-def _json_columns(path: Path, columns: Columns, encoding: str, records: list[dict[str, Any]]) -> list[str]:
-    """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
-    keys = _keys(records)
-    if columns.of_all_rows and (columns.roles is None or not set(columns.roles) <= set(keys)):
-        keys = _keys(record for found in _record_lists(path, encoding, FIRST_ROWS) for record in found or ())
-    return columns.of(str(path), keys)
-
-
-def _keys(records: Any) -> list[str]:
-    return list(dict.fromkeys(key for record in records for key in record))
-
-
-def _parquet_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
-    try:
-        file = pq.ParquetFile(path, buffer_size=_BUFFER)
-    except pa.ArrowException as error:
-        raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
-    with file:
-        taken = parts.columns.of(str(path), file.schema_arrow.names)
-        _, with_missing = _column_sizes(file.metadata)
-        rows = rows_within(_row_bytes(file.metadata, taken), parts.rows)
-        # Columns of integers with missing values are floats in every part, as in a table of all rows.
-        kinds = {field.name: pa.types.is_integer(field.type) for field in file.schema_arrow}
-        floats = {name: float for name in taken if kinds[name] and name in with_missing}
-        # Reading some row groups gives the same parts as reading all. Few are passed at once, as Arrow keeps what it
-        # has read of them in memory.
-        apart = [groups for _, groups in _together(file.metadata, rows)]
-        for groups in apart if parts.groups is None else [parts.groups]:
-            for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
-                yield frame_of(batch)[taken].astype(floats)
-
-
-def _column_sizes(metadata: Any) -> tuple[dict[str, int], set[str]]:
-    """Bytes of each column, and the columns with missing values, by the metadata."""
-    n_bytes: dict[str, int] = {}
-    with_missing = set()
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(place)
-            name, known = chunk.path_in_schema, chunk.statistics
-            n_bytes[name] = n_bytes.get(name, 0) + chunk.total_uncompressed_size
-            if known is not None and known.has_null_count and known.null_count:
-                with_missing.add(name)
-    return n_bytes, with_missing
-
-
-def frame_of(table: Any) -> pd.DataFrame:
-    """Return an Arrow table or batch as a DataFrame; texts are not copied."""
-    whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    return whole.to_pandas(ignore_metadata=True)
-
-
-def _whole_parts(path: Path, parts: FileParts) -> Iterator[pd.DataFrame]:
-    """Parts of a format that is read whole."""
-    read = read_file(path, **parts.options)
-    parts.tell(path, read.choice)
-    taken = parts.columns.of(str(path), list(read.table.columns))
-    yield from in_slices(read.table[taken], parts.rows)
-
-
-_PARTS: dict[str, Callable[[Path, FileParts], Iterator[pd.DataFrame]]] = {
-    ".csv": partial(_delimited_parts, default=None),
-    ".tsv": partial(_delimited_parts, default="\t"),
-    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _json_parts),
-    ".parquet": _parquet_parts,
-    ".xlsx": _whole_parts,
+_TABLES: dict[str, Callable[[FilePart, Notice], Iterator[pd.DataFrame]]] = {
+    ".csv": partial(_delimited_tables, default=None),
+    ".tsv": partial(_delimited_tables, default="\t"),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _json_tables),
+    ".parquet": _parquet_tables,
+    ".xlsx": _excel_tables,
 }

@@ -31,8 +31,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from textsignal.data.read import PACKED, one_line
-from textsignal.errors import OutputError
+from textsignal.data.read import PACKED
+from textsignal.errors import OutputError, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
