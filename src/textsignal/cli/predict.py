@@ -19,7 +19,7 @@ from textsignal.cli.options import (
     SheetOption,
     TextOption,
 )
-from textsignal.data.write import check_not_input, whole_batches, write_csv
+from textsignal.data.write import check_not_input, whole_table, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def predict(
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:
         check_not_input(output, [*source.files, *model.glob("**/*")])
-    with nullcontext(_to_screen()) if output is None else whole_batches(output, force=force) as write:
+    with nullcontext(_to_screen()) if output is None else whole_table(output, force=force) as write:
         predictions = predict_batches(
             load(model),
             files,
