@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -148,16 +148,14 @@ class Problem:
         rows = np.flatnonzero(bad)
         return [cls(one, many, rows, None if cells is None else cells[rows])] if rows.size else []
 
-    def describe(self, limit: int = NAMED, place: Place = from_one) -> str:
+    def describe(self, place: Place = from_one) -> str:
         """Return a description of the problem with the number of rows and the names of the first."""
-        named = [place(row) for row in self.rows[:limit].tolist()]
+        named = [place(row) for row in self.rows[:NAMED].tolist()]
         if self.cells is not None:
-            named = [
-                f"{row}: {shortened(shown(cell) if isinstance(cell, str) else cell, 30)}"
-                for row, cell in zip(named, self.cells, strict=False)
-            ]
+            cells = [shortened(shown(cell) if isinstance(cell, str) else cell, 30) for cell in self.cells[:NAMED]]
+            named = [f"{row}: {cell}" for row, cell in zip(named, cells, strict=True)]
         count = len(self.rows)
-        rest = f" and {count - limit:,} more" if count > limit else ""
+        rest = f" and {count - NAMED:,} more" if count > NAMED else ""
         words = (self.one, "row") if count == 1 else (self.many, "rows")
         return f"{count:,} {words[0]} ({words[1]} {', '.join(named)}{rest})"
 
@@ -188,11 +186,11 @@ class BadRows:
     def __len__(self) -> int:
         return int(self.mask.sum())
 
-    def describe(self, limit: int = NAMED) -> str:
+    def describe(self) -> str:
         """Return one line on what is wrong and where; rows are counted without the header."""
         if not self.problems:
             return "no bad rows"
-        reasons = ", ".join(problem.describe(limit, self.place) for problem in self.problems)
+        reasons = ", ".join(problem.describe(self.place) for problem in self.problems)
         return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
 
     def advice(self) -> str:
@@ -232,18 +230,18 @@ def check_rows(
         return BadRows(len(given), tuple(problems))
     if len(response.values) != len(given):
         raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
-    cells = response.cells
-    words = ("response that is not a number", "responses that are not numbers")
-    problems += Problem.at(response.unparsable, *words, cells)
+    values, cells = response.values, response.cells
+    problems += Problem.at(
+        response.unparsable, "response that is not a number", "responses that are not numbers", cells
+    )
     if levels is not None:
-        low, high = levels
-        outside = (response.values < low) | (response.values > high)
-        broken = ~outside & ~np.isnan(response.values) & (response.values % 1 != 0)
+        outside = (values < levels[0]) | (values > levels[1])
+        broken = ~outside & ~np.isnan(values) & (values % 1 != 0)
+        span = f"outside {levels[0]} to {levels[1]}"
+        problems += Problem.at(outside, f"response {span}", f"responses {span}", cells)
         problems += Problem.at(
-            outside, *(f"{word} outside {low} to {high}" for word in ("response", "responses")), cells
+            broken, "response that is not a whole number", "responses that are not whole numbers", cells
         )
-        words = ("response that is not a whole number", "responses that are not whole numbers")
-        problems += Problem.at(broken, *words, cells)
     return BadRows(len(given), tuple(problems), _other_reading(response, levels), _what_fits(response, levels))
 
 
@@ -265,17 +263,16 @@ def check_responses(
     "1 bad row: 1 response outside 1 to 5 in stars (row 1: '9')"
     """
     found = {name: check_rows(texts, response, levels=levels[name]) for name, response in responses.items()}
-    first, *others = found.values()
-    if not others:
-        return first
-    of_texts = check_rows(texts).problems
-    problems = list(of_texts)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    of_texts = check_rows(texts)
+    problems = list(of_texts.problems)
     for name, bad in found.items():
-        own = bad.problems[len(of_texts) :]
+        own = bad.problems[len(of_texts.problems) :]
         problems += [replace(each, one=f"{each.one} in {name}", many=f"{each.many} in {name}") for each in own]
     hint = next((f"{name}: {bad.hint}" for name, bad in found.items() if bad.hint), "")
     fits = next((f"{name}: {bad.fits}" for name, bad in found.items() if bad.fits), "")
-    return BadRows(first.n_rows, tuple(problems), hint, fits)
+    return BadRows(of_texts.n_rows, tuple(problems), hint, fits)
 
 
 def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
@@ -343,14 +340,10 @@ class ArrowTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.array)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        return str(self.array[int(place)].as_py())
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        return str(self.array[int(index)].as_py())
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):

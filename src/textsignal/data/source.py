@@ -127,7 +127,7 @@ class FilePart:
     def tables(self, notice: Notice | None = None) -> Iterator[pd.DataFrame]:
         """Yield tables of at most `rows`; raise InputError if the file is damaged or does not match `stamp`."""
         given_options(self.file, **self.options)
-        tables = _TABLES[ending_of(self.file)](self, notice or _ignore)
+        tables = _TABLES[ending_of(self.file)](self, notice)
         n_rows = 0
         while True:
             after = f" (after row {n_rows:,})" if n_rows else ""
@@ -148,10 +148,6 @@ class FilePart:
                 return
             n_rows += len(table)
             yield table.reset_index(drop=True)
-
-
-def _ignore(file: str, choice: str) -> None:
-    """Ignore a choice."""
 
 
 class Source:
@@ -353,35 +349,22 @@ def _named_tables(tables: Any, columns: Columns, rows: int) -> Iterator[tuple[st
     if isinstance(tables, pd.DataFrame | pa.Table):
         yield "the table", tables
     elif isinstance(tables, ds.Dataset):
-        taken = columns.of("the dataset", tables.schema.names)
-        yield from _scanned(tables, taken, rows)
+        options = {"columns": columns.of("the dataset", tables.schema.names), "batch_size": rows}
+        try:
+            for fragment in tables.get_fragments():
+                for batch in fragment.to_batches(tables.schema, **options, batch_readahead=1, fragment_readahead=1):
+                    yield getattr(fragment, "path", "the dataset"), batch
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"cannot read the dataset: {one_line(error)}") from error
     elif isinstance(tables, pa.RecordBatchReader):
         for batch in tables:
             yield "the reader", batch
     else:
         for number, table in enumerate(tables, 1):
-            yield f"table {number:,}", _as_table(number, table)
-
-
-def _scanned(dataset: ds.Dataset, taken: list[str], rows: int) -> Iterator[tuple[str, Any]]:
-    """Batches of a dataset in order, with hardly more than one in memory."""
-    try:
-        for fragment in dataset.get_fragments():
-            found = fragment.to_batches(
-                dataset.schema, columns=taken, batch_size=rows, batch_readahead=1, fragment_readahead=1
-            )
-            for batch in found:
-                yield getattr(fragment, "path", "the dataset"), batch
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"cannot read the dataset: {one_line(error)}") from error
-
-
-def _as_table(number: int, table: Any) -> Any:
-    if isinstance(table, pd.DataFrame | pa.Table | pa.RecordBatch):
-        return table
-    if hasattr(table, "__arrow_c_stream__"):
-        return pa.table(table)
-    raise InputError(f"item {number:,} of the source is a {type(table).__name__}; give pandas or Arrow tables")
+            if not isinstance(table, pd.DataFrame | pa.RecordBatch) and not hasattr(table, "__arrow_c_stream__"):
+                kind = type(table).__name__
+                raise InputError(f"item {number:,} of the source is a {kind}; give pandas or Arrow tables")
+            yield f"table {number:,}", table if isinstance(table, pd.DataFrame | pa.RecordBatch) else pa.table(table)
 
 
 def _stamp_of(path: Path) -> Stamp:
@@ -399,10 +382,10 @@ def _in_slices(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     return (table.iloc[start : start + rows] for start in range(0, max(len(table), 1), rows))
 
 
-def _delimited_tables(part: FilePart, notice: Notice, *, default: str | None) -> Iterator[pd.DataFrame]:
+def _delimited_tables(part: FilePart, notice: Notice | None, *, default: str | None) -> Iterator[pd.DataFrame]:
     path, given = part.file, part.options
     with delimited(path, given["encoding"], given["sep"], default) as file, unpacked(path) as stream:
-        if file.choice:
+        if file.choice and notice is not None:
             notice(str(path), file.choice)
         with pd.read_csv(stream, **file.options, iterator=True) as reader:
             names = header_of(path, reader.get_chunk(1))
@@ -414,7 +397,7 @@ def _delimited_tables(part: FilePart, notice: Notice, *, default: str | None) ->
                     yield cells.set_axis(names, axis=1)[taken]
 
 
-def _json_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+def _json_tables(part: FilePart, _: Notice | None) -> Iterator[pd.DataFrame]:
     encoding = encoding_of(part.file, part.options["encoding"])
     taken: list[str] | None = None
     for records in _record_lists(part, encoding):
@@ -437,24 +420,20 @@ def _record_lists(part: FilePart, encoding: str) -> Iterator[list[dict[str, Any]
 
 def _json_columns(part: FilePart, encoding: str, records: Iterable[dict[str, Any]]) -> list[str]:
     """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
-    roles, keys = part.columns.roles, _keys(records)
+    roles, keys = part.columns.roles, dict.fromkeys(key for record in records for key in record)
     if part.columns.of_all_rows and (roles is None or not set(roles) <= set(keys)):
-        keys = _keys(record for record, _ in json_records(part.file, encoding))
-    return part.columns.of(part.file, keys)
+        keys = dict.fromkeys(key for record, _ in json_records(part.file, encoding) for key in record)
+    return part.columns.of(part.file, list(keys))
 
 
-def _keys(records: Iterable[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(key for record in records for key in record))
-
-
-def _excel_tables(part: FilePart, notice: Notice) -> Iterator[pd.DataFrame]:
+def _excel_tables(part: FilePart, notice: Notice | None) -> Iterator[pd.DataFrame]:
     file = read_file(part.file, **part.options)
-    if file.choice:
+    if file.choice and notice is not None:
         notice(str(part.file), file.choice)
     yield from _in_slices(file.table[part.columns.of(part.file, list(file.table.columns))], part.rows)
 
 
-def _parquet_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+def _parquet_tables(part: FilePart, _: Notice | None) -> Iterator[pd.DataFrame]:
     with parquet_file(part.file, buffer_size=2**20) as file:
         taken = part.columns.of(part.file, file.schema_arrow.names)
         rows = _rows_within(_row_bytes(file.metadata, taken), part.rows)
@@ -518,7 +497,7 @@ def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int]]]:
     yield first, groups
 
 
-_TABLES: dict[str, Callable[[FilePart, Notice], Iterator[pd.DataFrame]]] = {
+_TABLES: dict[str, Callable[[FilePart, Notice | None], Iterator[pd.DataFrame]]] = {
     ".csv": partial(_delimited_tables, default=None),
     ".tsv": partial(_delimited_tables, default="\t"),
     **dict.fromkeys([".jsonl", ".ndjson", ".json"], _json_tables),
