@@ -301,16 +301,13 @@ def json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], in
                 yield _json_record(path, number, line), len(line)
 
 
-def _array(path: Path, text: str) -> list[dict[str, Any]]:
+def _array(path: Path, text: str) -> Iterator[dict[str, Any]]:
     try:
-        records: list[Any] = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} begins as a JSON array but is not one: {one_line(error)}") from error
     for number, record in enumerate(records, 1):
-        if not isinstance(record, dict):
-            raise InputError(f"{path}, item {number:,} of its JSON array is not an object, such as {{...}}")
-        _check_keys(record, f"{path}, item {number:,} of its JSON array")
-    return records
+        yield _checked(record, f"{path}, item {number:,} of its JSON array")
 
 
 def _json_record(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -318,17 +315,17 @@ def _json_record(path: Path, number: int, line: str) -> dict[str, Any]:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
+    return _checked(record, f"{path}, line {number:,}")
+
+
+def _checked(record: Any, place: str) -> dict[str, Any]:
+    """Return a value of JSON that is an object whose keys can name columns: JSON may write half of a surrogate pair."""
     if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number:,} is not a JSON object; each line must be one, such as {{...}}")
-    _check_keys(record, f"{path}, line {number:,}")
-    return record
-
-
-def _check_keys(record: dict[str, Any], place: str) -> None:
-    """Raise if a key is not text that a column can be named by: JSON may write half of a surrogate pair."""
+        raise InputError(f"{place} is not a JSON object; each item and each line must be one, such as {{...}}")
     for key in record:
         if not key.isascii() and any("\ud800" <= character <= "\udfff" for character in key):
             raise InputError(f"{place} has a key that holds half of a surrogate pair: {ascii(key)[:80]}; rename it")
+    return record
 
 
 def _read_parquet(path: Path) -> TableFile:

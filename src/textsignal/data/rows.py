@@ -430,16 +430,68 @@ def usable_rows(
 
     dropping : None to raise InputError for an unusable row; a text may then be "".
     """
-    bad = BadRows(len(batch), ()) if dropping is None else _bad_rows(batch, text, response, weight, dropping.levels)
+    texts, values = batch.table[text], _parsed(batch.table[response])
+    weights = None if weight is None else _parsed(batch.table[weight])
+    bad = BadRows(len(batch), ())
+    if dropping is None:
+        _check_texts(batch, text)
+        _check_numbers(batch, response, values)
+        if weight is not None and weights is not None:
+            _check_numbers(batch, weight, weights)
+            least = f"in column {weight!r}; it must be a number of at least 0"
+            _refuse(batch, np.isnan(weights.values), lambda _: f"a missing weight {least}")
+            _refuse(batch, weights.values < 0, lambda row: f"the weight {weights.values[row]:g} {least}")
+    else:
+        bad = check_rows(texts, values, levels=dropping.levels)
+        bad = replace(bad, problems=(*bad.problems, *([] if weights is None else unusable("weight", weights))))
     rows = np.flatnonzero(~bad.mask)
-    kept = batch if len(rows) == len(batch) else replace(batch, table=batch.table.iloc[rows].reset_index(drop=True))
-    return UsableRows(rows, texts_in(kept, text), numbers_in(kept, response), weight_in(kept, weight), bad)
+    kept = texts.array if len(rows) == len(texts) else texts.array[rows]
+    held = checked_texts(kept._pa_array if hasattr(kept, "_pa_array") else kept.tolist())
+    weight_of_rows = np.ones(len(rows)) if weights is None else weights.values[rows]
+    return UsableRows(rows, held, values.values[rows], weight_of_rows, bad)
 
 
-def _bad_rows(batch: Batch, text: str, response: str, weight: str | None, levels: tuple[int, int] | None) -> BadRows:
-    bad = check_rows(batch.table[text], _parsed(batch.table[response]), levels=levels)
-    problems = [] if weight is None else unusable("weight", _parsed(batch.table[weight]))
-    return replace(bad, problems=(*bad.problems, *problems))
+def _check_texts(batch: Batch, name: str) -> None:
+    """Raise InputError that names file and row of a cell that is not a text."""
+    cells = batch.table[name]
+    missing = cells.isna().to_numpy(dtype=bool)
+    is_arrow = hasattr(cells.array, "_pa_array")
+    wrong = missing if is_arrow else np.array([not isinstance(cell, str) for cell in cells], dtype=bool)
+
+    def problem(row: int) -> str:
+        what = "no text" if missing[row] else f"a {type(cells.iloc[row]).__name__} ({shown(cells.iloc[row])})"
+        return f'column {name!r} holds {what}; every text must be a string, "" if missing'
+
+    _refuse(batch, wrong, problem)
+
+
+def _check_numbers(batch: Batch, name: str, parsed: ParsedResponse) -> None:
+    """Raise InputError that names file and row of a cell that is not a number."""
+    advice = "a source needs numbers, and an empty cell if one is missing"
+    cells = batch.table[name]
+    _refuse(
+        batch, parsed.unparsable, lambda row: f"{shown(cells.iloc[row])} in column {name!r} is not a number; {advice}"
+    )
+
+
+def _refuse(batch: Batch, wrong: NDArray[np.bool_], problem: Callable[[int], str]) -> None:
+    """Raise InputError with the problem of the first wrong row; rows are counted from 1 within the file."""
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(f"{batch.file}, row {batch.row + 1 + row:,}: {problem(row)}")
+
+
+def _parsed(column: pd.Series) -> ParsedResponse:
+    """Parse the numbers of a column, NaN if missing."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        wrong = np.isinf(values)
+        return ParsedResponse(np.where(wrong, np.nan, values), wrong, column.to_numpy(dtype=object))
+    parsed = parse_response(column)
+    if not parsed.reading:
+        return parsed
+    # The interpretation of "4/5" or "yes" depends on all rows, of which a batch is a part.
+    return ParsedResponse(np.full(len(column), np.nan), ~np.isnan(parsed.values), parsed.cells)
 
 
 def bad_together(parts: Sequence[BadRows]) -> BadRows:
@@ -468,59 +520,3 @@ def _as_one(problems: Sequence[Problem]) -> Problem:
 def beside_in(batch: Batch, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.object_]:
     """Return (rows, names) cells of other columns."""
     return batch.table[list(names)].to_numpy(dtype=object)[rows]
-
-
-def texts_in(batch: Batch, name: str) -> Sequence[str]:
-    """Return the texts, as Arrow if they are stored so; raise InputError that names file and row."""
-    column = batch.table[name]
-    arrow = getattr(column.array, "_pa_array", None)
-    missing = column.isna().to_numpy(dtype=bool)
-    wrong = missing if arrow is not None else np.array([not isinstance(cell, str) for cell in column], dtype=bool)
-    if wrong.any():
-        place, cell = _first(batch, name, wrong)
-        what = "no text" if missing[wrong.argmax()] else f"a {type(cell).__name__} ({shown(cell)})"
-        raise InputError(f'{place}: column {name!r} holds {what}; every text must be a string, "" if missing')
-    return checked_texts(column.tolist() if arrow is None else arrow)
-
-
-def numbers_in(batch: Batch, name: str) -> Vector:
-    """Return numbers, NaN if missing; raise InputError that names file and row."""
-    parsed = _parsed(batch.table[name])
-    if parsed.unparsable.any():
-        place, cell = _first(batch, name, parsed.unparsable)
-        raise InputError(
-            f"{place}: {shown(cell)} in column {name!r} is not a number; "
-            "a source needs numbers, and an empty cell if one is missing"
-        )
-    return parsed.values
-
-
-def weight_in(batch: Batch, name: str | None) -> Vector:
-    """Return the weight of each row, 1 without a column of weights."""
-    if name is None:
-        return np.ones(len(batch))
-    values = numbers_in(batch, name)
-    if (wrong := ~(values >= 0)).any():
-        what = "a missing weight" if np.isnan(values[wrong.argmax()]) else f"the weight {values[wrong.argmax()]:g}"
-        place, _ = _first(batch, name, wrong)
-        raise InputError(f"{place}: {what} in column {name!r}; it must be a number of at least 0")
-    return values
-
-
-def _first(batch: Batch, name: str, wrong: NDArray[np.bool_]) -> tuple[str, Any]:
-    """File and row of the first wrong cell of a column, and the cell."""
-    row = int(wrong.argmax())
-    return f"{batch.file}, row {batch.row + 1 + row:,}", batch.table[name].iloc[row]
-
-
-def _parsed(column: pd.Series) -> ParsedResponse:
-    """Parse the numbers of a column, NaN if missing."""
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        wrong = np.isinf(values)
-        return ParsedResponse(np.where(wrong, np.nan, values), wrong, column.to_numpy(dtype=object))
-    parsed = parse_response(column)
-    if not parsed.reading:
-        return parsed
-    # The interpretation of "4/5" or "yes" depends on all rows, of which a batch is a part.
-    return ParsedResponse(np.full(len(column), np.nan), ~np.isnan(parsed.values), parsed.cells)

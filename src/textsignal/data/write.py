@@ -321,20 +321,6 @@ def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prefix(target: Path) -> str:
-    return f".{target.name}-textsignal-{_HOST}-"
-
-
-def _left_behind(target: Path, place: Path) -> list[Path]:
-    """Scratch folders for a target whose process on this machine has ended."""
-    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
-    try:
-        found = [(folder, name.fullmatch(folder.name)) for folder in place.iterdir()]
-    except OSError:  # no folder, or not readable: writing to it raises the error
-        return []
-    return [folder for folder, match in found if match and not _lives(int(match[1]))]
-
-
 def _lives(process: int) -> bool:
     if os.name != "posix":  # signal 0 would end the process elsewhere
         return True
@@ -348,12 +334,22 @@ def _lives(process: int) -> bool:
 
 
 def _clean(target: Path) -> None:
-    """Finish an interrupted move and remove what killed processes left."""
+    """Finish an interrupted move and remove what processes on this machine left when they were killed."""
+    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
     for place in (target, next(parent for parent in target.parents if parent.exists())):
-        for left_behind in _left_behind(target, place):
-            if (left_behind / "whole").is_dir():
-                _put_into(left_behind / "whole", target)
-            shutil.rmtree(left_behind, ignore_errors=True)
+        try:
+            folders = [*place.iterdir()]
+        except OSError:  # no folder, or not readable: writing to it raises the error
+            continue
+        for folder in folders:
+            if (match := name.fullmatch(folder.name)) and not _lives(int(match[1])):
+                if (folder / "whole").is_dir():
+                    _put_into(folder / "whole", target)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}-textsignal-{_HOST}-"
 
 
 def _put_into(folder: Path, target: Path) -> None:

@@ -481,9 +481,8 @@ def _number(node: Node, table: pd.DataFrame, state: State, formula: Formula) -> 
 
 
 def _uncomputable(formula: Formula, node: Node, error: Exception) -> InputError:
-    message = one_line(error)
-    beyond = "; extrapolation=clip takes what lies beyond for the nearest" if "bounds" in message else ""
-    return InputError(f"formula={str(formula)!r}: {node} cannot be computed: {message}{beyond}")
+    beyond = "; extrapolation=clip takes what lies beyond for the nearest" if "bounds" in str(error) else ""
+    return InputError(f"formula={str(formula)!r}: {node} cannot be computed: {one_line(error)}{beyond}")
 
 
 def _product(
