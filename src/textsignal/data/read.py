@@ -10,16 +10,16 @@ import lzma
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +29,12 @@ from textsignal.errors import InputError, listed, one_line, shown
 
 #: Errors raised by reading a damaged file.
 UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, pa.ArrowException)
+#: Called with the name of a file that left a choice, and the choice that was made.
+Notice = Callable[[str, str], None]
+#: Inode, size and time of change, which identify the content of a file.
+Stamp = tuple[int, int, int]
+#: Approximate limit of the bytes of a table; rows of a delimited file from which the size of rows is estimated.
+MOST_BYTES, FIRST_ROWS = 2**26, 1024
 _OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
 _BLOCK = 2**20
 #: Bytes by which the kind of a file is recognised.
@@ -120,25 +126,92 @@ def read_file(
     path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
 ) -> TableFile:
     """Read a table as `read_table` does, and report the choice that was made."""
-    path = Path(path)
-    given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
-    try:
-        check_file(path)
-        file = _FORMATS[ending_of(path)](path, **given)
-    except UNREADABLE as error:
-        raise InputError(f"cannot read {path}: {one_line(error)}") from error
-    if file.table.empty:
+    choices = [""]
+    part = FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
+    table = next(part.tables(lambda _, choice: choices.append(choice)), None)
+    if table is None or table.empty:
         raise InputError(f"{path} has no rows")
-    return file
+    return TableFile(table, choices[-1])
 
 
-def given_options(path: Path, **options: str | None) -> dict[str, str]:
-    """Return the options that are not None; raise InputError if one does not apply to the format of the file."""
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if name not in signature(_FORMATS[ending_of(path)]).parameters:
-            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
-    return given
+@dataclass(frozen=True)
+class Columns:
+    """Requested columns.
+
+    roles : purpose of each by its name; None for all columns.
+    of_all_rows : True to include columns that only later rows have, as in JSON lines.
+    """
+
+    roles: Mapping[str, str] | None = None
+    of_all_rows: bool = True
+
+    def of(self, file: object, names: Sequence[str]) -> list[str]:
+        """Return the columns to take of a file with these names; raise InputError if one is missing or repeated."""
+        table = pd.DataFrame(columns=pd.Index(names, dtype=object))
+        try:
+            for name, role in (self.roles or dict.fromkeys(names, "output")).items():
+                column(table, name, role)
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from error
+        return list(names) if self.roles is None else list(self.roles)
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Rows of a file.
+
+    options : of `read_table`; columns : None for all; rows : most of a table, None for one table of all.
+    groups : row groups of a Parquet file, None for all of any file.
+    stamp : of the file when it was first looked at, None if it may change.
+    """
+
+    file: Path
+    options: Mapping[str, str | None]
+    columns: Columns | None = None
+    rows: int | None = None
+    groups: Sequence[int] | None = None
+    stamp: Stamp | None = None
+
+    def tables(self, notice: Notice | None = None) -> Iterator[pd.DataFrame]:
+        """Yield the rows as tables, indexed from 0; raise InputError if the file is damaged or has changed."""
+        format_ = _FORMATS[ending_of(self.file)]
+        for name, value in self.options.items():
+            if value is not None and name not in format_.options:
+                raise InputError(f"{self.file} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+        tables, n_rows = format_.tables(self, notice or _ignore), 0
+        while True:
+            after = f" (after row {n_rows:,})" if n_rows else ""
+            problem: Exception | None = None
+            table = None
+            try:
+                check_file(self.file)
+                table = next(tables, None)
+            except (InputError, *UNREADABLE) as error:
+                problem = error
+            if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
+                raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
+            if isinstance(problem, InputError):
+                raise problem
+            if problem is not None:
+                raise InputError(f"cannot read {self.file}{after}: {one_line(problem)}") from problem
+            if table is None:
+                return
+            n_rows += len(table)
+            yield table
+
+    def taken(self, names: Sequence[str]) -> list[str] | slice:
+        """Return the columns to take of a table with these names, as an index of its columns."""
+        return slice(None) if self.columns is None else self.columns.of(self.file, names)
+
+
+def _ignore(file: str, choice: str) -> None:
+    """Ignore a choice."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return the stamp of a file."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def ending_of(path: Path) -> str:
@@ -213,33 +286,29 @@ def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame
     return pd.DataFrame({name: column(table, name, "output") for name in keep}, index=table.index)
 
 
-def _read_delimited(
-    path: Path, encoding: str | None = None, sep: str | None = None, *, default: str | None
-) -> TableFile:
-    with delimited(path, encoding, sep, default) as file, unpacked(path) as stream:
-        cells = pd.read_csv(stream, **file.options)
-    return TableFile(_under_header(path, cells), file.choice)
-
-
-@dataclass(frozen=True)
-class Delimited:
-    """Options of `pandas.read_csv` for a file, and the choice that was made."""
-
-    options: dict[str, Any]
-    choice: str
-
-
-@contextmanager
-def delimited(path: Path, encoding: str | None, sep: str | None, default: str | None) -> Iterator[Delimited]:
-    """Give options to read a delimited file; errors of the block name its line; default : separator."""
-    encoding = encoding_of(path, encoding)
-    with text_of(path, encoding):
+def _delimited_tables(part: FilePart, notice: Notice, *, default: str | None) -> Iterator[pd.DataFrame]:
+    path, sep = part.file, part.options["sep"]
+    encoding = encoding_of(path, part.options["encoding"])
+    with _text_of(path, encoding), unpacked(path) as stream:
         separator = _check_separator(sep) if sep is not None else default or _find_separator(path, encoding)
-        chosen = sep is None and separator not in (default, ",")
+        if sep is None and separator not in (default, ","):
+            notice(str(path), f"separated by {CANDIDATES[separator]}")
         # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
         options = {"sep": separator, "header": None, "dtype": str, "na_filter": False, "encoding": encoding}
         try:
-            yield Delimited(options, f"separated by {CANDIDATES[separator]}" if chosen else "")
+            with pd.read_csv(stream, **options, iterator=True) as reader, suppress(StopIteration):
+                names = [str(name) for name in reader.get_chunk(1).iloc[0]]
+                if any("\0" in name for name in names):
+                    raise InputError(
+                        f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is'
+                    )
+                taken, rows = part.taken(names), None if part.rows is None else min(part.rows, FIRST_ROWS)
+                while True:
+                    cells = reader.get_chunk(rows)
+                    if part.rows is not None:
+                        n_bytes = cells.memory_usage(index=False, deep=True).sum()
+                        rows = _rows_within(n_bytes / len(cells), part.rows)
+                    yield cells.set_axis(names, axis=1).loc[:, taken].reset_index(drop=True)
         except pd.errors.ParserError as error:
             raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
         except pd.errors.EmptyDataError as error:
@@ -247,7 +316,7 @@ def delimited(path: Path, encoding: str | None, sep: str | None, default: str | 
 
 
 @contextmanager
-def text_of(path: Path, encoding: str) -> Iterator[None]:
+def _text_of(path: Path, encoding: str) -> Iterator[None]:
     """Turn UnicodeError in the block into InputError that names the line."""
     try:
         yield
@@ -255,16 +324,9 @@ def text_of(path: Path, encoding: str) -> Iterator[None]:
         raise InputError(f"{path}, {_misfit(path, encoding)}") from error
 
 
-def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
-    """Return the names of the columns from the first row."""
-    names = [str(name) for name in cells.iloc[0]]
-    if any("\0" in name for name in names):
-        raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
-    return names
-
-
-def _under_header(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
-    return cells.iloc[1:].reset_index(drop=True).set_axis(header_of(path, cells), axis=1)
+def _rows_within(n_bytes: float, most: int) -> int:
+    """Rows of a table, at most `most`; n_bytes : of a row."""
+    return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
 def _malformed(path: Path, encoding: str, separator: str) -> str | None:
@@ -283,15 +345,41 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
     return None
 
 
-def _read_json(path: Path, encoding: str | None = None) -> TableFile:
-    records = [record for record, _ in json_records(path, encoding_of(path, encoding))]
-    # Of objects, as no other dtype holds half of a surrogate pair.
-    return TableFile(pd.DataFrame(records, dtype=object))
+def _json_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+    encoding = encoding_of(part.file, part.options["encoding"])
+    taken: list[str] | None = None
+    for records in _record_lists(part, encoding):
+        # Of objects, as no other dtype holds half of a surrogate pair.
+        table = pd.DataFrame(records, dtype=object)
+        if part.columns is not None and taken is None:
+            taken = _json_columns(part, part.columns, encoding, table)
+        # Keys of other records are missing.
+        yield table if taken is None else table.reindex(columns=taken)
 
 
-def json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], int]]:
+def _record_lists(part: FilePart, encoding: str) -> Iterator[list[dict[str, Any]]]:
+    records, n_characters = list[dict[str, Any]](), 0
+    for record, size in _json_records(part.file, encoding):
+        records.append(record)
+        n_characters += size
+        if part.rows is not None and (len(records) == part.rows or n_characters >= MOST_BYTES):
+            yield records
+            records, n_characters = [], 0
+    if records:
+        yield records
+
+
+def _json_columns(part: FilePart, columns: Columns, encoding: str, first: pd.DataFrame) -> list[str]:
+    """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
+    keys = dict.fromkeys(first.columns)
+    if columns.of_all_rows and (columns.roles is None or not set(columns.roles) <= set(keys)):
+        keys = dict.fromkeys(key for record, _ in _json_records(part.file, encoding) for key in record)
+    return columns.of(part.file, list(keys))
+
+
+def _json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the objects of JSON lines or of one JSON array, which is read whole, and the characters of each line."""
-    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+    with _text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
         is_first = True
         for number, line in enumerate(lines, 1):
             if is_first and line.lstrip().startswith("["):
@@ -328,23 +416,79 @@ def _checked(record: Any, place: str) -> dict[str, Any]:
     return record
 
 
-def _read_parquet(path: Path) -> TableFile:
-    with parquet_file(path) as file:
-        return TableFile(file.read().to_pandas(ignore_metadata=True))
-
-
-@contextmanager
-def parquet_file(path: Path, buffer_size: int = 0) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; raise InputError if that fails."""
+def _parquet_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
     try:
-        file = pq.ParquetFile(path, buffer_size=buffer_size)
+        file = pq.ParquetFile(part.file, buffer_size=0 if part.rows is None else _BLOCK)
     except pa.ArrowException as error:
-        raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
+        raise InputError(f"{part.file} is not a readable Parquet file: {one_line(error)}") from error
     with file:
-        yield file
+        if part.columns is None or part.rows is None:
+            yield file.read().to_pandas(ignore_metadata=True)
+            return
+        taken = part.columns.of(part.file, file.schema_arrow.names)
+        rows = _rows_within(_row_bytes(file.metadata, taken), part.rows)
+        # Columns of integers with missing values are floats in every table, as in a table of all rows.
+        integers = {field.name for field in file.schema_arrow if pa.types.is_integer(field.type)}
+        holed = {chunk.path_in_schema for chunk in _chunks(file.metadata) if _has_missing(chunk)}
+        floats = {name: float for name in taken if name in integers & holed}
+        # Few row groups are read at once, as Arrow keeps them in memory; some give the same tables as all.
+        together = [groups for _, groups in _together(file.metadata, rows)] if part.groups is None else [part.groups]
+        for groups in together:
+            for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
+                yield batch.to_pandas(ignore_metadata=True)[taken].astype(floats)
 
 
-def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
+def metadata_of(path: Path) -> Any:
+    """Return the metadata of a Parquet file; None for other files, and if damaged: the error is raised in reading."""
+    try:
+        return pq.read_metadata(path) if ending_of(path) == ".parquet" else None
+    except (OSError, pa.ArrowException):
+        return None
+
+
+def row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, list[int] | None]]:
+    """Return parts of a file that can be read separately: number of the first row, and row groups or None for all."""
+    if (metadata := metadata_of(path)) is None:
+        return [(0, None)]
+    taken = columns.of(path, metadata.schema.to_arrow_schema().names)
+    return _together(metadata, _rows_within(_row_bytes(metadata, taken), rows))
+
+
+def _chunks(metadata: Any) -> Iterator[Any]:
+    """Columns of all row groups, one group after the other."""
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        yield from map(group.column, range(metadata.num_columns))
+
+
+def _has_missing(chunk: Any) -> bool:
+    known = chunk.statistics
+    return bool(known is not None and known.has_null_count and known.null_count)
+
+
+def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
+    """Bytes of these columns in a row, by the metadata."""
+    sizes = [
+        chunk.total_uncompressed_size
+        for chunk in _chunks(metadata)
+        if chunk.path_in_schema in taken or chunk.path_in_schema.partition(".")[0] in taken
+    ]
+    return sum(sizes) / max(metadata.num_rows, 1)
+
+
+def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int]]]:
+    """Small row groups to read together, with the number of their first row."""
+    first, n_rows, groups = 0, 0, list[int]()
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).num_rows
+        if groups and n_rows + size > most:
+            yield first, groups
+            first, n_rows, groups = first + n_rows, 0, []
+        n_rows, groups = n_rows + size, [*groups, group]
+    yield first, groups
+
+
+def _excel_tables(part: FilePart, notice: Notice) -> Iterator[pd.DataFrame]:
+    path, sheet = part.file, part.options["sheet"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl's, about unsupported styles and menus
         try:
@@ -357,16 +501,32 @@ def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
             raise
         except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
             raise InputError(f"{path} is not a readable Excel file: {one_line(error)}") from error
-    choice = f"sheet {names[0]}; other sheets: {', '.join(names[1:])}" if sheet is None and names[1:] else ""
-    return TableFile(cells if cells.empty else _under_header(path, cells), choice)
+    if sheet is None and names[1:]:
+        notice(str(path), f"sheet {names[0]}; other sheets: {', '.join(names[1:])}")
+    if not cells.empty:
+        table = cells.iloc[1:].set_axis([str(name) for name in cells.iloc[0]], axis=1)
+        yield from in_slices(table.loc[:, part.taken(list(table.columns))], part.rows)
 
 
-_TEXT_FORMATS: dict[str, Callable[..., TableFile]] = {
-    ".csv": partial(_read_delimited, default=None),
-    ".tsv": partial(_read_delimited, default="\t"),
-    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _read_json),
+def in_slices(table: pd.DataFrame, rows: int | None) -> Iterator[pd.DataFrame]:
+    """Yield a table in parts of at most `rows`, indexed from 0; an empty table is one part."""
+    size = max(len(table), 1) if rows is None else rows
+    for start in range(0, max(len(table), 1), size):
+        yield table.iloc[start : start + size].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class _Format:
+    tables: Callable[[FilePart, Notice], Iterator[pd.DataFrame]]
+    options: tuple[str, ...] = ()
+
+
+_TEXT_FORMATS = {
+    ".csv": _Format(partial(_delimited_tables, default=None), ("encoding", "sep")),
+    ".tsv": _Format(partial(_delimited_tables, default="\t"), ("encoding", "sep")),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_json_tables, ("encoding",))),
 }
-_FORMATS = _TEXT_FORMATS | {".parquet": _read_parquet, ".xlsx": _read_excel}
+_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_parquet_tables), ".xlsx": _Format(_excel_tables, ("sheet",))}
 
 
 def check_file(path: Path) -> None:
