@@ -26,7 +26,7 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys
 from textsignal.data.read import check_file
-from textsignal.data.rows import BadRows, Dropping, bad_together, beside_in, usable_rows
+from textsignal.data.rows import BadRows, Dropping, bad_together, usable_rows
 from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
@@ -331,7 +331,8 @@ def _read_part(
             tokens = theme_tokens(used.texts, language, n_jobs)
             shards.append(write_shard(tokens, others, path))
         numbers = (tokens.n_words, used.responses, used.weight)
-        beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
+        beside = batch.table[[*columns.beside]].to_numpy(dtype=object)[used.rows]
+        rows = batch.row + used.rows
         documents = Passing.of(batch.first + used.rows, keys, *numbers, beside, in_file=rows, file=batch.number)
         sample.offer(partial(_texts_at, tokens, used.texts, language, n_jobs), documents)
         sizes.append(len(tokens))

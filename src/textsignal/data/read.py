@@ -210,8 +210,8 @@ def _ignore(file: str, choice: str) -> None:
 
 def stamp_of(path: Path) -> Stamp:
     """Return the stamp of a file."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def ending_of(path: Path) -> str:

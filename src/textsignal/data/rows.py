@@ -68,7 +68,7 @@ class ParsedResponse:
         plain = cells.to_numpy(dtype=object)
         missing = pd.isna(plain)
         text = any(isinstance(category, str) for category in order)
-        numbers = {category: float(place) if text else float(category) for place, category in enumerate(order, 1)}
+        numbers = {category: float(rank) if text else float(category) for rank, category in enumerate(order, 1)}
         values = np.array([np.nan if gone else numbers[cell] for cell, gone in zip(plain, missing, strict=True)])
         labels: Any = np.where(missing, None, plain) if text else None
         return cls(values, np.zeros(len(values), dtype=bool), plain, labels=labels, order=order)
@@ -364,11 +364,11 @@ def checked_texts(texts: Iterable[str]) -> Sequence[str]:
         )
     if getattr(texts, "ndim", 1) != 1:
         raise InputError("a list of texts is needed, not a table; give one column of it")
-    documents = list(texts)
-    for position, text in enumerate(documents):
+    strings = list(texts)
+    for position, text in enumerate(strings):
         if not isinstance(text, str):
             raise _no_string(position, text)
-    return documents
+    return strings
 
 
 def _no_string(position: int, text: object) -> InputError:
@@ -406,7 +406,7 @@ class Dropping:
 class UsableRows:
     """Rows of a batch that can be used.
 
-    rows : (documents,) their numbers in the batch; bad : the others.
+    rows : (texts,) their numbers in the batch; bad : the others.
     """
 
     rows: NDArray[np.int64]
@@ -515,8 +515,3 @@ def _as_one(problems: Sequence[Problem]) -> Problem:
     cells = [problem.cells for problem in problems if problem.cells is not None]
     rows = np.concatenate([problem.rows for problem in problems])
     return replace(problems[0], rows=rows, cells=np.concatenate(cells)[:NAMED] if cells else None)
-
-
-def beside_in(batch: Batch, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.object_]:
-    """Return (rows, names) cells of other columns."""
-    return batch.table[list(names)].to_numpy(dtype=object)[rows]

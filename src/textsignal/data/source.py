@@ -251,15 +251,15 @@ def _files_of(source: Given) -> tuple[Path, ...]:
 def _matching(path: Path) -> tuple[Path, ...]:
     """A file, the files of a pattern, or the Parquet files of a folder; sorted by name."""
     if path.is_dir():
-        found = [Path(name) for name in glob(f"{escape(str(path))}/**/*.parquet", recursive=True)]  # noqa: PTH207
-        if not (files := sorted(file for file in found if not file.name.startswith("_"))):
+        paths = [Path(name) for name in glob(f"{escape(str(path))}/**/*.parquet", recursive=True)]  # noqa: PTH207
+        if not (files := sorted(file for file in paths if not file.name.startswith("_"))):
             raise InputError(f"{path} is a folder without Parquet files; give a pattern such as '{path}/*.csv'")
         return tuple(files)
     if path.exists() or not has_magic(str(path)):
         return (path,)
     # pathlib takes no absolute patterns.
-    found = [Path(name) for name in glob(str(path), recursive=True)]  # noqa: PTH207
-    files = sorted(file for file in found if file.is_file())
+    paths = [Path(name) for name in glob(str(path), recursive=True)]  # noqa: PTH207
+    files = sorted(file for file in paths if file.is_file())
     if not files:
         raise InputError(f"no file matches {path}")
     return tuple(files)

@@ -293,7 +293,7 @@ _TEXT_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
     ".ndjson": _json_rows,
     ".json": partial(_collected, write_whole=partial(_write_json, lines=False)),
 }
-_FORMATS = {
+_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
     **{ending + packed: rows for ending, rows in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
     ".parquet": _parquet_rows,
     ".xlsx": partial(_collected, write_whole=_write_excel),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, Self
 
@@ -64,11 +64,11 @@ State = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Covariates and offset of documents, which effects of the text are conditional on.
+    """Covariates and offset of texts, which effects of the text are conditional on.
 
-    columns : (documents, columns) covariates, centred at their means in training; no columns without covariates.
-    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
-    groups : (documents,) numbers of groups of dependent documents, or None.
+    columns : (texts, columns) covariates, centred at their means in training; no columns without covariates.
+    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+    groups : (texts,) numbers of groups of dependent texts, or None.
     """
 
     columns: Vector
@@ -86,12 +86,12 @@ class Given:
         return int(self.columns.shape[1])
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
-        """Return some of the documents."""
+        """Return some of the texts."""
         groups = None if self.groups is None else self.groups[rows]
         return replace(self, columns=self.columns[rows], offset=self.offset[rows], groups=groups)
 
     def linear_predictor(self, effects: Vector) -> Vector:
-        """Return (documents,) offset + columns . effects."""
+        """Return (texts,) offset + columns . effects."""
         return linear_predictor(self.columns, effects, 0.0) + self.offset
 
 
@@ -124,7 +124,7 @@ class Design:
     def learn(
         cls, table: pd.DataFrame | None, formula: str | None, weight: Vector, offset: Vector | None = None
     ) -> Self:
-        """Learn the coding from complete covariates of training and the weights of documents.
+        """Learn the coding from complete covariates of training and the weights of texts.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class Design:
 
     @property
     def average(self) -> Given:
-        """One document of average covariates and offset."""
+        """One text of average covariates and offset."""
         return Given(np.zeros((1, len(self.names))), np.full(1, self.offset or 0.0))
 
     @property
@@ -164,13 +164,13 @@ class Design:
         return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
     def columns(self, table: pd.DataFrame) -> Vector:
-        """Return (documents, columns) for a table with at least the columns of training, in any order."""
+        """Return (texts, columns) for a table with at least the columns of training, in any order."""
         made, _ = self._matrix(self._coded(table), self.state)
-        # Row by row: the bits of a document's sum then do not depend on how many documents there are.
+        # Row by row: the bits of a text's sum then do not depend on the number of texts.
         return np.ascontiguousarray(made.to_numpy(dtype=float) - np.array(self.means))
 
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
-        """Return covariates and offset of documents; raise InputError unless they match training."""
+        """Return covariates and offset of texts; raise InputError unless they match training."""
         if self.sources and table is None:
             raise InputError(
                 f"the model was fitted with covariates; give {listed(self.covariates, shown)}: covariates=..."
@@ -191,7 +191,7 @@ class Design:
         raise_rows(
             missing.to_numpy().any(axis=1),
             "covariates are missing or infinite in ",
-            '; give them, or missing="drop" to fit without these documents',
+            '; give them, or missing="drop" to fit without these texts',
             lambda row: ", ".join(missing.columns[missing.iloc[row]]),
             between="; ",
         )
@@ -212,14 +212,8 @@ class Design:
 
     def plain(self) -> dict[str, Any]:
         """Return the design as values of JSON."""
-        return {
-            "sources": [{"name": s.name, "levels": None if s.levels is None else list(s.levels)} for s in self.sources],
-            "names": list(self.names),
-            "means": list(self.means),
-            "formula": None if self.formula is None else self.formula.plain(),
-            "state": self.state,
-            "offset": self.offset,
-        }
+        formula = None if self.formula is None else self.formula.plain()
+        return asdict(replace(self, formula=None)) | {"formula": formula}
 
     @classmethod
     def of_plain(cls, stored: Mapping[str, Any]) -> Self:
@@ -238,7 +232,7 @@ class Design:
         if formula is None and stored["state"] != {}:
             raise ValueError("a state is stored without a formula")
         state = {} if formula is None else _check_learnt(formula, stored["state"])
-        if not isinstance(stored["means"], list):
+        if not isinstance(stored["means"], list | tuple):
             raise ValueError("the means of covariates are not a list")
         names, means = tuple(map(_text, stored["names"])), tuple(map(_finite, stored["means"]))
         design = cls(sources, formula, state, names, means, offset)
@@ -254,7 +248,7 @@ class Design:
 
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
-    """Return covariates as a table with one row per document."""
+    """Return covariates as a table with one row per text."""
     if covariates is None:
         return None
     if isinstance(covariates, Mapping):
@@ -273,7 +267,7 @@ def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
 
 
 def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
-    """Return an offset as one finite number per document."""
+    """Return an offset as one finite number per text."""
     if offset is None:
         return None
     try:
@@ -307,12 +301,12 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
         raise InputError(f"covariate {shown(name)} holds times; give numbers, such as days since a date, or a category")
     if numeric and name not in categories:
         return CovariateSource(name, None)
-    found = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
-    if len(found) > MOST_LEVELS:
+    levels = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
+    if len(levels) > MOST_LEVELS:
         raise InputError(
-            f"covariate {shown(name)} has {len(found):,} levels; give numbers as numbers, and leave identifiers out"
+            f"covariate {shown(name)} has {len(levels):,} levels; give numbers as numbers, and leave identifiers out"
         )
-    return CovariateSource(name, tuple(map(str, found.index)))
+    return CovariateSource(name, tuple(map(str, levels.index)))
 
 
 def _coded(column: pd.Series, source: CovariateSource) -> Any:
@@ -354,7 +348,7 @@ def _text(value: object) -> str:
 
 def _levels(values: object) -> tuple[str, ...]:
     """Return the levels of a category, each once."""
-    levels = tuple(map(_text, values)) if isinstance(values, list) else ()
+    levels = tuple(map(_text, values)) if isinstance(values, list | tuple) else ()
     if not 1 <= len({*levels}) == len(levels) <= MOST_LEVELS:
         raise ValueError("the levels of a category must be a list of different texts")
     return levels
