@@ -107,8 +107,9 @@ def shown(value: Any) -> str:
     >>> shown("fine"), shown(np.float64(2.0)), shown(0.1)
     ("'fine'", '2', '0.1')
     """
-    plain = value.item() if isinstance(value, np.number) else value
-    return f"{plain:.15g}" if isinstance(plain, float) else shortened(_SHORT.repr(plain))
+    if isinstance(value, np.floating):
+        return f"{value:.15g}"
+    return shortened(_SHORT.repr(value.item() if isinstance(value, np.number) else value))
 
 
 class _Short(reprlib.Repr):
