@@ -23,7 +23,7 @@ from safetensors.numpy import save as save_arrays
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import DEVICES
 from textsignal.data.covariates.design import Design
-from textsignal.errors import InputError, OutputError, StorageError
+from textsignal.errors import InputError, OutputError, StorageError, one_line, shown
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
@@ -41,8 +41,6 @@ from textsignal.stored_values import (
     is_text,
     read_json,
     rule,
-    shortened,
-    shown,
     stored_fields,
 )
 from textsignal.text.tokenise import language_name
@@ -311,7 +309,7 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> St
     try:
         parts = _rebuild(settings, arrays, tokenizer)
     except DAMAGE as error:
-        reason = shortened(error if isinstance(error, ValueError) else repr(error))
+        reason = one_line(error if isinstance(error, ValueError) else ValueError(repr(error)))
         raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
     if parts is None:
         needed = "this model was fitted with its user's own tokenizer, which is not stored"
@@ -402,7 +400,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     try:
         unaltered = settings.pop("sha256", None) == _digest(settings)
     except (RecursionError, MemoryError) as error:
-        raise StorageError(f"{file} cannot be read ({shortened(error)}); save the model again") from error
+        raise StorageError(f"{file} cannot be read ({one_line(error)}); save the model again") from error
     if not unaltered:
         raise StorageError(f"{file} was altered after it was saved (its checksum differs); save the model again")
     return {name: value for name, value in settings.items() if name not in ABOUT}
@@ -420,7 +418,7 @@ def _read_arrays(folder: Path, expected: object) -> dict[str, np.ndarray]:
     try:
         return dict(load_arrays(content))
     except (SafetensorError, *DAMAGE) as error:
-        raise StorageError(f"{file} cannot be read: {shortened(error)}") from error
+        raise StorageError(f"{file} cannot be read: {one_line(error)}") from error
 
 
 def _digest(settings: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import drawn
 from textsignal.data.read import check_file
-from textsignal.data.rows import BadRows, Dropping, bad_together, beside_in, usable_rows
+from textsignal.data.rows import BadRows, Dropping, bad_together, usable_rows
 from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
@@ -280,7 +280,7 @@ def read_source(
                 shards.append(write_shard(tokens, others, path))
             draws = drawn(keys + (batch.row + used.rows).astype(np.uint64), batch.number)
             numbers = keys, tokens.n_words, used.responses, used.weight
-            beside = beside_in(batch, [*columns.beside], used.rows)
+            beside = batch.table[[*columns.beside]].to_numpy(dtype=object)[used.rows]
             texts_of = partial(_texts_at, tokens, used.texts, language, n_jobs)
             sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, beside))
             sizes.append(len(tokens))
