@@ -27,7 +27,7 @@ from textsignal.errors import InputError, OutputError, StorageError, one_line, s
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
-from textsignal.reading.options import Scale
+from textsignal.reading.options import ResponseScale
 from textsignal.reading.several import ClassReader, Reader, ResponseReader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import has_no_pairs
@@ -178,7 +178,7 @@ class StoredModel:
     """Contents of a stored model of themes; options : without family and levels, which are in `scales`."""
 
     options: dict[str, Any]
-    scales: list[Scale]
+    scales: list[ResponseScale]
     reader: Reader
     labels: list[str | None]
     n_texts: int
@@ -352,7 +352,7 @@ def _rebuild(
     if kind != "responses" and len(head.namings) != 1:
         raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
     formula = None if design is None or design.formula is None else str(design.formula)
-    scales = [Scale(each.family, each.levels) for each in head.scales]
+    scales = [ResponseScale(each.family, each.levels) for each in head.scales]
     options = vars(head.options) | {"formula": formula}
     return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)
 

@@ -30,14 +30,14 @@ from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming, with_clear
 from textsignal.model import TextResponseModel
-from textsignal.reading.options import Scale, scale_of, scales_of
+from textsignal.reading.options import ResponseScale, scale_of, scales_of
 from textsignal.reading.several import ClassReader
 from textsignal.reading.themes import Reading
 from textsignal.report.values.data import ReportSettings
 from textsignal.text.tokens import SentenceTexts
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.workflow.rows import (
-    Rows,
+    TableRows,
     check_holdout,
     check_intervals,
     check_on_bad_rows,
@@ -101,7 +101,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class PartSummary:
+class FitSummary:
     """Summary of a fit for one response, or for one class against all others.
 
     response_read : how a response that is not numeric was read; "" if it is numeric.
@@ -135,7 +135,7 @@ class Part:
     """
 
     model: TextResponseModel
-    summary: PartSummary
+    summary: FitSummary
     reading: Reading
     overall: Drivers
     drivers: pd.DataFrame | None
@@ -161,7 +161,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class ClassResults:
     """Results for all classes together; counts : texts of each class; train, held_out : skill."""
 
     counts: dict[str, int]
@@ -182,7 +182,7 @@ class Analysis:
     summary: Summary
     parts: Mapping[Any, Part]
     texts: pd.DataFrame
-    classes: Classes | None = None
+    classes: ClassResults | None = None
 
     @property
     def only(self) -> Part:
@@ -392,14 +392,14 @@ def analyse_source(
     return _with_intervals(analysis, rows, interval)
 
 
-def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Rows:
+def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> TableRows:
     """The sample as the rows that are used."""
     sample, n = read.sample, len(read.sample)
     weights = ParsedResponse(sample.weight, np.zeros(n, dtype=bool), sample.weight)
     groups = None if columns.by is None else groups_of(read.beside, columns.by)
     if groups is not None:
         as_groups(groups, n)
-    return Rows(
+    return TableRows(
         numbers=np.arange(n),
         dropped=_described(read.bad, n_files),
         texts=[],
@@ -417,7 +417,7 @@ def _described(bad: BadRows, n_files: int) -> str:
     return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
 
 
-def _whole_levels(scale: Scale) -> tuple[int, int] | None:
+def _whole_levels(scale: ResponseScale) -> tuple[int, int] | None:
     """Return lowest and highest level, if all levels are whole numbers."""
     levels = np.asarray([] if scale.levels is None else scale.levels)
     if levels.shape != (2,) or levels.dtype.kind not in "iuf" or (levels % 1).any():
@@ -425,7 +425,7 @@ def _whole_levels(scale: Scale) -> tuple[int, int] | None:
     return int(levels[0]), int(levels[1])
 
 
-def _check_whole(responses: Vector, scale: Scale) -> None:
+def _check_whole(responses: Vector, scale: ResponseScale) -> None:
     """Raise if a few responses are fractions, which only the whole source, not a batch, shows to be mistakes."""
     span = range_of(ParsedResponse(responses, np.isnan(responses), responses), scale.family)
     broken = np.flatnonzero(responses % 1 > 0)
@@ -450,7 +450,7 @@ def _analysis_of(
     model: TextResponseModel,
     tokens: SentenceTexts,
     responses: Any,
-    rows: Rows,
+    rows: TableRows,
     columns: Roles,
     held_out: NDArray[np.bool_],
     parsed: list[ParsedResponse],
@@ -487,7 +487,7 @@ def _analysis_of(
 def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: ParsedResponse) -> Part:
     responses, mentions, held_out = reading.observed.responses, reading.mentions, reading.observed.unseen
     unseen = mentions.family.mean(mentions.eta)
-    summary = PartSummary(
+    summary = FitSummary(
         response_read=parsed.reading or numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
         levels=_ends(model),
@@ -503,7 +503,7 @@ def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: Pa
     return Part(model, summary, reading, overall, None if columns.by is None else drivers(reading.observed.groups))
 
 
-def _with_intervals(analysis: Analysis, rows: Rows, interval: float | None) -> Analysis:
+def _with_intervals(analysis: Analysis, rows: TableRows, interval: float | None) -> Analysis:
     """Add intervals of cost and gain to drivers, if a level is given."""
     if interval is None:
         return analysis
@@ -523,7 +523,7 @@ def _with_intervals(analysis: Analysis, rows: Rows, interval: float | None) -> A
 
 def _classes_of(
     reader: ClassReader, readings: list[Reading], codes: Vector, held_out: NDArray[np.bool_]
-) -> tuple[pd.DataFrame, Classes]:
+) -> tuple[pd.DataFrame, ClassResults]:
     """Return predictions of classes for every text, and their skill; codes : (texts,) NaN if missing."""
     family, names = reader.family, [str(label) for label in reader.labels]
     eta = reader.predictors([reading.predictions.eta for reading in readings])
@@ -540,7 +540,7 @@ def _classes_of(
     counts = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}
     means = family.mean(unseen)
     skill = [_class_skill(codes, means, flags, ~held_out) for flags in (~held_out, held_out)]
-    together = Classes(counts, skill[0], skill[1] if held_out.any() else None)
+    together = ClassResults(counts, skill[0], skill[1] if held_out.any() else None)
     return pd.concat([pd.DataFrame(columns), chances], axis=1), together
 
 
@@ -577,7 +577,7 @@ def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], trai
     )
 
 
-def _texts_of(rows: Rows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
+def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
     """Return one row per text; columns that differ between responses end in the response's name."""
     columns: dict[str, Any] = {"row": rows.numbers + 1}
     for name, reading in readings.items():

@@ -26,7 +26,7 @@ from textsignal.uncertainty.checks import Check
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress
 from textsignal.workflow.analyse import page_settings
-from textsignal.workflow.rows import Rows, check_intervals, clusters_of, usable, usable_rows
+from textsignal.workflow.rows import TableRows, check_intervals, clusters_of, usable, usable_rows
 
 
 def columns_for(model: TextResponseModel, columns: Roles) -> Roles:
@@ -254,7 +254,7 @@ def predict_table(
 
     Roles: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean shares were used, as for an empty text), and the probability of every
-    level; without levels where responses have none. Classes without an order have no mean: prediction is the most
+    level; without levels where responses have none. ClassResults without an order have no mean: prediction is the most
     probable one, and there is no level. For several responses the columns end in the response's name:
     prediction_stars, p_stars_5.
 
@@ -292,7 +292,7 @@ def predict_table(
 
 def _usable(
     model: TextResponseModel, table: pd.DataFrame, columns: Roles, on_bad_rows: str, place: Place
-) -> tuple[Rows, NDArray[np.float64]]:
+) -> tuple[TableRows, NDArray[np.float64]]:
     """Return the usable rows of a table and their responses."""
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
