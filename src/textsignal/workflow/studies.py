@@ -91,7 +91,7 @@ def compare(
 
     The others are the mean; ridge, lasso and a GLM of the response's family on words and pairs of words (rows of norm
     1, penalties by cross-validation within each training part); and two-stage, topics by scikit-learn's NMF with a GLM
-    on them. ClassResults without an order have no ridge and no lasso. All learn from the same texts and predict the
+    on them. Classes without an order have no ridge and no lasso. All learn from the same texts and predict the
     same others; those without a response are excluded.
 
     Parameters
