@@ -2,7 +2,7 @@
 
     make bench            (or: python benchmarks/kernels.py)
 
-Both sides take the same matrix, start and number of themes in float64. Times are the best of several runs, since
+Both sides take the same matrix, start and number of topics in float64. Times are the best of several runs, since
 other work on the machine only ever adds.
 """
 
@@ -112,7 +112,7 @@ def placed(X: sp.csr_array, y: np.ndarray, compute: Compute) -> tuple[list[Block
     family = Binomial(n=4, lowest=1)
     corpus = Corpus(X, family.encode(y), np.ones(X.shape[0]))
     start = random_start(corpus, N_TOPICS, 0, compute)
-    HT = pad(start.themes.T, compiled, X.dtype)
+    HT = pad(start.topics.T, compiled, X.dtype)
     response = ResponseModel(family, compute, penalty=0.1, fit_intercept=False)
     blocks = place(corpus, start.weights, compute)
     return blocks, Parameters(HT, np.zeros(HT.shape[1]), 0.0), response
@@ -157,7 +157,7 @@ def ratings(n: int) -> np.ndarray:
 def main() -> None:
     print(f"textsignal {ts.__version__}, scikit-learn {sklearn.__version__}, {platform.processor()}")
     X, y = text_matrix(N_DOCUMENTS, N_TERMS, NONZEROS_A_ROW), ratings(N_DOCUMENTS)
-    print(f"\n{N_DOCUMENTS:,} x {N_TERMS} with {X.nnz:,} nonzeros, {N_TOPICS} themes, float64: ms an iteration")
+    print(f"\n{N_DOCUMENTS:,} x {N_TERMS} with {X.nnz:,} nonzeros, {N_TOPICS} topics, float64: ms an iteration")
     print(f"{'threads':>8} {'scikit-learn':>13} {'our kernels':>12} {'ratio':>7} {'joint training':>15} {'ratio':>7}")
     brought = []
     for n_threads in (1, 2):
