@@ -166,8 +166,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.device = device
 
-    # ------------------------------------------------------------------------------------------------ fitting
-
     def fit(
         self,
         texts: Texts | pd.DataFrame,
@@ -312,8 +310,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Return tokenised texts, which all methods accept, so that texts used twice are tokenised once."""
         return self._first.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self.options, texts)
 
-    # ------------------------------------------------------------------------------------- what was learnt
-
     def know(self, readings: Sequence[Reading]) -> None:
         """Take over texts, in place of those of training, as those that `drivers` are of by default."""
         readers = [one.knowing(reading) for one, reading in zip(self._readers, readings, strict=True)]
@@ -449,8 +445,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """The model of each response, or of each class, by name; this model, by None, if there is a single response."""
         return {name: self.of(name) for name in self.names} or {None: self}
 
-    # ------------------------------------------------------------------------------------------- predictions
-
     def predictions(
         self,
         texts: Texts | pd.DataFrame,
@@ -548,8 +542,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         table = pd.DataFrame(added, columns=self.get_feature_names_out(), index=index_of(texts))
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
-
-    # ------------------------------------------------------------------------------------------- insight
 
     def themes(self, n_terms: int = 10) -> pd.DataFrame:
         """Return a table with one row per theme, the largest cost first; the index is the theme's number.
@@ -941,8 +933,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
         return check_all(checked, reader)
 
-    # ------------------------------------------------------------------------------------------- revisions
-
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """Return the model with names for the response and its unit, as sentences use them.
 
@@ -1065,8 +1055,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         model.labels_, model.n_themes = revision.labels, len(revision.themes)
         model.n_texts_, model._training = len(observed[0]), tuple(observed)
         return model
-
-    # ------------------------------------------------------------------------------------------- files
 
     def report(
         self,
@@ -1200,8 +1188,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """A notebook shows the themes of a fitted model."""
         fitted = self.__sklearn_is_fitted__()
         return Drivers.of(self.themes(8), self.namings_[0])._repr_html_() if fitted else str(super()._html_repr())
-
-    # ------------------------------------------------------------------------------------------- parts
 
     @property
     def _readers(self) -> Sequence[ThemeReader]:

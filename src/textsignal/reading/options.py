@@ -154,7 +154,7 @@ def scale_of(options: Options) -> ResponseScale:
 def tokenise(options: Options, texts: Iterable[str] | SentenceTexts) -> SentenceTexts:
     """Cut texts into sentences and words, by the negations of the requested language."""
     check(options)
-    return texts_in_use.tokenise(texts, language_of(options))
+    return texts_in_use.tokenise(texts, language_of(options), options.n_jobs)
 
 
 def fit_one(options: Options, scale: ResponseScale, observed: Observed) -> tuple[Reader, list[Observed]]:
@@ -244,7 +244,9 @@ def number_of(options: Options) -> int:
 
 
 def check(options: Options) -> None:
-    """Raise if the number of themes is text other than "auto"."""
+    """Raise if the number of themes is text other than "auto", or that of threads is not one."""
+    if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
+        raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
     if isinstance(options.n_themes, str) and not is_auto_number(options.n_themes):
         raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
 
@@ -262,8 +264,6 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
         )
     if options.max_terms is not None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
-    if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
-        raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
     kernels_of(options.device)
     return _seed_words(options.seed_words, n_themes)
 
