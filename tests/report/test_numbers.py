@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from textsignal.families import Binomial
 from textsignal.report.page.charts import scale_ticks
-from textsignal.report.values.bins import bins_of_levels
-from textsignal.report.values.documents import length_bars, sizes
+from textsignal.report.values.texts import bins_of_levels, length_bars, sizes
 from textsignal.report.values.wording import signed_number, visible
 
 STARS = Binomial(4, 1)

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,20 +22,22 @@ from numpy.typing import ArrayLike
 from textsignal.data.write import whole_file
 from textsignal.errors import OutputError
 from textsignal.insight.groups import FEW
-from textsignal.insight.naming import MEASURES, Naming, range_of
+from textsignal.insight.naming import MEASURES, range_of
 from textsignal.reading.observed import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
-from textsignal.report.values.data import Bar, Prediction, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.prepare import prepare
-from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_number, signed_points
+from textsignal.report.values.browser import LONGEST
+from textsignal.report.values.cards import ThemeCard
+from textsignal.report.values.data import ReportedModel, ReportSettings
+from textsignal.report.values.prepare import ReportData, prepare
+from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
 from textsignal.text.sentences import sentence_spans
 from textsignal.uncertainty.effect_table import EffectTable
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
-    *("reading.js", "families.js", "infer.js", "topics.js", "sentences.js", "themes.js"),
-    *("marks.js", "try.js", "documents.js", "charts.js", "page.js", "groups.js"),
+    *("reading.js", "families.js", "infer.js", "sentences.js", "themes.js"),
+    *("marks.js", "try.js", "texts.js", "charts.js", "page.js", "groups.js"),
 )
 #: Legend of the colours of words if more of the response is better, and if less is.
 COLOURS = {
@@ -43,18 +46,25 @@ COLOURS = {
 }
 #: Columns of the table of themes: field to sort by, title and explanation.
 COLUMNS = (
-    ("mentions", "spoken of", "share of texts that speak of it"),
-    ("complaints", "complaints", "share of these in which it lowers the prediction"),
-    ("praise", "praise", "share of these in which it raises the prediction"),
-    ("mean_response", "average", "average response where it is spoken of"),
-    ("cost", "costs", "by how much the average would rise if all that is bad were said neutrally"),
-    ("gain", "brings", "by how much the average would fall if all that is good were said neutrally"),
+    ("mentions", "mentions", "share of texts that mention the theme"),
+    ("complaints", "complaints", "share of these in which the theme makes the prediction worse"),
+    ("praise", "praise", "share of these in which the theme makes the prediction better"),
+    ("mean_response", "average", "average response of texts that mention the theme"),
+    ("cost", "costs", "change of the average without the complaints"),
+    ("gain", "adds", "change of the average without the praise"),
 )
+#: Titles of these columns for a class: none is better than another.
+CLASS_TITLES = {
+    **{"mentions": "mentions", "complaints": "against", "praise": "for", "mean_response": "average"},
+    **{"cost": "lowers", "gain": "raises"},
+}
+#: Numbers of a theme for the page's scripts.
+NUMBERS = ("number", "label", "mentions", "share", "praise", "complaints", "mean_response", "cost", "gain")
 #: Most bars on a card with a label each.
 LABELLED = 11
 #: Most groups, and themes, in the printed table of groups.
 ON_PAPER = 12
-#: Words in a row that identify a document if no texts may be displayed; fewest words of a document, and of a sentence.
+#: Words in a row that identify a text if no texts may be displayed; fewest words of a text, and of a sentence.
 RUN, SHORTEST, SENTENCE = 8, 4, 6
 
 
@@ -75,52 +85,44 @@ def write_report(
     with whole_file(Path(path), force=force) as file:
         report = prepare(model, reading, responses, held_out, settings, groups=groups, times=times, effects=effects)
         page = render(report)
-        if not report.with_texts:
+        if not report.settings.with_texts:
             check_no_texts(page, reading.texts)
         file.write_text(page, encoding="utf-8", newline="\n")
 
 
 def render(report: ReportData) -> str:
-    """Lay a report out as one self-contained HTML file.
-
-    Examples
-    --------
-    >>> from textsignal import TextResponseModel
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> from textsignal.report.values.prepare import prepare
-    >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
-    >>> page = render(prepare(model, model.read(reviews.texts), reviews.ratings))
-    >>> page.startswith("<!doctype html>")
-    True
-    """
-    scripts, naming, skill = [library(), *map(_asset, SCRIPTS)], report.naming, report.prediction
-    browse = report.browse
+    """Lay a report out as one self-contained HTML file."""
+    scripts, naming, prediction = [library(), *map(_asset, SCRIPTS)], report.naming, report.prediction
+    browse, timeline, levels = report.browse, report.timeline, bool(report.bins.levels.size)
     return _template().render(
         report=report,
-        ours=None if skill is None else skill.rows[0].held_out if skill.held_out else skill.rows[0].training,
-        columns=_columns(naming),
+        settings=report.settings,
+        naming=naming,
+        bad=stances(naming)[0],
+        good=stances(naming)[1],
+        version=version("textsignal"),
+        ours=None if prediction is None else prediction.measured("this model"),
+        columns=[(name, CLASS_TITLES[name] if naming.is_class else title, words) for name, title, words in COLUMNS],
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
-        model_data=Markup(_json(report.browser.model)),
-        documents_data=Markup(
-            _json({} if browse is None else {"scale": browse.scale, "groups": browse.groups, "columns": browse.columns})
-        ),
-        spoken={theme.number: _pairs(theme.spoken_responses, theme.elsewhere_responses) for theme in report.themes},
+        model_data=Markup(_json(report.model)),
+        browse_data=Markup(_json({} if browse is None else {"groups": browse.groups, "columns": browse.columns})),
+        histograms={theme.number: _histogram(theme) for theme in report.themes},
         few=FEW,
         on_paper=ON_PAPER,
-        groups_title=_groups_title(report),
-        times_words=_times_words(report),
-        response_words=_bars_words(report.documents.responses, "of texts"),
+        longest=LONGEST,
+        level="level" if levels else "range",
+        lines={} if timeline is None else {line.number: line for line in timeline.lines},
         points=lambda value, more=0: points(value, naming, more),
         span=range_of,
         written=lambda span, more=0: span.written(naming, more),
         signed_points=partial(signed_points, naming=naming),
         mean=lambda value, digits=2: mean_response(value, naming, digits),
         colours=COLOURS[naming.better],
-        **_prediction_words(skill),
+        number=number,
+        percent=percent,
     )
 
 
@@ -178,38 +180,30 @@ def _policy(scripts: Iterable[str]) -> str:
     )
 
 
-def _columns(naming: Naming) -> list[tuple[str, str, str]]:
-    """Columns of the table of themes, with titles that suit the response."""
-    titles = dict(zip(("complaints", "praise"), naming.short_ways, strict=True))
-    if naming.is_class:
-        titles |= {"cost": "lowers", "gain": "raises"}
-    return [(measure, titles.get(measure, title), words) for measure, title, words in COLUMNS]
-
-
 def _page_data(report: ReportData) -> dict[str, Any]:
-    names = ["number", "label", "mentions", "share", "praise", "complaints", "mean_response", "cost", "gain"]
-    if report.ranges is not None:
-        names += [f"{measure}_{part}" for measure in MEASURES for part in ("low", "high", "clear")]
-    themes = [{name: getattr(theme, name) for name in names} for theme in report.themes]
+    """Numbers and names for the page's scripts."""
+    ranges = (
+        () if report.ranges is None else [f"{name}_{part}" for name in MEASURES for part in ("low", "high", "clear")]
+    )
+    naming, bins = report.naming, report.bins
     data = {
-        "response": report.naming.name,
-        "unit": report.naming.unit,
-        "event": report.naming.event,
-        "noted": report.naming.noted,
-        "isClass": report.naming.is_class,
-        "ways": [way.capitalize() for way in report.naming.short_ways],
-        "better": report.naming.better,
-        "steps": report.naming.steps,
-        "digits": report.naming.digits,
-        "passing": _passing(report),
-        "levels": report.levels,
-        "bins": {"labels": report.bins.labels, "edges": report.bins.edges.tolist(), "whole": report.bins.whole},
-        "scale": report.bins.high - report.bins.low,
-        "themes": themes,
+        "response": naming.name,
+        "unit": naming.unit,
+        "event": naming.event,
+        "noted": naming.noted,
+        "isClass": naming.is_class,
+        "ways": [way.capitalize() for way in naming.short_ways],
+        "better": naming.better,
+        "steps": naming.steps,
+        "digits": naming.digits,
+        "levels": bins.levels.tolist(),
+        "bins": {"labels": bins.labels, "edges": bins.edges.tolist(), "whole": bins.whole},
+        "scale": bins.high - bins.low,
+        "themes": [{name: getattr(theme, name) for name in (*NUMBERS, *ranges)} for theme in report.themes],
         "charts": {name: drawable(spec) for name, spec in chart_specs(report).items()},
         "examples": report.examples,
     }
-    whole = _json([data, report.browser.model])
+    whole = _json([data, report.model])
     return data | {"id": hashlib.sha256(whole.encode()).hexdigest()[:16]}
 
 
@@ -235,15 +229,15 @@ def _template() -> Any:
         "count": count,
         "plain": lambda value: f"{value:g}",
         "number": number,
-        "signed_number": signed_number,
         "percent": percent,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")
 
 
-def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]]:
-    """Bars of two histograms, one before the other: labels, and heights relative to the highest."""
+def _histogram(theme: ThemeCard) -> list[dict[str, Any]]:
+    """Bars of texts that mention a theme and of the others: labels, and heights relative to the highest."""
+    here, elsewhere = theme.responses, theme.responses_elsewhere
     highest = max((bar.value for bar in (*here, *elsewhere)), default=0) or 1.0
     labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
     return [
@@ -255,51 +249,3 @@ def _pairs(here: Sequence[Bar], elsewhere: Sequence[Bar]) -> list[dict[str, Any]
         }
         for i, (bar, other) in enumerate(zip(here, elsewhere, strict=False))
     ]
-
-
-def _groups_title(report: ReportData) -> str:
-    """Title of the section of groups and time."""
-    groups = [f"by {report.groups.name}"] if report.groups else []
-    title = " and ".join(groups + (["over time"] if report.timeline else []))
-    return title[:1].upper() + title[1:]
-
-
-def _times_words(report: ReportData) -> dict[int, str]:
-    """Lines over time, described for screen readers."""
-    lines, naming = () if report.timeline is None else report.timeline.lines, report.naming
-    return {
-        line.number: "Over time. "
-        + " ".join(f"{at.when}: {signed_points(at.tone, naming)}." for at in line.points if at.tone is not None)
-        for line in lines
-    }
-
-
-def _passing(report: ReportData) -> float | None:
-    """First level on the better side of the scale's middle; None with fewer than three levels."""
-    if len(report.levels) < 3:
-        return None
-    middle, better = (report.levels[0] + report.levels[-1]) / 2, report.naming.better
-    return next(level for level in report.levels[::better] if better * (level - middle) > 0)
-
-
-def _bars_words(bars: Iterable[Bar], what: str) -> str:
-    return ". ".join(f"{bar.label}: {percent(bar.value, 1)} {what}" for bar in bars) + "."
-
-
-def _prediction_words(prediction: Prediction | None) -> dict[str, str]:
-    """Charts of skill, described for screen readers."""
-    if prediction is None:
-        return dict.fromkeys(("agreement_words", "reliability_words", "pit_words"), "")
-    means = ". ".join(
-        f"{number(mean.predicted)} predicted: {number(mean.observed)} observed" for mean in prediction.means
-    )
-    odds = ". ".join(
-        f"{percent(point.probability)} predicted: {percent(point.happened)} happened"
-        for point in prediction.reliability
-    )
-    places = ". ".join(f"{bar.label}: {number(bar.value)}" for bar in prediction.pit)
-    return {
-        "agreement_words": f"{means}.",
-        "reliability_words": f"Predicted probabilities against how often it happened. {odds}.",
-        "pit_words": f"Histogram of places in the predicted distribution, 1 as predicted. {places}.",
-    }

@@ -7,9 +7,18 @@ from pathlib import Path
 
 from textsignal.insight.naming import Naming
 
+#: Character code -> what is shown of it. Control characters break charts; lone surrogates cannot be encoded.
+_SHOWN = {
+    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"},
+    **dict.fromkeys(range(127, 160), "␡"),
+    **dict.fromkeys(
+        (*range(0xD800, 0xE000), *(0x10000 * plane + low for plane in range(17) for low in (65534, 65535))), "�"
+    ),
+}
+
 
 def one_line(text: str) -> str:
-    r"""Put a text on one line without control characters, which break charts.
+    r"""Put a text on one line without control characters.
 
     Examples
     --------
@@ -27,26 +36,11 @@ def visible(text: str) -> str:
     >>> visible("a\x00b\ud800")
     'a␀b�'
     """
-    return "".join(map(_sign, text))
-
-
-def _sign(character: str) -> str:
-    code = ord(character)
-    if code < 32 and character not in "\n\t":
-        return chr(0x2400 + code)
-    if 127 <= code < 160:
-        return "␡"
-    return "�" if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE else character
+    return text.translate(_SHOWN)
 
 
 def cut(text: str, length: int) -> str:
-    """Cut a text to at most `length` characters.
-
-    Examples
-    --------
-    >>> cut("The Grand Hotel", 9), cut("Inn", 9)
-    ('The Gran…', 'Inn')
-    """
+    """Cut a text to at most `length` characters."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -68,24 +62,12 @@ def without_place(argument: str) -> str:
 
 
 def count(value: float) -> str:
-    """Write a count with thousands separators.
-
-    Examples
-    --------
-    >>> count(12345)
-    '12,345'
-    """
+    """Write a count with thousands separators."""
     return f"{value:,.0f}"
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Write a share of one as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.125), percent(0.3456, 1)
-    ('12%', '34.6%')
-    """
+    """Write a share of one as a percentage."""
     return f"{share:.{digits}%}"
 
 
@@ -101,13 +83,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def signed_number(value: float, digits: int = 2) -> str:
-    """Write a number with its sign; what rounds to zero has none.
-
-    Examples
-    --------
-    >>> signed_number(0.421), signed_number(-0.421), signed_number(-0.001)
-    ('+0.42', '−0.42', '0.00')
-    """
+    """Write a number with its sign; what rounds to zero has none."""
     written = number(value, digits)
     return f"+{written}" if value > 0 and set(written) & set("123456789") else written
 
@@ -125,6 +101,12 @@ def signed_points(value: float, naming: Naming) -> str:
 def mean_response(value: float, naming: Naming, digits: int = 2) -> str:
     """Write a mean response with a typographic minus."""
     return naming.mean(value, digits).replace("-", "−")
+
+
+def stances(naming: Naming) -> tuple[str, str]:
+    """Return what costs and what adds: complaints and praise, or words against and for a class."""
+    event = naming.event
+    return (f"words against {event}", f"words for {event}") if naming.is_class else ("complaints", "praise")
 
 
 def short_numbers(text: str) -> str:
