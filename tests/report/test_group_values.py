@@ -159,9 +159,10 @@ def test_facts_hold_the_number_of_the_cell(report):
 
 def test_lines_are_the_means_of_periods(report, spoken):
     assert report.timeline.noun == "quarters"
-    for line in report.timeline.lines:
-        assert sum(point.texts for point in line.points) == spoken.spoken[:, line.number].sum()
-        for point in line.points:
+    for k in range(6):
+        points = report.timeline.points(k)
+        assert sum(point.texts for point in points) == spoken.spoken[:, k].sum()
+        for point in points:
             if point.tone is not None:
                 assert point.low <= point.tone <= point.high
 
@@ -171,7 +172,7 @@ def test_the_order_of_dates_and_their_gaps_do_not_matter(prepared):
     times[5:50] = np.datetime64("NaT")
     timeline = prepared(times=times).timeline
     assert timeline.without == 45
-    assert [len(line.points) for line in timeline.lines] == [len(timeline.lines[0].points)] * 6
+    assert len({len(timeline.points(k)) for k in range(6)}) == 1
 
 
 def test_a_change_is_named(prepared, spoken):
@@ -180,22 +181,23 @@ def test_a_change_is_named(prepared, spoken):
     times = np.datetime64("2012-01-01", "D") + 3 * np.argsort(np.argsort(-added, kind="stable"))
     assert trends_of(spoken, times).tone.clear[0] == -1
     report = prepared(times=times)
-    line = next(line for line in report.timeline.lines if line.number == 0)
-    assert (line.clear, line.trend.startswith("worse: ")) == (-1, True)
-    assert f"“{line.label}”" in str(report.timeline.conclusion)
-    assert "Clearly worse: " in str(report.timeline.conclusion)
+    assert (report.timeline.clear(0), report.timeline.trend(0).startswith("worse: ")) == (-1, True)
+    label = next(theme.label for theme in report.themes if theme.number == 0)
+    conclusion = str(report.timeline.conclusion(report.themes))
+    assert conclusion.startswith("Clearly worse: ")
+    assert f"“{label}”" in conclusion
 
 
 def test_no_change_is_said_to_be_none(report):
-    assert "No theme is clearly better, worse" in str(report.timeline.conclusion)
-    assert all(line.trend.startswith("no clear change") for line in report.timeline.lines)
+    assert "No theme is clearly better, worse" in str(report.timeline.conclusion(report.themes))
+    assert all(report.timeline.trend(k).startswith("no clear change") for k in range(6))
 
 
 def test_one_date_for_all_says_so(prepared):
-    timeline = prepared(times=np.full(N, np.datetime64("2015-08-24", "D"))).timeline
-    assert "All dates are the same" in str(timeline.conclusion)
-    assert [len(line.points) for line in timeline.lines] == [1] * 6
-    assert all(line.trend == "" for line in timeline.lines)
+    report = prepared(times=np.full(N, np.datetime64("2015-08-24", "D")))
+    assert "All dates are the same" in str(report.timeline.conclusion(report.themes))
+    assert [len(report.timeline.points(k)) for k in range(6)] == [1] * 6
+    assert all(report.timeline.trend(k) == "" for k in range(6))
 
 
 def test_texts_that_become_shorter_are_told_of(prepared, reading):
@@ -217,7 +219,7 @@ def test_lines_are_charts_that_vega_lite_allows_on_one_scale(report):
         for layer in spec["layer"]
         if "scale" in layer["encoding"]["y"]
     }
-    assert domains == {(report.timeline.low, report.timeline.high)}
+    assert domains == {report.timeline.ends}
 
 
 def test_groups_are_shown_without_texts(prepared):

@@ -72,7 +72,7 @@ def test_skill_is_measured(kind):
     # What the text does not tell scatters, and a Poisson has no parameter for that.
     assert abs(prediction.interval_held - prediction.interval_meant) < (0.2 if kind == "poisson" else 0.12)
     assert prediction.log_score < prediction.log_score_without
-    assert sum(cell.count for cell in prediction.agreement) == HELD_OUT.sum()
+    assert sum(cell.cases for cell in prediction.agreement) == HELD_OUT.sum()
     assert len(prediction.agreement) <= HELD_OUT.sum()
 
 

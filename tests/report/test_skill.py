@@ -18,9 +18,9 @@ def test_true_probabilities_are_calibrated():
     probabilities, happened = level_probabilities(STARS, ETA), (RATINGS[:, None] == STARS.levels).astype(float)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     for point in skill.reliability(probabilities, happened):
-        spread = np.sqrt(point.predicted * (1 - point.predicted) / point.count)
+        spread = np.sqrt(point.predicted * (1 - point.predicted) / point.cases)
         assert abs(point.predicted - point.observed) < 4.5 * spread
-    assert sum(point.count for point in skill.reliability(probabilities, happened)) == probabilities.size
+    assert sum(point.cases for point in skill.reliability(probabilities, happened)) == probabilities.size
     heights = np.array([bar.value for bar in skill.pit(STARS, RATINGS, ETA)])
     assert heights.mean() == pytest.approx(1)
     np.testing.assert_allclose(heights, 1, atol=0.05)
@@ -57,7 +57,7 @@ def test_the_true_model_has_the_least_deviance():
 
 def test_agreement_counts_every_document_once():
     mean = STARS.mean(ETA)
-    assert sum(cell.count for cell in skill.agreement(RATINGS, mean, bins_of(STARS, RATINGS))) == RATINGS.size
+    assert sum(cell.cases for cell in skill.agreement(RATINGS, mean, bins_of(STARS, RATINGS))) == RATINGS.size
     tenths = skill.mean_agreement(RATINGS, mean)
-    assert sum(cell.count for cell in tenths) == RATINGS.size
-    assert np.average([c.observed for c in tenths], weights=[c.count for c in tenths]) == pytest.approx(RATINGS.mean())
+    assert sum(cell.cases for cell in tenths) == RATINGS.size
+    assert np.average([c.observed for c in tenths], weights=[c.cases for c in tenths]) == pytest.approx(RATINGS.mean())

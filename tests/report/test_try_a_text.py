@@ -233,7 +233,11 @@ WITH_MARKUP = [
         ["caf&eacute;", "st<i>aff", "bed"],
     ),
     ("&room; &notit; bed", ["room", "it", "bed"], ["room", "&notit;", "bed"]),
-    ("I <3 the room &bogus; a&#1;b a&#0;b &#10;x y", ["the", "room", "bogus", "ab"], ["the", "room", "bogus", "a&#1;b"]),
+    (
+        "I <3 the room &bogus; a&#1;b a&#0;b &#10;x y",
+        ["the", "room", "bogus", "ab"],
+        ["the", "room", "bogus", "a&#1;b"],
+    ),
     ("&lt;script&gt;h=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed", ["bed"], ["bed"]),
 ]
 

@@ -12,7 +12,7 @@ import vl_convert
 from textsignal.insight.groups import FEW
 from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.report.values.cards import ThemeCard
-from textsignal.report.values.comparisons import Line, Point, Timeline
+from textsignal.report.values.comparisons import Point, Timeline
 from textsignal.report.values.prepare import ReportData
 from textsignal.report.values.skill import Agreement, Prediction
 from textsignal.report.values.texts import Bar, Bins, nice_step
@@ -53,7 +53,7 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
             "pit": pit_chart(prediction),
         }
     if timeline is not None:
-        charts |= {f"time-{line.number}": time_chart(line, timeline, naming) for line in timeline.lines}
+        charts |= {f"time-{theme.number}": time_chart(theme.number, timeline) for theme in report.themes}
     return {name: spec_of(chart) for name, chart in charts.items()}
 
 
@@ -169,10 +169,8 @@ def agreement_chart(prediction: Prediction, bins: Bins, naming: Naming) -> Layer
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
     of = f"share of {naming.event}" if naming.event else naming.name  # room for little more on a phone
     numbers, ticks = "%" if naming.event else "", scale_ticks(levels, low, high)
-    x, y = (
-        channel(f"{name}:Q", scale=scale, axis=axis(f"{name} {of}", numbers, values=ticks))
-        for name, channel in (("predicted", alt.X), ("observed", alt.Y))
-    )
+    x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
+    y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
     shown = tooltip({"said": "predicted", "seen": "observed", "texts": "texts"})
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
     dots = (
@@ -198,9 +196,9 @@ def reliability_chart(prediction: Prediction) -> Layers:
     """Draw observed frequencies against predicted probabilities, of bins with enough cases."""
     rows = [
         {"predicted": each.predicted, "observed": each.observed}
-        | {"said": percent(each.predicted), "seen": percent(each.observed), "cases": count(each.count)}
+        | {"said": percent(each.predicted), "seen": percent(each.observed), "cases": count(each.cases)}
         for each in prediction.reliability
-        if each.count >= FEW
+        if each.cases >= FEW
     ]
     share = alt.Scale(domain=[0, 1])
     x = alt.X("predicted:Q", scale=share, axis=axis("predicted probability", "%"))
@@ -245,23 +243,24 @@ def _rows(rows: list[dict[str, Any]]) -> alt.Data:
 
 def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
     return [
-        {"predicted": a.predicted, "observed": a.observed, "count": a.count}
-        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.count)}
+        {"predicted": a.predicted, "observed": a.observed, "count": a.cases}
+        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.cases)}
         for a in agreements
     ]
 
 
-def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
+def time_chart(theme: int, timeline: Timeline) -> Layers:
     """Draw the tone of one theme over time with its error, on the scale of all themes."""
     when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
-    low, high = (naming.steps * end for end in (timeline.low, timeline.high))
+    naming = timeline.naming
+    low, high = (naming.steps * end for end in timeline.ends)
     digits = "+.1f" if high - low >= 0.3 else "+.2f"
     scale = alt.Scale(domain=[low, high])
     base = alt.Chart().encode(
         x=alt.X("when:O", sort=None, scale=alt.Scale(padding=0.1), axis=when),
         y=alt.Y("tone:Q", scale=scale, axis=axis("", digits, ticks=4)),
     )
-    colour = {1: UP, -1: DOWN, 0: MUTED}[line.clear]
+    colour = {1: UP, -1: DOWN, 0: MUTED}[timeline.clear(theme)]
     band = base.mark_area(opacity=0.2, color=colour, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q")
     path = base.mark_line(color=colour, clip=True)
     dots = base.mark_point(color=colour, size=30, opacity=1, clip=True, cursor="pointer").encode(
@@ -269,7 +268,7 @@ def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
         tooltip=tooltip({"when": "when", "said": naming.unit, "share": "mentions", "texts": "texts that mention it"}),
     )
     zero = rule(LINE).encode(y=alt.datum(0))
-    rows = [_at(point, naming) | {"theme": line.number} for point in line.points]
+    rows = [_at(point, naming) | {"theme": theme} for point in timeline.points(theme)]
     return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
 
 
@@ -294,13 +293,7 @@ def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
 
 
 def scale_ticks(levels: Sequence[float], low: float, high: float) -> list[float]:
-    """Return the ticks of an axis of the response: its levels, or at most MOST_TICKS round numbers on its scale.
-
-    Examples
-    --------
-    >>> scale_ticks((1, 1.5, 2), 1, 2), scale_ticks((0, 1), 0, 1)[:3], scale_ticks((), 81.5, 99)
-    ([1, 1.5, 2], [0.0, 0.1, 0.2], [82.0, 84.0, 86.0, 88.0, 90.0, 92.0, 94.0, 96.0, 98.0])
-    """
+    """Return the ticks of an axis of the response: its levels, or at most MOST_TICKS round numbers on its scale."""
     if 2 < len(levels) <= MOST_TICKS:
         return list(levels)
     step = nice_step((high - low) / (MOST_TICKS - 1))

@@ -119,13 +119,7 @@ def _deflated(content: bytes) -> str:
 
 
 def javascript(pattern: str) -> str:
-    r"""Translate a pattern of Python's `re` for JavaScript's "u" flag.
-
-    Examples
-    --------
-    >>> javascript(r"(?P<word>[^\W_]+)*+\d")
-    '(?<word>[\\p{L}\\p{N}]+)*[\\p{Nd}]'
-    """
+    r"""Translate a pattern of Python's `re` for JavaScript's "u" flag."""
     return _PART.sub(_translated, pattern)
 
 

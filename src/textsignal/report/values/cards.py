@@ -231,15 +231,7 @@ def _around(text: str, shown: Sequence[str], start: int, end: int) -> Iterator[S
 
 
 def stretch(text: str, start: int, end: int, cap: int = TEXT_CAP) -> tuple[int, int]:
-    """Return the ends of a stretch of whole words, of at most `cap` characters, with text[start:end] in its middle.
-
-    Examples
-    --------
-    >>> text = "We stayed there. The bath was dirty. We left."
-    >>> first, last = stretch(text, 17, 36, cap=22)
-    >>> text[first:last]
-    'The bath was dirty.'
-    """
+    """Return the ends of a stretch of whole words, of at most `cap` characters, with text[start:end] in its middle."""
     if len(text) <= cap:
         return 0, len(text)
     if end - start > cap:

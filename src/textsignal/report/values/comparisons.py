@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from textsignal.data.write import file_names
 from textsignal.insight.groups import (
@@ -21,6 +22,7 @@ from textsignal.insight.groups import (
     periods_of,
     trends_of,
 )
+from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
 from textsignal.reading.labels import unique_labels
 from textsignal.report.values.cards import ThemeCard
@@ -118,7 +120,8 @@ class GroupTable:
     def overall(self, k: int) -> GroupCell:
         """Return theme k in all texts that have a group."""
         means = (self.compared.tone, self.compared.mentions, self.compared.cost)
-        return GroupCell(*(Measure(float(each.overall[k])) for each in means))
+        tone, mentions, cost = (Measure(float(each.overall[k])) for each in means)
+        return GroupCell(tone, mentions, cost)
 
     def worst(self, k: int) -> list[str]:
         """Return the groups that theme k clearly costs most, in words."""
@@ -199,131 +202,115 @@ class Point(NamedTuple):
     when: str
     texts: int
     mentions: float
+    few: bool
     tone: float | None
     low: float | None
     high: float | None
-    few: bool
 
 
-@dataclass(frozen=True)
-class Line:
-    """A theme over time.
-
-    trend, mentions : first and last tone, and first and last share of mentions, in words; "" if all dates are equal.
-    change : in points of the response; clear : 1 for clearly better, -1 for clearly worse, else 0.
-    """
-
-    number: int
-    label: str
-    points: tuple[Point, ...]
-    trend: str = ""
-    mentions: str = ""
-    change: float = 0.0
-    clear: int = 0
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Timeline:
     """Themes over time.
 
-    noun : of periods, such as "years".
-    conclusion : clear changes; caution : a change in the length of texts, "" if none.
-    thirds : end of the first third of the texts and start of the last; "" if all dates are equal.
-    lines : in the order of the report's themes, all between low and high; without : texts without date.
+    compared : periods; noun : of these, such as "years"; trends : None if all dates are equal.
+    caution : a change in the length of texts, "" if none; without : number of texts without date.
     """
 
+    compared: GroupComparison
     noun: str
-    conclusion: Sentence
+    trends: Trends | None
+    naming: Naming
     caution: str
-    thirds: str
-    lines: tuple[Line, ...]
-    low: float
-    high: float
     without: int
 
+    @classmethod
+    def of(cls, texts: ReportTexts) -> Timeline | None:
+        """Follow themes over the dates of a report's texts; None without dates."""
+        if texts.times is None:
+            return None
+        periods, trends = periods_of(texts.times), trends_of(texts.spoken, texts.times)
+        compared, without = compare_periods(texts.spoken, periods), int((periods.codes < 0).sum())
+        caution = "" if trends is None else _caution(texts.n_words, texts.times, trends)
+        return cls(compared, periods.noun, trends, texts.naming, caution, without)
 
-def timeline(texts: ReportTexts, themes: Sequence[ThemeCard]) -> Timeline | None:
-    """Follow themes over the dates of a report's texts; None without dates."""
-    if texts.times is None:
-        return None
-    periods = periods_of(texts.times)
-    compared, trends = compare_periods(texts.spoken, periods), trends_of(texts.spoken, texts.times)
-    lines = tuple(_line(compared, trends, theme, texts.naming) for theme in themes)
-    bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
-    known = [value for value in bounds if value is not None] or [0.0]
-    return Timeline(
-        noun=periods.noun,
-        conclusion=_change_conclusion(lines, trends, texts.naming),
-        caution="" if trends is None else _caution(texts, trends),
-        thirds="" if trends is None else _thirds(trends),
-        lines=lines,
-        low=min(*known, 0.0),
-        high=max(*known, 0.0),
-        without=int((periods.codes < 0).sum()),
-    )
+    @property
+    def thirds(self) -> str:
+        """End of the first third of the texts and start of the last; "" if all dates are equal."""
+        if self.trends is None:
+            return ""
+        until, since = day_name(self.trends.until), day_name(self.trends.since)
+        return f"the first third of the texts (to {until}), then the last (since {since})"
+
+    def points(self, k: int) -> list[Point]:
+        """Return the periods of a theme."""
+        points = []
+        for g, name in enumerate(self.compared.names):
+            n, tone = round(self.compared.spoken[g, k]), float(self.compared.tone.mean[g, k])
+            band = float(BAND * self.compared.tone.error[g, k])
+            low, high = tone - band, tone + band
+            mentions, few = float(np.nan_to_num(self.compared.mentions.mean[g, k])), bool(self.compared.few[g, k])
+            known = (tone, low, high) if n else (None, None, None)
+            points.append(Point(str(name), n, mentions, few, *known))
+        return points
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest end of all bands, except of few texts; they include 0."""
+        points = [point for k in range(self.compared.spoken.shape[1]) for point in self.points(k) if not point.few]
+        known = [end for point in points for end in (point.low, point.high) if end is not None]
+        return min([0.0, *known]), max([0.0, *known])
+
+    def clear(self, k: int) -> int:
+        """Return 1 if a theme is clearly better than before, -1 if it is clearly worse, else 0."""
+        return 0 if self.trends is None else self.naming.better * int(self.trends.tone.clear[k])
+
+    def trend(self, k: int) -> str:
+        """Return the first and last tone of a theme in words; "" if all dates are equal."""
+        if self.trends is None:
+            return ""
+        before, after = (
+            signed_points(tone[k], self.naming) for tone in (self.trends.tone.before, self.trends.tone.after)
+        )
+        how = {1: "better", -1: "worse", 0: "no clear change"}[self.clear(k)]
+        return f"{how}: {before}, then {after} {self.naming.unit}"
+
+    def mentions(self, k: int) -> str:
+        """Return the first and last share of texts that mention a theme in words; "" if all dates are equal."""
+        if self.trends is None:
+            return ""
+        change = self.trends.mentions
+        how = {1: "more often", -1: "less often", 0: "as often"}[int(change.clear[k])]
+        return f"mentioned {how}: {change.before[k]:.0%}, then {change.after[k]:.0%}"
+
+    def conclusion(self, themes: Sequence[ThemeCard]) -> Sentence:
+        """Return all themes with clearly changed tone, the largest changes first, and some that are mentioned more."""
+        if self.trends is None:
+            return Sentence("All dates are the same, so there is no change to report")
+        tone, often = self.trends.tone, self.trends.mentions
+        change, more = tone.after - tone.before, often.after - often.before
+        by_change = sorted(themes, key=lambda theme: -abs(change[theme.number]))
+        by_mentions = sorted(themes, key=lambda theme: -more[theme.number])
+        parts: list[str | Named] = []
+        for how, moved in (
+            ("clearly worse", [theme for theme in by_change if self.clear(theme.number) < 0]),
+            ("mentioned more often", [theme for theme in by_mentions if often.clear[theme.number] > 0][:MORE_OFTEN]),
+            ("clearly better", [theme for theme in by_change if self.clear(theme.number) > 0]),
+        ):
+            for i, theme in enumerate(moved):
+                k, points = theme.number, f"{signed_points(change[theme.number], self.naming)} {self.naming.unit}"
+                facts = (
+                    points
+                    if how.startswith("clearly")
+                    else f"{often.before[k]:.0%} of texts, then {often.after[k]:.0%}"
+                )
+                before = ", " if i else f"; {how}: " if parts else f"{how.capitalize()}: "
+                parts += [before, Named(k, theme.label), f" ({facts})"]
+        return Sentence(*parts or ["No theme is clearly better, worse or mentioned more often than before"])
 
 
-def _thirds(trends: Trends) -> str:
-    return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
-
-
-def _line(compared: GroupComparison, trends: Trends | None, theme: ThemeCard, naming: Naming) -> Line:
-    k = theme.number
-    points = []
-    for g, name in enumerate(compared.names):
-        n, mean, error = round(compared.spoken[g, k]), float(compared.tone.mean[g, k]), compared.tone.error[g, k]
-        ends = (mean, float(mean - BAND * error), float(mean + BAND * error)) if n else (None, None, None)
-        mentions = float(np.nan_to_num(compared.mentions.mean[g, k]))
-        points.append(Point(str(name), n, mentions, *ends, few=bool(compared.few[g, k])))
-    if trends is None:
-        return Line(k, theme.label, tuple(points))
-    tone, often = trends.tone, trends.mentions
-    clear = naming.better * int(tone.clear[k])
-    before, after = signed_points(tone.before[k], naming), signed_points(tone.after[k], naming)
-    trend = {1: "better", -1: "worse", 0: "no clear change"}[clear]
-    mentions_trend = {1: "mentioned more often", -1: "mentioned less often", 0: "mentioned as often"}[
-        int(often.clear[k])
-    ]
-    return Line(
-        k,
-        theme.label,
-        tuple(points),
-        trend=f"{trend}: {before}, then {after} {naming.unit}",
-        mentions=f"{mentions_trend}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
-        change=float(tone.after[k] - tone.before[k]),
-        clear=clear,
-    )
-
-
-def _change_conclusion(lines: Sequence[Line], trends: Trends | None, naming: Naming) -> Sentence:
-    """All themes with clearly changed tone, the largest changes first, and some that are mentioned more often."""
-    if trends is None:
-        return Sentence("All dates are the same, so there is no change to report")
-    mentions, by_change = trends.mentions, sorted(lines, key=lambda line: -abs(line.change))
-    often = sorted(lines, key=lambda line: mentions.before[line.number] - mentions.after[line.number])
-    more = [line for line in often if mentions.clear[line.number] > 0][:MORE_OFTEN]
-    parts: list[str | Named] = []
-    for how, moved in (
-        ("clearly worse", [line for line in by_change if line.clear < 0]),
-        ("mentioned more often", more),
-        ("clearly better", [line for line in by_change if line.clear > 0]),
-    ):
-        for i, line in enumerate(moved):
-            k, tone = line.number, f"{signed_points(line.change, naming)} {naming.unit}"
-            facts = f"{mentions.before[k]:.0%} of texts, then {mentions.after[k]:.0%}" if moved is more else tone
-            title = how if parts else how.capitalize()
-            before = ", " if i else f"; {title}: " if parts else f"{title}: "
-            parts += [before, Named(k, line.label), f" ({facts})"]
-    return (
-        Sentence(*parts) if parts else Sentence("No theme is clearly better, worse or mentioned more often than before")
-    )
-
-
-def _caution(texts: ReportTexts, trends: Trends) -> str:
+def _caution(n_words: NDArray[np.int64], times: Times, trends: Trends) -> str:
     """Warning if texts become longer or shorter, which changes how often everything is mentioned."""
-    assert texts.times is not None
-    parts = (texts.n_words[rows] for rows in (texts.times <= trends.until, texts.times >= trends.since))
-    before, after = (float(np.median(words)) for words in parts)
+    before, after = (float(np.median(n_words[rows])) for rows in (times <= trends.until, times >= trends.since))
     if abs(after - before) <= LENGTH * max(before, 1):
         return ""
     how, often = ("longer", "more") if after > before else ("shorter", "less")
@@ -333,19 +320,15 @@ def _caution(texts: ReportTexts, trends: Trends) -> str:
     )
 
 
-class ResponseCell(NamedTuple):
-    """Cost and gain of a theme for a response, in its unit; facts : in words.
+class Amount(NamedTuple):
+    """Cost or gain of a theme for a response, in its unit, and in words with its size in standard deviations.
 
-    cost_shade, gain_shade : from 0 to 1, by standard deviations.
-    cost_most, gain_most : True if no theme has more for this response.
+    shade : from 0 to 1, by standard deviations; most : True if no theme has more for this response.
     """
 
-    cost: str
-    cost_shade: float
-    cost_most: bool
-    gain: str
-    gain_shade: float
-    gain_most: bool
+    shown: str
+    shade: float
+    most: bool
     facts: str
 
 
@@ -377,20 +360,21 @@ class OtherResponses:
         """Return the standard deviations in full colour."""
         return float(np.nanmax(self.table[f"{measure}_sd"].to_numpy(), initial=0.0))
 
-    def cells(self, theme: int) -> list[ResponseCell]:
-        """Return the cost and gain of a theme for each response."""
-        return [self._cell(theme, name, naming) for name, naming in self.namings.items()]
+    def cells(self, theme: int) -> list[tuple[Amount, Amount, str]]:
+        """Return the cost and the gain of a theme for each response, and both in words."""
+        return [
+            (cost, gain, f"{_named(name)}: costs {cost.facts}, adds {gain.facts}")
+            for name in self.pages
+            for cost, gain in [(self._amount("cost", theme, name), self._amount("gain", theme, name))]
+        ]
 
-    def _cell(self, theme: int, name: str, naming: Naming) -> ResponseCell:
-        parts, facts = [], []
-        for measure, verb in (("cost", "costs"), ("gain", "adds")):
-            columns = (self.table[kind, name].droplevel("label") for kind in (measure, f"{measure}_sd"))
-            (value, most), (size, _) = ((float(column[theme]), column.max()) for column in columns)
-            shown, full = naming.points(value), self.full(measure)
-            shade = float(np.clip(np.nan_to_num(size) / full, 0, 1)) if full > 0 else 0.0
-            parts += [shown, shade, bool(value == most > 0)]
-            facts.append(f"{verb} {shown} {naming.unit} ({number(size)} standard deviations)")
-        return ResponseCell(*parts, facts=f"{_named(name)}: {', '.join(facts)}")
+    def _amount(self, measure: str, theme: int, name: str) -> Amount:
+        values, sizes = (self.table[kind, name].droplevel("label") for kind in (measure, f"{measure}_sd"))
+        naming, full, size = self.namings[name], self.full(measure), float(sizes[theme])
+        shade = float(np.clip(np.nan_to_num(size) / full, 0, 1)) if full > 0 else 0.0
+        shown = naming.points(float(values[theme]))
+        facts = f"{shown} {naming.unit} ({number(size)} standard deviations)"
+        return Amount(shown, shade, bool(values[theme] == values.max() > 0), facts)
 
 
 def _named(response: str) -> str:

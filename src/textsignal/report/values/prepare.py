@@ -20,7 +20,7 @@ from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browser import Browse, browser_model, check_n_documents, texts_to_browse
 from textsignal.report.values.cards import Ranges, ThemeCard, ranges_of, theme_cards
-from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline, timeline
+from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline
 from textsignal.report.values.data import Floats, ReportedModel, ReportSettings
 from textsignal.report.values.findings import Findings, findings, to_look_at
 from textsignal.report.values.skill import Prediction, prediction_of
@@ -145,7 +145,7 @@ def prepare(
         ranges=ranges_of(themes, effects, texts),
         themes=tuple(themes),
         groups=by_group,
-        timeline=timeline(texts, themes),
+        timeline=Timeline.of(texts),
         others=settings.responses,
         prediction=prediction,
         model=browser_model(reader, 0.0 if model.design_ is None else model.design_.offset or 0.0),
@@ -168,11 +168,12 @@ def _today() -> str:
 def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
     """Settings with a title, and without control characters."""
     names = ("group_name", "time_name", "within", "source", "dropped")
+    plain: dict[str, Any] = {name: one_line(getattr(settings, name)) for name in names}
     return replace(
         settings,
         title=one_line(settings.title) or f"What moves {naming.subject}",
         command=visible(settings.command),
-        **{name: one_line(getattr(settings, name)) for name in names},
+        **plain,
     )
 
 

@@ -50,11 +50,11 @@ class SkillRow(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Number of cases with a prediction near `predicted` and the observation, or mean observation, `observed`."""
+    """Number of `cases` with a prediction near `predicted` and the observation, or mean observation, `observed`."""
 
     predicted: float
     observed: float
-    count: int
+    cases: int
 
 
 @dataclass(frozen=True)

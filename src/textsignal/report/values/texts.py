@@ -157,13 +157,7 @@ def bars_of(labels: Sequence[str], edges: Floats, values: Floats) -> tuple[Bar, 
 
 
 def nice_step(rough: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is at least `rough`.
-
-    Examples
-    --------
-    >>> nice_step(3), nice_step(0.07), nice_step(20)
-    (5.0, 0.1, 20.0)
-    """
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least `rough`."""
     size = 10.0 ** np.floor(np.log10(rough))
     return float(next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * (1 - 1e-9)))
 

@@ -18,24 +18,12 @@ _SHOWN = {
 
 
 def one_line(text: str) -> str:
-    r"""Put a text on one line without control characters.
-
-    Examples
-    --------
-    >>> one_line(" a\tb\n c")
-    'a b c'
-    """
+    r"""Put a text on one line without control characters."""
     return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:
-    r"""Replace control characters by their pictures, and unpaired surrogates by the replacement character.
-
-    Examples
-    --------
-    >>> visible("a\x00b\ud800")
-    'a␀b�'
-    """
+    r"""Replace control characters by their pictures, and unpaired surrogates by the replacement character."""
     return text.translate(_SHOWN)
 
 
@@ -72,13 +60,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a number with a typographic minus; NaN is a dash.
-
-    Examples
-    --------
-    >>> number(-1.234), number(-0.001), number(float("nan"))
-    ('−1.23', '0.00', '–')
-    """
+    """Write a number with a typographic minus; NaN is a dash."""
     return "–" if value != value else f"{value:z.{digits}f}".replace("-", "−")
 
 
