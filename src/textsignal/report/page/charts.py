@@ -63,14 +63,20 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     Costs are to the left, unless less is better. Thin lines are ranges, and bars that are not clear are pale. The page
     sorts the chart by `place`.
     """
+    shares = ("mentions", "praise", "complaints")
     rows = [
-        _about(theme) | {"place": place} | bar for place, theme in enumerate(themes) for bar in _drivers(theme, naming)
+        {"theme": theme.number, "label": theme.label, "terms": ", ".join(theme.terms[:8]), "place": place}
+        | {name: percent(getattr(theme, name)) for name in shares}
+        | bar
+        for place, theme in enumerate(themes)
+        for bar in _drivers(theme, naming)
     ]
     ends = [row["end"] for row in rows]
     least, most = min(ends), max(ends)
     ranges = any(range_of(theme, measure) for theme in themes for measure in MEASURES)
     titles = {"label": "theme", "words": "effect"} | ({"range": "range"} if ranges else {}) | {"mentions": "mentions"}
-    titles |= {name: f"of these, {name}" for name in ("praise", "complaints")} | {"terms": "terms"}
+    bad, good = naming.short_ways
+    titles |= {"praise": f"of these, {good}", "complaints": f"of these, {bad}", "terms": "terms"}
 
     def x(field: str) -> alt.X:
         return alt.X(
@@ -279,12 +285,6 @@ def _at(point: Point, naming: Naming) -> dict[str, Any]:
     said = "–" if point.tone is None else signed_points(point.tone, naming)
     texts = {"share": percent(point.mentions), "texts": count(point.texts)}
     return drawn | {"when": point.when, "few": point.few, "said": said} | texts
-
-
-def _about(theme: ThemeCard) -> dict[str, Any]:
-    terms = ", ".join(theme.terms[:8])
-    numbers = {name: percent(getattr(theme, name)) for name in ("mentions", "praise", "complaints")}
-    return {"theme": theme.number, "label": theme.label, "terms": terms} | numbers
 
 
 def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:

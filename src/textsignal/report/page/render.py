@@ -173,9 +173,7 @@ def _policy(scripts: Iterable[str]) -> str:
 
 def _page_data(report: ReportData) -> dict[str, Any]:
     """Numbers and names for the page's scripts."""
-    ranges = (
-        () if report.ranges is None else [f"{name}_{part}" for name in MEASURES for part in ("low", "high", "clear")]
-    )
+    ranges = () if not report.ranges else [f"{name}_{part}" for name in MEASURES for part in ("low", "high", "clear")]
     naming, bins = report.naming, report.bins
     data = {
         "response": naming.name,

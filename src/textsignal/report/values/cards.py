@@ -8,11 +8,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from textsignal.insight.drivers import driver_table, with_words
 from textsignal.insight.examples import find_sentences
-from textsignal.insight.naming import MEASURES, percent, with_clear
+from textsignal.insight.naming import percent, with_clear
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats, ReportedModel
@@ -29,12 +28,6 @@ CARD_TERMS = 15
 SENTENCES, TEXT_CAP = 3, 600
 #: Mark a word that adds at least this share of what the strongest word of its sentence adds.
 MARKED_TONE = 0.35
-#: Note on why a number is not the centre of its range.
-SHRUNK = (
-    "A number need not be in the middle of its range, and may even be outside: numbers are those of the model, which "
-    "draws themes towards what they have in common so that chance moves them less; ranges are of each theme by itself, "
-    "corrected for errors in tone."
-)
 
 
 class Segment(NamedTuple):
@@ -245,17 +238,10 @@ def stretch(text: str, start: int, end: int, cap: int = TEXT_CAP) -> tuple[int, 
     return first, last_space if last < len(text) and last_space > first else last
 
 
-class Ranges(NamedTuple):
-    """Explanation of ranges: their meaning, and a note if numbers are not the centres of their ranges, else ""."""
-
-    explained: str
-    note: str
-
-
-def ranges_of(cards: Sequence[ThemeCard], effects: EffectTable | None, texts: ReportTexts) -> Ranges | None:
-    """Explain the ranges; None without ranges."""
+def ranges_of(cards: Sequence[ThemeCard], effects: EffectTable | None, texts: ReportTexts) -> str:
+    """Return sentences that explain the ranges; "" without ranges."""
     if effects is None:
-        return None
+        return ""
     share, chance = percent(effects.level), percent(1 - effects.level)
     within = texts.settings.within.replace("_", " ")
     known = any(card.stability is not None for card in cards)
@@ -270,15 +256,4 @@ def ranges_of(cards: Sequence[ThemeCard], effects: EffectTable | None, texts: Re
         + ("“Reproduced” on the cards shows" if known else "model.stability() shows")
         + " how stable they are.",
     ]
-    return Ranges(" ".join(sentences), SHRUNK if _differs(cards, effects, texts) else "")
-
-
-def _differs(cards: Sequence[ThemeCard], effects: EffectTable, texts: ReportTexts) -> bool:
-    """True if a number, as displayed, differs from the estimate that its range is around."""
-    written = texts.naming.points
-    for name in MEASURES:
-        centres: pd.Series = effects.of(name).set_index("theme")["estimate"].dropna()
-        own = {card.number: getattr(card, name) for card in cards}
-        if any(written(centre) != written(own[theme]) for theme, centre in centres.items()):
-            return True
-    return False
+    return " ".join(sentences)

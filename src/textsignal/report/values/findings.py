@@ -60,33 +60,31 @@ def findings(
     fixed = to_fix(themes, naming)
     kept = to_keep(themes, fixed, naming)
     bad, good = stances(naming)
-    texts, of_themes = _number(summary.texts, "text"), _number(len(themes), "theme")
+    texts, of_themes = (
+        f"{n:,} {noun}{'s' * (n != 1)}" for n, noun in ((summary.texts, "text"), (len(themes), "theme"))
+    )
 
     def where(which: str, found: list[str]) -> str:
         return f" {which} {group_name}: {found[0]}." if found else ""
+
+    def to_improve(theme: ThemeCard) -> Sentence:
+        worst = groups.worst(theme.number) if groups else []
+        return Sentence(_named(theme), cost_of(theme, naming), where("Worst", worst))
+
+    def to_preserve(theme: ThemeCard) -> Sentence:
+        best = groups.best(theme.number) if groups else []
+        return Sentence(_named(theme), gain_of(theme, naming), where("Best", best))
 
     return Findings(
         lead=f"{texts}, {of_themes}: how often each theme is mentioned, and by how much {bad} and {good} move "
         f"{naming.subject}.",
         titles=titles_of(fixed, kept, naming),
-        to_fix=tuple(
-            Sentence(
-                _named(theme), cost_of(theme, naming), where("Worst", groups.worst(theme.number) if groups else [])
-            )
-            for theme in fixed
-        ),
-        to_keep=tuple(
-            Sentence(_named(theme), gain_of(theme, naming), where("Best", groups.best(theme.number) if groups else []))
-            for theme in kept
-        ),
+        to_fix=tuple(map(to_improve, fixed)),
+        to_keep=tuple(map(to_preserve, kept)),
         conclusion=_conclusion(themes, naming),
         trust=_trust(summary, prediction, naming),
         warnings=tuple(_warnings(themes, summary, prediction)),
     )
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _named(theme: ThemeCard) -> Named:

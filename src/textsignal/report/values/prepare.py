@@ -19,7 +19,7 @@ from textsignal.insight.naming import Naming, percent
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browser import Browse, browser_model, check_n_documents, texts_to_browse
-from textsignal.report.values.cards import Ranges, ThemeCard, ranges_of, theme_cards
+from textsignal.report.values.cards import ThemeCard, ranges_of, theme_cards
 from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline
 from textsignal.report.values.data import Floats, ReportedModel, ReportSettings
 from textsignal.report.values.findings import Findings, findings, to_look_at
@@ -46,7 +46,7 @@ class ReportData:
 
     settings : names, and what to include; made : day of the report; naming : names of the response; bins : of it.
     basis : a sentence on the texts that the model was fitted to; "" if they are all.
-    findings : main results in sentences; ranges : explanation of ranges, None without ranges.
+    findings : main results in sentences; ranges : explanation of ranges, "" without.
     themes : the largest cost first.
     groups, timeline : themes by group and over time; None without groups, without dates.
     others : themes by response; None if texts have only one.
@@ -62,7 +62,7 @@ class ReportData:
     bins: Bins
     basis: str
     findings: Findings
-    ranges: Ranges | None
+    ranges: str
     themes: tuple[ThemeCard, ...]
     groups: GroupTable | None
     timeline: Timeline | None
