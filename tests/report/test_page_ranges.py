@@ -51,12 +51,12 @@ def test_cards_have_the_ranges_of_their_own_themes(report, effects):
 
 
 def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
-    explained = report.ranges
+    explained = render(report)
     for words in ("95% confidence intervals", "each theme by itself", "all 6 themes tested together", "Holm", "5%"):
         assert words in explained
     assert "the same hotel are treated as dependent" in explained
     assert "themes as given; “Reproduced” on the cards shows" in explained
-    assert "middle of its range" in render(report)
+    assert "middle of its range" in explained
     assert report.model_settings["Ranges"] == f"95%. {effects.method}"
 
 
@@ -65,7 +65,7 @@ def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, page_file):
     assert 'class="range"' not in page
     assert 'id="ranges"' not in page
     assert "cost_low" not in page
-    bare = replace(report, ranges="", themes=tuple(replace(card, **NO_RANGES) for card in report.themes))
+    bare = replace(report, ranges=None, themes=tuple(replace(card, **NO_RANGES) for card in report.themes))
     assert all(row["low"] == row["value"] == row["high"] and row["clear"] for row in rows_of(bare))
 
 

@@ -64,7 +64,7 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     sorts the chart by `place`.
     """
     shares = ("mentions", "praise", "complaints")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"theme": theme.number, "label": theme.label, "terms": ", ".join(theme.terms[:8]), "place": place}
         | {name: percent(getattr(theme, name)) for name in shares}
         | bar

@@ -37,7 +37,7 @@ def library() -> str:
     try:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / usual) / "textsignal"
     except RuntimeError:  # no home folder
-        return _bundle()
+        return str(vl_convert.javascript_bundle(SNIPPET))
     snippet = hashlib.sha256(SNIPPET.encode()).hexdigest()[:8]
     file = folder / f"vega-{version('vl-convert-python')}-{snippet}.js"
     try:  # The first line is the digest of the rest.
@@ -46,7 +46,7 @@ def library() -> str:
             return script
     except (OSError, UnicodeDecodeError):
         pass  # absent or damaged
-    script = _bundle()
+    script = str(vl_convert.javascript_bundle(SNIPPET))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as place:  # whole or not at all
@@ -55,10 +55,6 @@ def library() -> str:
     except OSError:
         pass  # The cache only saves a second; the report does not depend on it.
     return script
-
-
-def _bundle() -> str:
-    return str(vl_convert.javascript_bundle(SNIPPET))
 
 
 def _digest(script: str) -> str:

@@ -21,13 +21,12 @@ from numpy.typing import ArrayLike
 
 from textsignal.data.write import whole_file
 from textsignal.errors import OutputError
-from textsignal.insight.groups import FEW
+from textsignal.insight.groups import FEW, day_name
 from textsignal.insight.naming import MEASURES, range_of
 from textsignal.reading.observed import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.browser import LONGEST
-from textsignal.report.values.cards import ThemeCard
 from textsignal.report.values.data import ReportedModel, ReportSettings
 from textsignal.report.values.prepare import ReportData, prepare
 from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
@@ -39,28 +38,9 @@ SCRIPTS = (
     *("reading.js", "families.js", "infer.js", "sentences.js", "themes.js"),
     *("marks.js", "try.js", "texts.js", "charts.js", "page.js", "groups.js"),
 )
-#: Legend of the colours of words if more of the response is better, and if less is.
-COLOURS = {
-    1: "Blue words raise the prediction, orange dotted ones lower it",
-    -1: "Orange dotted words raise the prediction, blue ones lower it",
-}
-#: Columns of the table of themes: field to sort by, title and explanation.
-COLUMNS = (
-    ("mentions", "mentions", "share of texts that mention the theme"),
-    ("complaints", "complaints", "share of these in which the theme makes the prediction worse"),
-    ("praise", "praise", "share of these in which the theme makes the prediction better"),
-    ("mean_response", "average", "average response of texts that mention the theme"),
-    ("cost", "costs", "change of the average without the complaints"),
-    ("gain", "adds", "change of the average without the praise"),
-)
-#: Titles of these columns for a class: none is better than another.
-CLASS_TITLES = {
-    **{"mentions": "mentions", "complaints": "against", "praise": "for", "mean_response": "average"},
-    **{"cost": "lowers", "gain": "raises"},
-}
 #: Numbers of a theme for the page's scripts.
 NUMBERS = ("number", "label", "mentions", "share", "praise", "complaints", "mean_response", "cost", "gain")
-#: Most bars on a card with a label each.
+#: Most bars on a card that all have a label.
 LABELLED = 11
 #: Most groups, and themes, in the printed table of groups.
 ON_PAPER = 12
@@ -102,14 +82,13 @@ def render(report: ReportData) -> str:
         good=stances(naming)[1],
         version=version("textsignal"),
         ours=None if prediction is None else prediction.measured("this model"),
-        columns=[(name, CLASS_TITLES[name] if naming.is_class else title, words) for name, title, words in COLUMNS],
         policy=_policy(scripts),
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
         model_data=Markup(_json(report.model)),
         browse_data=Markup(_json({} if browse is None else {"groups": browse.groups, "columns": browse.columns})),
-        histograms={theme.number: _histogram(theme) for theme in report.themes},
+        labelled=LABELLED,
         few=FEW,
         on_paper=ON_PAPER,
         longest=LONGEST,
@@ -119,7 +98,6 @@ def render(report: ReportData) -> str:
         written=lambda span, more=0: span.written(naming, more),
         signed_points=partial(signed_points, naming=naming),
         mean=lambda value, digits=2: mean_response(value, naming, digits),
-        colours=COLOURS[naming.better],
         number=number,
         percent=percent,
     )
@@ -219,22 +197,7 @@ def _template() -> Any:
         "plain": lambda value: f"{value:g}",
         "number": number,
         "percent": percent,
+        "day": day_name,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template("page.html.j2")
-
-
-def _histogram(theme: ThemeCard) -> list[dict[str, Any]]:
-    """Bars of texts that mention a theme and of the others: labels, and heights relative to the highest."""
-    here, elsewhere = theme.responses, theme.responses_elsewhere
-    highest = max((bar.value for bar in (*here, *elsewhere)), default=0) or 1.0
-    labelled = range(len(here)) if len(here) <= LABELLED else (0, len(here) // 2, len(here) - 1)
-    return [
-        {
-            "label": bar.label.replace(" or more", "+").replace("below ", "<") if i in labelled else "",
-            "share": bar.value if len(here) <= LABELLED else None,
-            "height": bar.value / highest,
-            "height_elsewhere": other.value / highest,
-        }
-        for i, (bar, other) in enumerate(zip(here, elsewhere, strict=False))
-    ]

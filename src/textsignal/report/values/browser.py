@@ -60,13 +60,44 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _PART = re.compile(rf"({_CLASS.pattern})|(\\.|\(\?P<|[*+?}}]\+|\$|.)", re.DOTALL)
 
 
+def javascript(pattern: str) -> str:
+    r"""Translate a pattern of Python's `re` for JavaScript's "u" flag."""
+    return _PART.sub(_translated, pattern)
+
+
+def _translated(part: re.Match[str]) -> str:
+    if part[1] is None:
+        return _OUTSIDE.get(part[2], part[2])
+    if part[1] in _WHOLE:
+        return _WHOLE[part[1]]
+    return re.sub(r"\\.", lambda escape: _INSIDE.get(escape[0], escape[0]), part[1], flags=re.DOTALL)
+
+
+#: Rules that split a text into sentences, and a sentence into words and pauses.
+SENTENCE_RULES = {
+    "end": javascript(sentences.END.pattern),
+    "lastWord": javascript(sentences.LAST_WORD.pattern),
+    "word": javascript(sentences.WORD.pattern),
+    "held": javascript(sentences.HELD.pattern),
+    "pause": javascript(sentences.PAUSE.pattern),
+    "space": SPACE,
+    "titles": sorted(sentences.TITLES),
+    "shortForms": sorted(sentences.SHORT_FORMS),
+    "longest": sentences.LONGEST,
+    "part": sentences.PART,
+    "wordOrPause": javascript(tokens.WORD_OR_PAUSE.pattern),
+    "pauses": sorted(tokens.PAUSES),
+    "scope": tokens.SCOPE,
+}
+
+
 def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | None:
     """Return the fitted model as JSON, at average covariates; None if the page cannot compute its response family.
 
     Words are numbers; arrays are in single precision, which halves the page: predictions of hotel reviews differ by at
     most 5e-8. added : the mean offset.
     """
-    model, family = reader.fitted, reader.family
+    model, family, language = reader.fitted, reader.family, reader.fitted.language or ""
     if family.name not in FAMILIES:
         return None
     themes, inference = model.themes, model.themes.inference
@@ -91,8 +122,12 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
         "mostOfTheWay": MOST_OF_THE_WAY,
         "epsilon": EPSILON,
         "same": SAME,
-        "sentences": _sentence_rules(),
-        "negations": _negations(model.language or ""),
+        "sentences": SENTENCE_RULES,
+        "negations": {
+            "words": sorted(NEGATIONS.get(language, ())),
+            "beginnings": [part for part in ("n'",) if negates(f"{part}?", language)],
+            "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
+        },
         "functionWords": sorted(stop_words(model.language)),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
@@ -104,59 +139,10 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
     }
 
 
-def packed(values: NDArray[Any]) -> str:
-    """Return the bytes of an array, deflated, in base64."""
-    return _deflated(np.ascontiguousarray(values).tobytes())
-
-
-def packed_lines(lines: Iterable[str], separator: str = "\n") -> str:
-    """Return texts joined by a separator that none of them contains, deflated, in base64."""
-    return _deflated(separator.join(lines).encode())
-
-
-def _deflated(content: bytes) -> str:
+def packed(values: NDArray[Any] | Iterable[str], separator: str = "\n") -> str:
+    """Return the bytes of an array, or lines none of which contains the separator, deflated, in base64."""
+    content = values.tobytes() if isinstance(values, np.ndarray) else separator.join(values).encode()
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
-
-
-def javascript(pattern: str) -> str:
-    r"""Translate a pattern of Python's `re` for JavaScript's "u" flag."""
-    return _PART.sub(_translated, pattern)
-
-
-def _translated(part: re.Match[str]) -> str:
-    if part[1] is None:
-        return _OUTSIDE.get(part[2], part[2])
-    if part[1] in _WHOLE:
-        return _WHOLE[part[1]]
-    return re.sub(r"\\.", lambda escape: _INSIDE.get(escape[0], escape[0]), part[1], flags=re.DOTALL)
-
-
-def _sentence_rules() -> dict[str, Any]:
-    """Rules that split a text into sentences, and a sentence into words and pauses."""
-    return {
-        "end": javascript(sentences.END.pattern),
-        "lastWord": javascript(sentences.LAST_WORD.pattern),
-        "word": javascript(sentences.WORD.pattern),
-        "held": javascript(sentences.HELD.pattern),
-        "pause": javascript(sentences.PAUSE.pattern),
-        "space": SPACE,
-        "titles": sorted(sentences.TITLES),
-        "shortForms": sorted(sentences.SHORT_FORMS),
-        "longest": sentences.LONGEST,
-        "part": sentences.PART,
-        "wordOrPause": javascript(tokens.WORD_OR_PAUSE.pattern),
-        "pauses": sorted(tokens.PAUSES),
-        "scope": tokens.SCOPE,
-    }
-
-
-def _negations(language: str) -> dict[str, Any]:
-    """Negating words, and beginnings and endings that negate."""
-    return {
-        "words": sorted(NEGATIONS.get(language, ())),
-        "beginnings": [part for part in ("n'",) if negates(f"{part}?", language)],
-        "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
-    }
 
 
 def _features(model: FittedThemes) -> dict[str, str]:
@@ -180,7 +166,7 @@ def _features(model: FittedThemes) -> dict[str, str]:
     second = 2 * np.array([number[pair[1]] for pair in pairs], dtype=np.int64) + (kinds[phrases] == NEGATED_PHRASE)
     order = np.lexsort([second, first])
     return {
-        "words": packed_lines(words),
+        "words": packed(words),
         "plain": packed(by_word(WORD).astype("<f4")),
         "negated": packed(by_word(NEGATED).astype("<f4")),
         "firsts": packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
@@ -232,10 +218,10 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
     chosen = np.concatenate(kept)
     numbers, names = _groups(texts.groups, rows)
     columns = {
-        "texts": packed_lines(shown, NEXT_TEXT),
-        "rows": packed_lines(str(row + 1) for row in rows.tolist()),
-        "responses": packed_lines("" if np.isnan(y) else f"{y:g}" for y in responses.tolist()),
-        "predictions": packed_lines(mean_response(mean, texts.naming, 1) for mean in texts.mean[rows].tolist()),
+        "texts": packed(shown, NEXT_TEXT),
+        "rows": packed(str(row + 1) for row in rows.tolist()),
+        "responses": packed("" if np.isnan(y) else f"{y:g}" for y in responses.tolist()),
+        "predictions": packed(mean_response(mean, texts.naming, 1) for mean in texts.mean[rows].tolist()),
         "levels": packed((texts.bins.numbers(responses) + 1).astype(np.uint8)),
         "heldOut": packed(texts.held_out[rows].astype(np.uint8)),
         "stances": packed(stances(texts.spoken.at(rows))),
@@ -246,7 +232,7 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
     if names:
         columns["groups"] = packed(numbers.astype("<u4"))
     if texts.times is not None:
-        columns["dates"] = packed_lines("" if np.isnat(day) else str(day) for day in texts.times[rows])
+        columns["dates"] = packed("" if np.isnat(day) else str(day) for day in texts.times[rows])
     return Browse(
         n_texts=len(rows),
         n_cut=int(np.count_nonzero(left)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from textsignal.insight.drivers import driver_table, with_words
 from textsignal.insight.examples import find_sentences
-from textsignal.insight.naming import percent, with_clear
+from textsignal.insight.naming import with_clear
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats, ReportedModel
@@ -236,24 +236,3 @@ def stretch(text: str, start: int, end: int, cap: int = TEXT_CAP) -> tuple[int, 
     if first > 0 and text[first - 1] != " " and space >= 0:
         first = space + 1
     return first, last_space if last < len(text) and last_space > first else last
-
-
-def ranges_of(cards: Sequence[ThemeCard], effects: EffectTable | None, texts: ReportTexts) -> str:
-    """Return sentences that explain the ranges; "" without ranges."""
-    if effects is None:
-        return ""
-    share, chance = percent(effects.level), percent(1 - effects.level)
-    within = texts.settings.within.replace("_", " ")
-    known = any(card.stability is not None for card in cards)
-    sentences = [
-        f"Ranges in brackets are {share} confidence intervals, each theme by itself: if such texts were collected "
-        f"again and again, {share} of the ranges computed like this would contain the true value.",
-        f"A cost or gain is “not clear” unless it is significant with all {len(cards)} themes tested together (Holm’s "
-        f"correction): the probability that any theme is wrongly reported to cost something is at most {chance}, and "
-        "likewise for gains.",
-        *([f"Texts of the same {within} are treated as dependent."] if within else []),
-        "Ranges take the themes as given; "
-        + ("“Reproduced” on the cards shows" if known else "model.stability() shows")
-        + " how stable they are.",
-    ]
-    return " ".join(sentences)

@@ -18,7 +18,6 @@ from textsignal.insight.groups import (
     Trends,
     compare_groups,
     compare_periods,
-    day_name,
     periods_of,
     trends_of,
 )
@@ -28,7 +27,7 @@ from textsignal.reading.labels import unique_labels
 from textsignal.report.values.cards import ThemeCard
 from textsignal.report.values.data import Named, Sentence
 from textsignal.report.values.texts import ReportTexts
-from textsignal.report.values.wording import cut, number, one_line, percent, points, signed_points, stances
+from textsignal.report.values.wording import number, one_line, percent, points, signed_points, stances
 
 #: Most groups in the table, characters of a name, and groups on a card.
 SHOWN, NAME, ON_CARD = 25, 60, 3
@@ -95,7 +94,7 @@ class GroupTable:
             return None
         compared = compare_groups(texts.spoken, texts.groups)
         full_names = [one_line(str(name)) for name in compared.names]
-        names = unique_labels([cut(name, NAME) for name in full_names])
+        names = unique_labels([name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in full_names])
         spread = float(texts.family.mean(texts.eta).std()) or 1.0
         full = (
             max(float(np.abs(means.shrunk[:SHOWN] - means.overall).max()), least * spread)
@@ -123,15 +122,9 @@ class GroupTable:
         tone, mentions, cost = (Measure(float(each.overall[k])) for each in means)
         return GroupCell(tone, mentions, cost)
 
-    def worst(self, k: int) -> list[str]:
-        """Return the groups that theme k clearly costs most, in words."""
-        return self._most(self.compared.cost, k, "costs")
-
-    def best(self, k: int) -> list[str]:
-        """Return the groups to which theme k clearly adds most, in words."""
-        return self._most(self.compared.gain, k, "adds")
-
-    def _most(self, means: GroupMeans, k: int, verb: str) -> list[str]:
+    def most(self, k: int, measure: str) -> list[str]:
+        """Return the groups that theme k clearly costs most ("cost"), or to which it adds most ("gain"), in words."""
+        means, verb = (self.compared.cost, "costs") if measure == "cost" else (self.compared.gain, "adds")
         groups = self._notable(means, k)[:ON_CARD]
         return [f"{self.names[g]} ({verb} {self.naming.points(means.shrunk[g, k])})" for g in groups]
 
@@ -232,14 +225,6 @@ class Timeline:
         compared, without = compare_periods(texts.spoken, periods), int((periods.codes < 0).sum())
         caution = "" if trends is None else _caution(texts.n_words, texts.times, trends)
         return cls(compared, periods.noun, trends, texts.naming, caution, without)
-
-    @property
-    def thirds(self) -> str:
-        """End of the first third of the texts and start of the last; "" if all dates are equal."""
-        if self.trends is None:
-            return ""
-        until, since = day_name(self.trends.until), day_name(self.trends.since)
-        return f"the first third of the texts (to {until}), then the last (since {since})"
 
     def points(self, k: int) -> list[Point]:
         """Return the periods of a theme."""
@@ -354,19 +339,17 @@ class OtherResponses:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Name of each response, and its page, "" for the current one."""
-        return [(_named(name), "" if name == self.own else page) for name, page in self.pages.items()]
+        return [
+            (one_line(name.replace("_", " ")), "" if name == self.own else page) for name, page in self.pages.items()
+        ]
 
     def full(self, measure: str) -> float:
         """Return the standard deviations in full colour."""
         return float(np.nanmax(self.table[f"{measure}_sd"].to_numpy(), initial=0.0))
 
-    def cells(self, theme: int) -> list[tuple[Amount, Amount, str]]:
-        """Return the cost and the gain of a theme for each response, and both in words."""
-        return [
-            (cost, gain, f"{_named(name)}: costs {cost.facts}, adds {gain.facts}")
-            for name in self.pages
-            for cost, gain in [(self._amount("cost", theme, name), self._amount("gain", theme, name))]
-        ]
+    def cells(self, theme: int) -> list[tuple[Amount, Amount]]:
+        """Return the cost and the gain of a theme for each response."""
+        return [(self._amount("cost", theme, name), self._amount("gain", theme, name)) for name in self.pages]
 
     def _amount(self, measure: str, theme: int, name: str) -> Amount:
         values, sizes = (self.table[kind, name].droplevel("label") for kind in (measure, f"{measure}_sd"))
@@ -375,10 +358,6 @@ class OtherResponses:
         shown = naming.points(float(values[theme]))
         facts = f"{shown} {naming.unit} ({number(size)} standard deviations)"
         return Amount(shown, shade, bool(values[theme] == values.max() > 0), facts)
-
-
-def _named(response: str) -> str:
-    return one_line(response.replace("_", " "))
 
 
 def responses_beside(

@@ -75,13 +75,7 @@ class Named(NamedTuple):
 
 
 class Sentence:
-    """A sentence in parts, some of which name a theme.
-
-    Examples
-    --------
-    >>> str(Sentence("Most texts mention ", Named(3, "staff, desk"), "."))
-    'Most texts mention “staff, desk”.'
-    """
+    """A sentence in parts, some of which name a theme."""
 
     def __init__(self, *parts: str | Named) -> None:
         self.parts = parts

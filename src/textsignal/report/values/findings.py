@@ -11,11 +11,10 @@ from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.reading.observed import Reading
 from textsignal.reading.reader import Reader
 from textsignal.report.values.cards import ThemeCard
-from textsignal.report.values.comparisons import GroupTable
 from textsignal.report.values.data import Named, Sentence
 from textsignal.report.values.skill import Prediction
 from textsignal.report.values.texts import ReportTexts, TextsSummary
-from textsignal.report.values.wording import one_line, stances
+from textsignal.report.values.wording import one_line
 from textsignal.uncertainty.checks import Checked, Finding, can_check, check_all
 
 #: Warn below this number of training texts, and above this share of copies.
@@ -34,12 +33,11 @@ SKILL = ((0.5, "a large part"), (0.25, "a fair part"), (0.1, "a small part"), (-
 class Findings:
     """Main results of a report in sentences.
 
-    lead : the data; titles : of what to fix and what to keep; to_fix, to_keep : one theme per sentence.
+    titles : of what to fix and what to keep; to_fix, to_keep : one theme per sentence.
     conclusion : of the chart of drivers.
     trust : skill and sample size; warnings : reasons for doubt.
     """
 
-    lead: str
     titles: tuple[str, str]
     to_fix: tuple[Sentence, ...]
     to_keep: tuple[Sentence, ...]
@@ -49,46 +47,19 @@ class Findings:
 
 
 def findings(
-    themes: Sequence[ThemeCard],
-    summary: TextsSummary,
-    prediction: Prediction | None,
-    naming: Naming,
-    groups: GroupTable | None = None,
-    group_name: str = "group",
+    themes: Sequence[ThemeCard], summary: TextsSummary, prediction: Prediction | None, naming: Naming
 ) -> Findings:
     """Put the report in a few sentences."""
     fixed = to_fix(themes, naming)
     kept = to_keep(themes, fixed, naming)
-    bad, good = stances(naming)
-    texts, of_themes = (
-        f"{n:,} {noun}{'s' * (n != 1)}" for n, noun in ((summary.texts, "text"), (len(themes), "theme"))
-    )
-
-    def where(which: str, found: list[str]) -> str:
-        return f" {which} {group_name}: {found[0]}." if found else ""
-
-    def to_improve(theme: ThemeCard) -> Sentence:
-        worst = groups.worst(theme.number) if groups else []
-        return Sentence(_named(theme), cost_of(theme, naming), where("Worst", worst))
-
-    def to_preserve(theme: ThemeCard) -> Sentence:
-        best = groups.best(theme.number) if groups else []
-        return Sentence(_named(theme), gain_of(theme, naming), where("Best", best))
-
     return Findings(
-        lead=f"{texts}, {of_themes}: how often each theme is mentioned, and by how much {bad} and {good} move "
-        f"{naming.subject}.",
         titles=titles_of(fixed, kept, naming),
-        to_fix=tuple(map(to_improve, fixed)),
-        to_keep=tuple(map(to_preserve, kept)),
+        to_fix=tuple(Sentence(Named(theme.number, theme.label), cost_of(theme, naming)) for theme in fixed),
+        to_keep=tuple(Sentence(Named(theme.number, theme.label), gain_of(theme, naming)) for theme in kept),
         conclusion=_conclusion(themes, naming),
         trust=_trust(summary, prediction, naming),
         warnings=tuple(_warnings(themes, summary, prediction)),
     )
-
-
-def _named(theme: ThemeCard) -> Named:
-    return Named(theme.number, theme.label)
 
 
 def _conclusion(themes: Sequence[ThemeCard], naming: Naming) -> Sentence:
@@ -104,7 +75,10 @@ def _conclusion(themes: Sequence[ThemeCard], naming: Naming) -> Sentence:
         span = range_of(most, measure)
         around = "" if span is None else f" ({span.written(naming)})"
         parts += ["; "] if parts else []
-        parts += [_named(most), f" {verb} most{of_clear}: {naming.amount(getattr(most, measure))}{around}"]
+        parts += [
+            Named(most.number, most.label),
+            f" {verb} most{of_clear}: {naming.amount(getattr(most, measure))}{around}",
+        ]
     clearly = "" if all(is_clear(theme, name) for theme in themes for name in MEASURES) else "clearly "
     return Sentence(*parts) if parts else Sentence(f"No theme {clearly}moves {naming.subject}.")
 

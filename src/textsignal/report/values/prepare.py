@@ -19,7 +19,7 @@ from textsignal.insight.naming import Naming, percent
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browser import Browse, browser_model, check_n_documents, texts_to_browse
-from textsignal.report.values.cards import ThemeCard, ranges_of, theme_cards
+from textsignal.report.values.cards import ThemeCard, theme_cards
 from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline
 from textsignal.report.values.data import Floats, ReportedModel, ReportSettings
 from textsignal.report.values.findings import Findings, findings, to_look_at
@@ -46,7 +46,7 @@ class ReportData:
 
     settings : names, and what to include; made : day of the report; naming : names of the response; bins : of it.
     basis : a sentence on the texts that the model was fitted to; "" if they are all.
-    findings : main results in sentences; ranges : explanation of ranges, "" without.
+    findings : main results in sentences; ranges : their level and its complement; None without ranges.
     themes : the largest cost first.
     groups, timeline : themes by group and over time; None without groups, without dates.
     others : themes by response; None if texts have only one.
@@ -62,7 +62,7 @@ class ReportData:
     bins: Bins
     basis: str
     findings: Findings
-    ranges: str
+    ranges: tuple[str, str] | None
     themes: tuple[ThemeCard, ...]
     groups: GroupTable | None
     timeline: Timeline | None
@@ -133,18 +133,24 @@ def prepare(
         times=None if times is None else as_times(times, len(answers)),
     )
     themes = theme_cards(model, texts, effects)
-    by_group, prediction, summary = GroupTable.of(texts), prediction_of(texts), summary_of(reader, texts)
-    method = {} if effects is None else {"Ranges": f"{percent(effects.level)}. {effects.method}"}
+    prediction, summary = prediction_of(texts), summary_of(reader, texts)
+    described = {
+        "Themes": f"{len(reader.profiles)}",
+        **reader.described,
+        "Response family": short_numbers(repr(reader.family)),
+        "Training texts": f"{model.n_documents_:,}",
+        **({} if effects is None else {"Ranges": f"{percent(effects.level)}. {effects.method}"}),
+    }
     return ReportData(
         settings=settings,
         made=_today(),
         naming=naming,
         bins=texts.bins,
         basis=one_line(f"{settings.basis} {reader.basis}"),
-        findings=findings(themes, summary, prediction, naming, by_group, settings.group_name),
-        ranges=ranges_of(themes, effects, texts),
+        findings=findings(themes, summary, prediction, naming),
+        ranges=None if effects is None else (percent(effects.level), percent(1 - effects.level)),
         themes=tuple(themes),
-        groups=by_group,
+        groups=GroupTable.of(texts),
         timeline=Timeline.of(texts),
         others=settings.responses,
         prediction=prediction,
@@ -153,7 +159,7 @@ def prepare(
         browse=texts_to_browse(reader, texts),
         summary=summary,
         checks=to_look_at(reader, reading, texts, themes),
-        model_settings=_model_settings(model) | method,
+        model_settings={name: one_line(value) for name, value in described.items()},
         versions={"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES},
     )
 
@@ -191,13 +197,3 @@ def _checked(
     if unseen.shape != answers.shape:
         raise InputError(f"{n:,} texts, but held_out has {unseen.size:,} flags; give one for each text")
     return answers, unseen
-
-
-def _model_settings(model: ReportedModel) -> dict[str, str]:
-    settings = {
-        "Themes": f"{len(model.reader_.profiles)}",
-        **model.reader_.described,
-        "Response family": short_numbers(repr(model.reader_.family)),
-        "Training texts": f"{model.n_documents_:,}",
-    }
-    return {name: one_line(value) for name, value in settings.items()}

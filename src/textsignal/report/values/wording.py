@@ -27,11 +27,6 @@ def visible(text: str) -> str:
     return text.translate(_SHOWN)
 
 
-def cut(text: str, length: int) -> str:
-    """Cut a text to at most `length` characters."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
 def without_place(argument: str) -> str:
     """Shorten absolute paths in an argument of a command: they do not exist elsewhere and may name the user.
 
@@ -92,11 +87,5 @@ def stances(naming: Naming) -> tuple[str, str]:
 
 
 def short_numbers(text: str) -> str:
-    """Round numbers in a text to three significant digits if they have more than three decimals.
-
-    Examples
-    --------
-    >>> short_numbers("Gaussian(deviation=2.224782041965393)")
-    'Gaussian(deviation=2.22)'
-    """
+    """Round numbers in a text to three significant digits if they have more than three decimals."""
     return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", text)
