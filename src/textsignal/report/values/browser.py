@@ -18,9 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
-from textsignal.errors import InputError
 from textsignal.insight.explanation import SAME, slope_of
-from textsignal.reading.spoken import Spoken
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats
 from textsignal.report.values.texts import ReportTexts, sample
@@ -192,12 +190,6 @@ class Browse(NamedTuple):
     columns: dict[str, str]
 
 
-def check_n_documents(n_documents: int) -> None:
-    """Raise InputError if a page cannot hold this number of texts."""
-    if not 0 <= n_documents <= MOST:
-        raise InputError(f"n_documents is {n_documents:,}: a report can contain between 0 and {MOST:,} texts")
-
-
 def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
     """Return at most `n_documents` texts with their sentences; None if no texts are displayed."""
     settings = texts.settings
@@ -217,6 +209,8 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         kept.append(np.arange(sentences.start, sentences.stop))
     chosen = np.concatenate(kept)
     numbers, names = _groups(texts.groups, rows)
+    spoken = texts.spoken.at(rows)
+    how = np.where(spoken.good != 0, PRAISE, np.where(spoken.bad != 0, COMPLAINT, NEUTRAL))
     columns = {
         "texts": packed(shown, NEXT_TEXT),
         "rows": packed(str(row + 1) for row in rows.tolist()),
@@ -224,7 +218,7 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         "predictions": packed(mean_response(mean, texts.naming, 1) for mean in texts.mean[rows].tolist()),
         "levels": packed((texts.bins.numbers(responses) + 1).astype(np.uint8)),
         "heldOut": packed(texts.held_out[rows].astype(np.uint8)),
-        "stances": packed(stances(texts.spoken.at(rows))),
+        "stances": packed((how * spoken.spoken).astype(np.uint8)),
         "themes": packed(themes[chosen].astype("<u2")),
         "points": packed(_points(reader, texts, rows)[chosen].astype("<f4")),
         "left": packed(np.array(left, dtype="<u4")),
@@ -241,12 +235,6 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         groups=names,
         columns=columns,
     )
-
-
-def stances(spoken: Spoken) -> NDArray[np.uint8]:
-    """Return (texts, themes) NO_MENTION, NEUTRAL, PRAISE or COMPLAINT."""
-    how = np.where(spoken.good != 0, PRAISE, np.where(spoken.bad != 0, COMPLAINT, NEUTRAL))
-    return np.where(spoken.spoken, how, NO_MENTION).astype(np.uint8)
 
 
 def _points(reader: ThemeReader, texts: ReportTexts, rows: NDArray[np.int64]) -> Floats:

@@ -197,11 +197,6 @@ def tone_marks(sentence: str, added: Floats) -> list[str]:
     """Return (characters,) "up" and "down" where a word clearly improves or worsens the prediction, else "".
 
     added : (words of the sentence,) contributions, positive for better.
-
-    Examples
-    --------
-    >>> "".join(mark[:1] or "." for mark in tone_marks("so clean", np.array([0.0, 0.3])))
-    '...uuuuu'
     """
     marks = [""] * len(sentence)
     tokens = located_words(sentence)

@@ -18,7 +18,7 @@ from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming, percent
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
-from textsignal.report.values.browser import Browse, browser_model, check_n_documents, texts_to_browse
+from textsignal.report.values.browser import MOST, Browse, browser_model, texts_to_browse
 from textsignal.report.values.cards import ThemeCard, theme_cards
 from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline
 from textsignal.report.values.data import Floats, ReportedModel, ReportSettings
@@ -106,7 +106,8 @@ def prepare(
         given=one_line(model.naming_.given),
     )
     settings = _plain(given, naming)
-    check_n_documents(settings.n_documents)
+    if not 0 <= settings.n_documents <= MOST:
+        raise InputError(f"n_documents is {settings.n_documents:,}: a report can contain between 0 and {MOST:,} texts")
     answers, unseen = _checked(reader, reading, responses, held_out)
     assert reading.sentences is not None
     spoken, predictions = reader.spoken(reading, answers, None).judged(naming.better), reading.predictions

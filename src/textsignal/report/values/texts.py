@@ -97,18 +97,7 @@ class Bins:
 
 
 def bins_of(family: Family, responses: Floats) -> Bins:
-    """Make a bin for each level, or equal ones with round edges if there are many levels or none.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial, Gaussian, Poisson
-    >>> bins_of(Binomial(2, 1, 0.5), np.array([1.0, 2.0])).labels
-    ('1', '1.5', '2')
-    >>> bins_of(Gaussian(1.0), np.array([80.2, 91.0, 99.9])).labels[:2]
-    ('below 82', '82 to 84')
-    >>> bins_of(Poisson(), np.array([0.0, 3.0, 1.0])).labels
-    ('0', '1', '2', '3 or more')
-    """
+    """Make a bin for each level, or equal ones with round edges if there are many levels or none."""
     if hasattr(family, "levels"):
         return bins_of_levels(family.numbers, family.levels.tolist() if family.has_text else None)
     known = responses[~np.isnan(responses)]
