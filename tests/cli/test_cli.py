@@ -860,7 +860,7 @@ def test_of_severity_what_raises_it_is_to_be_fixed_on_screen_page_and_in_tables(
     fixed = shown.split("What to fix first")[1].split("What to keep")[0]
     assert costly["finding"][0] in fixed
     assert "would be lower if nothing bad were said of it" in shown
-    assert "The lower the severity, the better." in Path("out/report.html").read_text(encoding="utf-8")
+    assert "For the severity, less is better." in Path("out/report.html").read_text(encoding="utf-8")
     again, _ = ok("drivers", "out/model", "severity.csv", "--text", "Review", "--response", "severity")
     assert costly["finding"][0] in " ".join(again.split())
 

@@ -78,7 +78,7 @@ def test_the_page_says_what_it_is_given(analysis, tmp_path):
     report_table(analysis.model, TABLE, path, text="review", response="rating", offset="log_nights")
     page = path.read_text(encoding="utf-8")
     assert "All of this is given price, country and the offset" in page
-    assert "What stands beside texts is taken as average" in page
+    assert "Covariates are set to their averages" in page
 
 
 def test_rows_that_lack_a_covariate_are_bad():

@@ -11,9 +11,6 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Doubles in base64.
-const decoded = (base64) => new Float64Array(bytesOf(base64).buffer);
-
 function textReader(given) {
   const token = new RegExp(given.tokenizer.token, "gu");
   const odd = new RegExp(given.tokenizer.odd, "gu");
