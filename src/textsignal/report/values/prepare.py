@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups, as_times
 from textsignal.insight.naming import Naming, percent
+from textsignal.reading.classes import ClassReader
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.browser import MOST, Browse, browser_model, texts_to_browse
@@ -96,6 +97,8 @@ def prepare(
     effects : of the model on these texts; None for a report without ranges.
     """
     reader, given = model.reader_, settings or ReportSettings()
+    if isinstance(reader, ClassReader):
+        raise reader.of_one_class("reports")
     if not isinstance(reader, ThemeReader):
         raise InputError("a report needs a model of themes; this one has topics on a matrix")
     naming = replace(
