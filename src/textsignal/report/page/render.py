@@ -27,7 +27,7 @@ from textsignal.reading.themes import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.browser import LONGEST
-from textsignal.report.values.comparisons import OtherResponses, page_names, responses_beside
+from textsignal.report.values.comparisons import NOUNS, OtherResponses, page_names, responses_beside
 from textsignal.report.values.data import ReportedModel, ReportedModels, ReportSettings
 from textsignal.report.values.prepare import ReportData, prepare
 from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
@@ -114,6 +114,7 @@ def render(report: ReportData) -> str:
         few=FEW,
         on_paper=ON_PAPER,
         longest=LONGEST,
+        nouns=NOUNS,
         level="level" if levels else "range",
         points=lambda value, more=0: points(value, naming, more),
         span=range_of,

@@ -335,11 +335,6 @@ class OtherResponses:
     noun: str = "response"
 
     @property
-    def nouns(self) -> str:
-        """Plural of the noun."""
-        return NOUNS[self.noun]
-
-    @property
     def columns(self) -> list[tuple[str, str]]:
         """Name of each response, and its page, "" for the current one."""
         return [
