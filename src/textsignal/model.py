@@ -721,7 +721,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         by: ArrayLike | pd.Series | None = None,
         *,
         groups: ArrayLike | None = None,
-        method: str | None = None,
+        method: str = "crossfit",
         level: float = LEVEL,
         n_refits: int = REFITS,
         seed: int = 0,
@@ -744,8 +744,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         ----------
         by : (documents,) groups to compare; documents without one are excluded from the comparison.
         groups : (documents,) clusters of dependent texts, such as hotels: errors are cluster-robust.
-        method : "crossfit", the default for themes; "bootstrap", the default, and the only method, for other themes; or
-            "plugin", which ignores the estimation of themes and tone and gives intervals that are too narrow.
+        method : "crossfit" for standard errors by a formula, calibrated in halves of the texts; "bootstrap" for those of
+            refits; or "plugin", which ignores the estimation of themes and tone and gives intervals that are too
+            narrow.
         level : of the intervals.
         n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
@@ -759,11 +760,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.estimate_effects().of("cost").columns[2:6].tolist()
         ['quantity', 'estimate', 'std_error', 'low']
         """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("intervals")
+        reader = self._theme_reader("intervals")
         found = estimate_effects(
-            self.reader_,
+            reader,
             self._observed(texts, responses, sample_weight, covariates, offset),
             self._theme_names(),
             self.naming_,
@@ -773,11 +772,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             level=level,
             n_refits=n_refits,
             seed=seed,
-            n_jobs=self.n_jobs,
             progress=progress,
         )
-        basis = self.reader_.basis
-        return replace(found, method=f"{found.method} {basis}") if basis else found
+        return replace(found, method=f"{found.method} {reader.basis}") if reader.basis else found
 
     def stability(
         self,
@@ -797,13 +794,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         .65, which mostly means that half of the ten leading words are shared), cosine (mean over refits), cost_sd,
         cost_low, cost_high (standard deviation, minimum and maximum of its cost over the refits that reproduce it).
 
-        The vocabulary is kept, and for themes the tone of words: costs vary with the themes and the documents that
-        mention them, not with the estimate of tone.
+        The vocabulary and the tone of words are kept: costs vary with the themes and the texts that mention them, not
+        with the estimate of tone.
 
         Parameters
         ----------
-        n_refits : number of refits; themes are refitted in about a sixth of the time of a whole fit, other themes in
-            half.
+        n_refits : number of refits; each takes about a sixth of the time of a whole fit.
         seed : of halves and refits.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded
             model does not hold these.
@@ -816,12 +812,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> bool(model.stability(n_refits=4)["reproduced"].max() == 1)
         True
         """
-        check_is_fitted(self)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("refits")
+        reader = self._theme_reader("refits")
         observed = self._observed(texts, responses, sample_weight, covariates, offset)
-        better = self.naming_.better
-        found = stability(self.reader_, observed, n_refits, seed, self.n_jobs, self.seed_words, better)
+        found = stability(reader, observed, n_refits, seed, self.seed_words, self.naming_.better)
         return found.table(self._theme_names())
 
     def check(
@@ -864,22 +857,20 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.check().wrong
         ()
         """
-        check_is_fitted(self)
+        reader = self._theme_reader("checks")
         check_number("seed", seed, least=0, whole=True)
-        if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("checks")
         own = covariates if texts is not None and self.design_ is not None and self.design_.covariates else None
         observed = self._observed(texts, responses, sample_weight, own, offset)
         n = len(observed.tokens)
-        reading = self.reader_.read(observed.tokens, observed.given)
-        spoken = self.reader_.spoken(reading, observed.responses, observed.weight)
+        reading = reader.read(observed.tokens, observed.given)
+        spoken = reader.spoken(reading, observed.responses, observed.weight)
         checked = Checked(
+            reader=reader,
             reading=reading,
             spoken=spoken.judged(self.naming_.better),
             labels=self._theme_names(),
             naming=self.naming_,
             held_out=_flags(held_out, n),
-            out_of_fold=isinstance(self.reader_, ThemeReader),
             groups=None if by is None else as_groups(by, n),
             times=None if over is None else as_times(over, n),
             covariates=as_table(covariates, n),
@@ -887,7 +878,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             time_name=name_of(over, "date"),
             seed=int(seed),
         )
-        return check_all(checked, self.reader_)
+        return check_all(checked)
 
     def rename(self, theme: Theme | Mapping[Theme, str | None], label: str | None = None) -> Self:
         """Return a new model in which themes have user-defined labels; this one is not changed.
@@ -1151,15 +1142,20 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         design = self.design_ or Design.learn(None, None, np.ones(1))
         return design.given(table, added, n_documents)
 
-    def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
+    def _theme_reader(self, what: str) -> ThemeReader:
+        """Return the reader with this model's number of threads; raise if the model has no such results."""
         check_is_fitted(self)
         if isinstance(self.reader_, ClassReader):
-            raise self.reader_.of_one_class("sentences")
+            raise self.reader_.of_one_class(what)
         if not isinstance(self.reader_, ThemeReader):
-            raise InputError('sentences are read by models of themes alone; fit with training="themes"')
-        reading = self.reader_.read(texts).sentences
+            raise InputError(f'{what} need a model of themes; fit with training="themes"')
+        return self.reader_.with_jobs(self.n_jobs)
+
+    def _of_themes(self, texts: Iterable[str] | Tokens) -> tuple[ThemeReader, ThemeReading]:
+        reader = self._theme_reader("sentences")
+        reading = reader.read(texts).sentences
         assert reading is not None
-        return self.reader_, reading
+        return reader, reading
 
     def _revised(self, revision: Revision, observed: Observed) -> Self:
         """Return a new model with these themes, refitted to the documents."""

@@ -619,7 +619,7 @@ def intervals(effects: EffectTable, quantity: str = "cost", ax: Axes | None = No
     own.axvline(0, color=NEUTRAL, linewidth=0.6)
     own.hlines(place, rows["low"], rows["high"], color=POSITIVE, linewidth=1.0)
     own.plot(rows["estimate"], place, "o", color=POSITIVE)
-    names = rows["theme"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["theme"]
+    names = rows["label"] if "group" not in rows else rows["group"].astype(str) + ": " + rows["label"]
     own.set_yticks(place, names)
     own.set_xlabel(f"{quantity}, {effects.level:.0%} intervals")
     return figure_of(own)

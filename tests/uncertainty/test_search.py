@@ -110,7 +110,7 @@ def test_a_first_line_that_was_cut_short_is_written_again(kept, found, tmp_path)
 
 
 def test_the_true_number_of_themes_is_found():
-    corpus = simulate_corpus(400, 200, n_themes=4, random_state=3)
+    corpus = simulate_corpus(400, 200, n_topics=4, random_state=3)
     options = {"n_themes": [2, 4, 6], "supervision": 0.5, "folds": 2, "training": "joint"}
     found = ts.search(corpus.counts, corpus.ratings, **options)
     assert found.recommended == {"n_themes": 4, "supervision": 0.5}
@@ -120,7 +120,7 @@ def test_the_true_number_of_themes_is_found():
 def test_texts_are_searched_with_other_trainings_too():
     found = ts.search(REVIEWS.texts, REVIEWS.ratings, n_themes=[2], supervision=[0.5, 1], folds=2, training="joint")
     assert found.table["supervision"].tolist() == [0.5, 1.0]
-    assert found.noun == "theme"
+    assert found.noun == "topic"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_cannot_be_searched_is_named():
         ts.search(np.ones((20, 3)), np.arange(20))
     with pytest.raises(InputError, match="three or more classes"):
         ts.search(["a fine room"] * 30, ["x", "y", "z"] * 10)
-    with pytest.raises(InputError, match="40 documents are too few"):
+    with pytest.raises(InputError, match="40 texts are too few"):
         ts.search(REVIEWS.texts[:40], REVIEWS.ratings[:40])
     with pytest.raises(InputError, match="3 documents have a response"):
         ts.search(REVIEWS.texts, [1, 2, 3, *[None] * 117])

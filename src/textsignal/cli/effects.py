@@ -64,13 +64,9 @@ def effects(
     ] = None,
     groups: ClustersOption = None,
     method: Annotated[
-        IntervalMethod | None,
-        typer.Option(
-            "--method",
-            help="plugin takes themes and tone as known beforehand, and is too narrow.",
-            show_default="crossfit for themes, else bootstrap",
-        ),
-    ] = None,
+        IntervalMethod,
+        typer.Option("--method", help="plugin takes themes and tone as known beforehand, and is too narrow."),
+    ] = IntervalMethod.crossfit,
     level: Annotated[float, typer.Option("--level", help="Of the intervals.")] = 0.95,
     refits: Annotated[int, typer.Option("--refits", min=2, help="Samples of the bootstrap.")] = 200,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of samples and halves.")] = 0,
@@ -88,7 +84,6 @@ def effects(
 ) -> None:
     """Show the effects of themes on the response, with valid intervals and tests; differences between groups too."""
     from textsignal.data.source import Source
-    from textsignal.reading.matrix import MatrixReader
     from textsignal.workflow.apply import columns_of, effects_table
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
@@ -97,8 +92,8 @@ def effects(
     fitted = one_model(model, response, label, names_column=True)
     columns = columns_of(fitted, groups=groups, by=by, offset=offset, weights=weights, response=response, text=text)
     sample = rows_of(source, files, columns, memory)
-    resamples = method == IntervalMethod.bootstrap or (method is None and isinstance(fitted.reader_, MatrixReader))
-    with sample_progress(refits) if resamples else busy("Intervals") as progress, sample.counted():
+    resampled = method == IntervalMethod.bootstrap
+    with sample_progress(refits) if resampled else busy("Intervals") as progress, sample.counted():
         found = effects_table(
             fitted,
             sample.table,
@@ -106,7 +101,7 @@ def effects(
             response=response,
             by=by,
             groups=groups,
-            method=None if method is None else method.value,
+            method=method.value,
             level=level,
             n_refits=refits,
             seed=seed,

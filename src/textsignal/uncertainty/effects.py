@@ -1,57 +1,45 @@
 """Estimates about themes with valid intervals, although tone was learnt from the same responses.
 
-Method "crossfit" takes standard errors of the GLM on themes (`influence`) by tone out of fold, and widens them by what
-halves of the texts measure (`calibration`). "plugin" takes them as they are. "bootstrap" draws texts, or whole groups,
+Method "crossfit" takes standard errors of the GLM on themes (`influence`) by tone out of fold, corrected by halves of the
+texts (`calibration`). "plugin" takes them uncorrected, by tone of all texts. "bootstrap" draws texts, or whole groups,
 with replacement: themes are moved from where they are, sentences placed again and the GLM on themes fitted again; tone
-stays out of fold and as it is, since a text drawn twice would be in two folds, and intervals are widened as for
-"crossfit". Themes on a matrix are learnt again from every sample and judged by the texts that were not drawn.
+stays as it is, out of fold, since a text drawn twice would be in two folds, and is corrected as for "crossfit".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Vector
 from textsignal.checks import check_choice, check_groups, check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
-from textsignal.compute.hashing import Keys
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import Naming
-from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Observed
-from textsignal.reading.reader import Reader
 from textsignal.reading.themes import ThemeReader
-from textsignal.training.contributions import spoken_of
 from textsignal.training.halves import match_topics
-from textsignal.training.theme_reading import by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
-from textsignal.training.tone_blocks import TONE_FOLDS, tone_folds
-from textsignal.uncertainty.calibration import CUTS, NOTHING, Calibration, ToneText, calibrate, mean_of
-from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_rows, with_holm
+from textsignal.uncertainty.calibration import CUTS, NOTHING, Calibration, Evidence, calibrate, placed
+from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_frame
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
-from textsignal.uncertainty.stability import refitted
 
-#: Fewest texts with a response, in all and for each theme.
-FEWEST, FEWEST_PER_THEME = 40, 8
-#: Quantities of themes that are learnt from the response; tone and speaking are not separate there.
-OF_TOPICS = ("cost", "gain", "mentions", "tone")
 #: Defaults of the level of intervals and of the number of samples.
 LEVEL, REFITS = 0.95, 200
 #: Descriptions of the methods.
 METHODS = {
     "crossfit": (
-        "Standard errors are those of the GLM on themes, by tone that has not seen the responses, times what pairs of "
-        "halves of the texts say they fall short; what these miss of costs and gains is added. Themes are taken as "
-        "they are; stability() says how firm these are."
+        "Standard errors are those of the GLM on themes, by tone that has not seen the responses, times a factor that "
+        "pairs of halves of the texts measure; the shortfall of costs and gains that they measure is added. Themes are "
+        "taken as they are; see stability() for their reliability."
     ),
     "bootstrap": "Standard errors are those of {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
@@ -61,352 +49,148 @@ METHODS = {
 }
 #: Called after each refit, with its number.
 Progress = Callable[[int], None]
+#: By group, None for all texts, and quantity.
+Cells = dict[tuple[object, str], Measured]
 
 
 @dataclass(frozen=True, eq=False)
-class Subgroups:
-    """Groups of documents that estimates are of, and the documents that each is compared with.
+class Subgroup:
+    """Texts that estimates are about: all, or a group and the others that it is compared with; weights are (texts,)."""
 
-    names : of the groups; [None] for all documents. weights, others : (documents,) of each group, and of its others.
-    """
+    name: object
+    weight: Vector
+    others: Vector | None = None
 
-    names: Sequence[object]
-    weights: Sequence[Vector]
-    others: Sequence[Vector]
-
-    def map(self, change: Callable[[Vector], Vector]) -> Subgroups:
-        """Change all weights."""
-        return Subgroups(self.names, [*map(change, self.weights)], [*map(change, self.others)])
+    def drawn(self, counts: Vector) -> Subgroup:
+        """Return the texts of a sample; counts : (texts,) how often each was drawn."""
+        others = None if self.others is None else np.where(self.others > 0, counts, 0.0)
+        return Subgroup(self.name, np.where(self.weight > 0, counts, 0.0), others)
 
 
-def parts_of(by: ArrayLike | pd.Series | None, weight: Vector) -> Subgroups:
-    """Return all documents, or those of each group, the largest first."""
+def subgroups(by: ArrayLike | pd.Series | None, weight: Vector) -> list[Subgroup]:
+    """Return all texts, or those of each group, the largest first."""
     if by is None:
-        return Subgroups([None], [weight], [np.zeros_like(weight)])
+        return [Subgroup(None, weight)]
     groups = as_groups(by, len(weight))
-    named = weight * groups.notna().to_numpy()
-    weights = {}
+    named, parts = weight * groups.notna().to_numpy(), []
     for name, rows in groups.groupby(groups, sort=False).indices.items():
         own = np.zeros_like(weight)
         own[rows] = weight[rows]
-        if own.sum() > 0:
-            weights[name] = own
-    if not weights:
-        raise InputError("no document of any group counts: the weights of all are 0")
-    names = sorted(weights, key=lambda name: (-weights[name].sum(), str(name)))
-    return Subgroups(names, [weights[name] for name in names], [named - weights[name] for name in names])
+        others = named - own
+        if own.any():
+            parts.append(Subgroup(name, own, others if others.any() else None))
+    if not parts:
+        raise InputError("no text of any group counts: the weights of all are 0")
+    return sorted(parts, key=lambda part: (-part.weight.sum(), str(part.name)))
 
 
-@dataclass(frozen=True, eq=False)
-class EffectLayout:
-    """Rows of a table of effects: the groups of documents, (themes,) labels, and the level of intervals."""
+def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Cells:
+    """Return every quantity of every group, and its difference to the others; NaN for a group without texts.
 
-    parts: Subgroups
-    labels: Sequence[str]
-    level: float
-
-    def rows(
-        self, group: object, quantity: str, estimates: Vector, errors: Vector, degrees: float = np.inf
-    ) -> pd.DataFrame:
-        """Return one row per theme, with a column for the group if there are groups."""
-        table = effect_rows(quantity, self.labels, estimates, errors, self.level, degrees)
-        if group is not None:
-            table.insert(0, "group", [group] * len(table))
-        return table
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Documents with the GLM on their themes, and the text to learn tone again from.
-
-    keys : (documents,) by which halves are drawn: of texts, or of groups that stay together.
-    sentence_tone : (sentences,) tone behind `talk`.
+    Gamma is of all texts, whatever their group.
     """
+    nothing = Measured(fit.talk, np.full(fit.talk.n_themes, np.nan), np.full(fit.talk.tone.shape, np.nan))
 
-    fit: LooseFit
-    text: ToneText
-    keys: Keys
-    sentence_tone: Vector
+    def corrected(name: str, weight: Vector) -> Measured:
+        return known.corrected(name, QUANTITIES[name](fit, weight)) if weight.any() else nothing
 
-    @property
-    def talk(self) -> Talk:
-        """Tone and shares of themes in the documents."""
-        return self.fit.talk
-
-    def calibrate(self, seed: int, n_jobs: int | None) -> Calibration:
-        """Measure how much the formula falls short, in halves of the documents."""
-        return calibrate(self.fit, self.text, self.keys, CUTS, seed, n_jobs)
-
-
-def gather(
-    reader: ThemeReader,
-    observed: Observed,
-    groups: NDArray[np.int64] | None,
-    better: int,
-    unseen: bool = True,
-) -> Evidence:
-    """Read documents and fit the GLM on themes; unseen : by tone out of fold, or else by tone of all documents."""
-    fitted = reader.fitted
-    reading = reader.read(observed.tokens).sentences
-    assert reading is not None
-    y = fitted.family.encode(observed.responses)
-    check_enough(y, observed.weight, fitted.n_themes)
-    with LocalEngine(reader.n_jobs) as engine:
-        read = read_features(reading.texts, fitted.features, engine)
-    keys = reading.texts.keys
-    known = np.isin(keys, fitted.training.keys[~fitted.training.later])
-    given = Given.nothing(len(y)) if observed.given is None else observed.given
-    given = given if groups is None else replace(given, groups=groups)
-    tone = fitted.training.unseen_tone(reading) if unseen else reading.sentence_tone
-    talk = Talk(
-        family=fitted.family,
-        tone=reading.tone_by_theme(tone),
-        shares=reading.shares,
-        spoken=reading.spoken,
-        prevalence=fitted.themes.prevalence,
-        y=y,
-        weight=observed.weight,
-        folds=np.where(known & unseen, tone_folds(read.counts), TONE_FOLDS),
-        given=given,
-        better=better,
-    )
-    if given.groups is not None:
-        keys = given.groups.astype(np.uint64)
-        if len(np.unique(keys[(talk.weight > 0) & ~np.isnan(y)])) < 4:
-            raise InputError("intervals need four or more groups of documents that have a response")
-    with local_compute(reader.n_jobs) as compute:
-        fit = fit_loosely(talk, compute)
-    return Evidence(fit, ToneText(read, fitted.features.sizes, reading), keys, tone)
-
-
-def check_enough(y: Vector, weight: Vector, n_themes: int) -> None:
-    """Raise an error if responses are too few or constant."""
-    known = y[~np.isnan(y) & (weight > 0)]
-    least = max(FEWEST, FEWEST_PER_THEME * n_themes)
-    if len(known) < least:
-        raise InputError(
-            f"{len(known):,} texts with a response are too few for intervals of {n_themes} themes; {least:,} are needed"
-        )
-    if np.ptp(known) == 0:
-        raise InputError("the response is constant, so there is nothing to estimate; check the response column")
-
-
-def effects_of(evidence: Evidence, layout: EffectLayout, known: Calibration) -> pd.DataFrame:
-    """Return one row per group, theme and quantity, with standard errors by the formula."""
-    fit, groups, weight = evidence.fit, evidence.talk.given.groups, evidence.talk.weight
-    degrees = np.inf if groups is None else len(np.unique(groups[weight > 0])) - 1.0
-    parts, tables = layout.parts, []
-
-    def estimated(name: str, part: Vector) -> tuple[Measured, Vector]:
-        measured = QUANTITIES[name](fit, part)
-        return measured, measured.estimates + known.missing(name, measured.variances(weight, groups))
-
-    for group, own, others in zip(parts.names, parts.weights, parts.others, strict=True):
+    cells = {}
+    for part in parts:
         for name in QUANTITIES:
-            if group is not None and name == "gamma":
+            if part.name is not None and name == "gamma":
                 continue
-            measured, estimates = estimated(name, own)
-            errors = known.errors(name, measured.variances(weight, groups))
-            tables.append(layout.rows(group, name, estimates, errors, degrees))
-            if group is not None and others.sum() > 0:
-                other, of_others = estimated(name, others)
-                errors = known.errors(name, measured.minus(other).variances(weight, groups))
-                tables.append(layout.rows(group, name + DIFFERENCE, estimates - of_others, errors, degrees))
-    return pd.concat(tables, ignore_index=True)
+            cells[part.name, name] = own = corrected(name, part.weight)
+            if part.others is not None:
+                cells[part.name, name + DIFFERENCE] = own.minus(corrected(name, part.others))
+    return cells
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """Number of samples, their seed, threads, and a function that is called after each."""
-
-    n_refits: int
-    seed: int
-    n_jobs: int | None
-    progress: Progress
-
-    def map(self, refit: Callable[[int], Vector]) -> Vector:
-        """Return (refits, ...) the results of all refits."""
-
-        def reported(number: int) -> Vector:
-            result = refit(number)
-            self.progress(number)
-            return result
-
-        with LocalEngine(self.n_jobs) as engine, threadpool_limits(1):
-            return np.array(engine.map(reported, range(self.n_refits)))
-
-    def counts(self, weight: Vector, groups: NDArray[np.int64] | None, number: int) -> Vector:
-        """Return (documents,) how often a sample draws each; those of a group are drawn together."""
-        rng = np.random.default_rng([self.seed, number])
-        if groups is None:
-            total = max(1, round(float(weight.sum())))
-            return rng.multinomial(total, weight / weight.sum()).astype(float)
-        names, codes = np.unique(groups, return_inverse=True)
-        return weight * rng.multinomial(len(names), np.full(len(names), 1 / len(names)))[codes]
+def with_errors(
+    cells: Cells, variances: Iterable[Vector], known: Calibration
+) -> dict[tuple[object, str], tuple[Vector, Vector]]:
+    """Return estimates and calibrated standard errors of every cell."""
+    return {
+        key: (measured.estimates, known.errors(key[1].removesuffix(DIFFERENCE), variance))
+        for (key, measured), variance in zip(cells.items(), variances, strict=True)
+    }
 
 
-def bootstrap_themes(
-    evidence: Evidence, themes: Themes, layout: EffectLayout, known: Calibration, draws: Resampling
-) -> pd.DataFrame:
-    """Return intervals around the estimates of the GLM on themes without shrinkage, by the spread of refits.
+def bootstrap(
+    evidence: Evidence, parts: Sequence[Subgroup], n_refits: int, seed: int, progress: Progress | None = None
+) -> Vector:
+    """Return (cells, themes) variances of the estimates of refits.
 
-    They are those of a normal distribution. Refits spread more on the side away from 0, so that percentiles lie too far
-    from it: with 20 themes and no effect they cover 92%, and percentiles of distances 95 to 97%.
+    Refits spread more on the side away from 0, so that their percentiles lie too far from it: with 20 themes and no
+    effect they cover 92%, and percentiles of distances 95 to 97%. Intervals of a normal distribution are used instead.
     """
-    talk, fit, parts = evidence.talk, evidence.fit, layout.parts
 
     def refit(number: int) -> Vector:
-        counts = draws.counts(talk.weight, talk.given.groups, number)
+        counts = _drawn(evidence.fit.talk, np.random.default_rng([seed, number]))
         with local_compute(1) as compute:
-            moved = fit_loosely(_moved(evidence, themes, counts, compute), compute)
-        return _estimates(moved, parts.map(lambda weight: np.where(weight > 0, counts, 0.0)))
+            fit = fit_loosely(_moved(evidence, counts, compute), compute)
+        cells = measure(fit, [part.drawn(counts) for part in parts], NOTHING)
+        if progress is not None:
+            progress(number)
+        return np.array([measured.estimates for measured in cells.values()])
 
-    def missing(name: str, weight: Vector) -> Vector:
-        return known.missing(name, QUANTITIES[name](fit, weight).variances(talk.weight, talk.given.groups))
-
-    added = _by_part(parts, missing, np.zeros(talk.n_themes))
-    samples = draws.map(refit) + added
-    return _spread(layout, QUANTITIES, _estimates(fit, parts) + added, samples, known.inflation)
-
-
-def _estimates(fit: LooseFit, parts: Subgroups) -> Vector:
-    """Estimates as in `_by_part`, NaN for groups without documents."""
-    nothing = np.full(fit.talk.n_themes, np.nan)
-    return _by_part(parts, lambda name, weight: QUANTITIES[name](fit, weight).estimates, nothing)
+    with LocalEngine(evidence.reader.n_jobs) as engine, threadpool_limits(1):
+        samples = np.array(engine.map(refit, range(n_refits)))
+    return np.asarray(np.nanvar(samples, axis=0, ddof=1), dtype=float)
 
 
-def _by_part(parts: Subgroups, measure: Callable[[str, Vector], Vector], absent: Vector) -> Vector:
-    """(groups, quantities, 2, themes) a measure of each group, and of the documents that it is compared with."""
-    pairs = zip(parts.weights, parts.others, strict=True)
-    return np.array(
-        [[[measure(name, w) if w.sum() > 0 else absent for w in pair] for name in QUANTITIES] for pair in pairs]
-    )
+def _drawn(talk: Talk, rng: np.random.Generator) -> Vector:
+    """(texts,) how often a sample draws each; those of a group are drawn together."""
+    weight, groups = talk.weight, talk.given.groups
+    if groups is None:
+        return rng.multinomial(max(1, round(float(weight.sum()))), weight / weight.sum()).astype(float)
+    names, codes = np.unique(groups, return_inverse=True)
+    return weight * rng.multinomial(len(names), np.full(len(names), 1 / len(names)))[codes]
 
 
-def _moved(evidence: Evidence, themes: Themes, counts: Vector, compute: Compute) -> Talk:
-    """Documents by themes that are refitted to the drawn ones."""
-    reading = evidence.text.reading
-    texts, documents = reading.texts, reading.texts.documents
-    moved = refit_themes(themes, reading.units, counts[documents], evidence.talk.family, compute)
+def _moved(evidence: Evidence, counts: Vector, compute: Compute) -> Talk:
+    """Texts by themes that are refitted to the drawn ones."""
+    reading, themes, talk = evidence.reading, evidence.reader.fitted.themes, evidence.fit.talk
+    moved = refit_themes(themes, reading.units, counts[reading.texts.documents], talk.family, compute)
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
-    places = moved.place(reading.units, documents, len(texts), compute)
-    return replace(
-        evidence.talk,
-        tone=by_document(places * evidence.sentence_tone[:, None], texts),
-        shares=text_shares(texts, places, moved.prevalence),
-        spoken=spoken_of(places, reading.has_terms, documents, len(texts)),
-        prevalence=moved.prevalence,
-        weight=counts,
-    )
-
-
-def bootstrap_topics(
-    reader: MatrixReader,
-    observed: Observed,
-    groups: NDArray[np.int64] | None,
-    better: int,
-    layout: EffectLayout,
-    draws: Resampling,
-) -> pd.DataFrame:
-    """Return intervals for themes that are learnt again from every sample, by documents that were not drawn.
-
-    There a GLM weighs each theme's contribution. Estimates are means over samples.
-    """
-    tokens, y = reader.tokenise(observed.tokens), reader.family.encode(observed.responses)
-
-    def refit(number: int) -> Vector:
-        counts = draws.counts(observed.weight, groups, number)
-        rows, others = np.flatnonzero(counts > 0), np.flatnonzero((counts == 0) & (observed.weight > 0))
-        sample = Observed(tokens, observed.responses, counts, observed.given, observed.family).at(rows)
-        other = refitted(reader, sample, draws.seed + number + 1)
-        given = Given.nothing(len(y)) if observed.given is None else observed.given
-        reading = other.read(tokens.at(others), None if observed.given is None else given.at(others))
-        order = match_topics(reader.profiles, other.profiles).numbers
-        talk = Talk(
-            family=other.family,
-            tone=reading.contributions[:, order],
-            shares=np.zeros((len(others), len(order))),
-            spoken=reading.spoken[:, order],
-            prevalence=np.zeros(len(order)),
-            y=y[others],
-            weight=observed.weight[others],
-            folds=np.zeros(len(others), dtype=np.int64),
-            given=given.at(others),
-            better=better,
-        )
-        with local_compute(1) as compute:
-            fit = fit_loosely(talk, compute)
-        estimates = _estimates(fit, layout.parts.map(lambda weight: weight[others]))
-        return estimates[:, [list(QUANTITIES).index(name) for name in OF_TOPICS]]
-
-    samples = draws.map(refit)
-    return _spread(layout, OF_TOPICS, mean_of(samples), samples, dict.fromkeys(OF_TOPICS, 1.0))
-
-
-def _spread(
-    layout: EffectLayout, names: Iterable[str], whole: Vector, samples: Vector, inflations: Mapping[str, float]
-) -> pd.DataFrame:
-    """One row per group, theme and quantity; standard errors are the spread of samples, times sqrt(inflation).
-
-    whole : (groups, quantities, 2, themes) estimates; samples : (refits, groups, quantities, 2, themes).
-    """
-    tables = []
-
-    def add(group: object, name: str, size: float, estimates: Vector, of_samples: Vector) -> None:
-        errors = size * np.nanstd(of_samples - estimates, axis=0, ddof=1)
-        tables.append(layout.rows(group, name, estimates, errors))
-
-    for p, group in enumerate(layout.parts.names):
-        for q, name in enumerate(names):
-            size, own, drawn = np.sqrt(inflations[name]), whole[p, q], samples[:, p, q]
-            add(group, name, size, own[0], drawn[:, 0])
-            if group is not None:
-                add(group, name + DIFFERENCE, size, own[0] - own[1], drawn[:, 0] - drawn[:, 1])
-    return pd.concat(tables, ignore_index=True)
+    return replace(placed(talk, moved, reading.units, reading.texts, evidence.tone, compute), weight=counts)
 
 
 def estimate_effects(
-    reader: Reader,
+    reader: ThemeReader,
     observed: Observed,
     labels: Sequence[str],
     naming: Naming,
     *,
     by: ArrayLike | pd.Series | None,
     groups: ArrayLike | None,
-    method: str | None,
+    method: str,
     level: float,
     n_refits: int,
     seed: int,
-    n_jobs: int | None,
     progress: Progress | None,
 ) -> EffectTable:
     """Estimate effects of themes with intervals; see `TextResponseModel.estimate_effects`."""
-    of_matrix = isinstance(reader, MatrixReader)
-    method = method or ("bootstrap" if of_matrix else "crossfit")
-    check_choice("method", method, ["bootstrap"] if of_matrix else list(METHODS))
+    check_choice("method", method, METHODS)
     check_number("level", level, least=0, above=True)
     if level >= 1:
         raise InputError(f"level={level!r} must be below 1, such as 0.95")
     check_number("n_refits", n_refits, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    clusters = check_groups(groups, len(observed.tokens))
-    if clusters is None and observed.given is not None:
-        clusters = observed.given.groups
-    layout = EffectLayout(parts_of(by, observed.weight), labels, level)
-    draws = Resampling(int(n_refits), int(seed), n_jobs, progress or (lambda number: None))
-    if isinstance(reader, MatrixReader):
-        check_enough(reader.family.encode(observed.responses), observed.weight, len(labels))
-        frame = bootstrap_topics(reader, observed, clusters, naming.better, layout, draws)
-    else:
-        assert isinstance(reader, ThemeReader)
-        evidence = gather(reader, observed, clusters, naming.better, unseen=method != "plugin")
-        known = NOTHING if method == "plugin" else evidence.calibrate(int(seed), n_jobs)
-        if method == "bootstrap":
-            frame = bootstrap_themes(evidence, reader.fitted.themes, layout, known, draws)
-        else:
-            frame = effects_of(evidence, layout, known)
-    description = METHODS[method].format(n_refits=n_refits)
+    clusters, parts = check_groups(groups, len(observed.tokens)), subgroups(by, observed.weight)
     if clusters is not None:
-        description += f" Texts of a group are taken to depend on each other ({len(np.unique(clusters))} groups)."
-    return EffectTable(with_holm(frame), level, description, naming)
+        given = observed.given or Given.nothing(len(observed.tokens))
+        observed = observed.with_given(replace(given, groups=clusters))
+    evidence = Evidence.of(reader, observed, naming.better, unseen=method != "plugin")
+    known = NOTHING if method == "plugin" else calibrate(evidence, CUTS, int(seed))
+    cells, description, degrees = measure(evidence.fit, parts, known), METHODS[method], np.inf
+    talk = evidence.fit.talk
+    if talk.given.groups is not None:
+        n_groups = len(np.unique(talk.given.groups))
+        description += f" Texts of a group are taken to depend on each other ({n_groups} groups)."
+        degrees = len(np.unique(talk.given.groups[talk.weight > 0])) - 1.0
+    variances: Iterable[Vector] = (measured.variances for measured in cells.values())
+    if method == "bootstrap":
+        variances, degrees = bootstrap(evidence, parts, int(n_refits), int(seed), progress), np.inf
+    frame = effect_frame(with_errors(cells, variances, known), labels, level, degrees)
+    return EffectTable(frame, level, description.format(n_refits=n_refits), naming)

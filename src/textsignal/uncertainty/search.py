@@ -3,15 +3,14 @@
 On a fold themes are learnt from the other folds: deviance (minus twice the logarithm of the probability of a response,
 on average), R2, coherence and exclusivity. In the halves of a cut they are learnt twice and matched: stability is the
 mean cosine. Exclusivity is the mean share that a theme has in its ten leading terms: 1 if no other theme uses them.
-Themes on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
+Topics on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
 half.
 
 More themes are more to read and hide less of what texts are about, while skill hardly depends on their number. What
 does is whether themes learnt from other texts are the same. So the recommendation is the number that
 
 1. has a held-out deviance within one standard error of the least;
-2. if themes are a model of the text, as those on a matrix are, is at most the fewest whose held-out text deviance is
-   within one standard error of the least;
+2. for topics on a matrix, is at most the fewest whose held-out text deviance is within one standard error of the least;
 3. of these has a stability within one standard error of the greatest, or within `NEAR` of it;
 4. of these is largest.
 
@@ -22,14 +21,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,13 +40,12 @@ from threadpoolctl import threadpool_limits
 
 from textsignal.arrays import Array, Vector
 from textsignal.checks import check_groups, check_number, check_text_matrix, draw_seed
-from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
 from textsignal.estimators import GLMNMF
-from textsignal.evaluation import metrics as evaluate
+from textsignal.evaluation.metrics import coherence, exclusivity, r2_score
 from textsignal.families import Family, log_scores
 from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
@@ -72,15 +71,14 @@ from textsignal.training.theme_model import Prepared, fit_prepared
 from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
 
 Values = dict[str, float]
+Rows = NDArray[np.int64]
 #: Called with the number of finished tasks, and of all tasks known by then.
 Progress = Callable[[int, int], None]
 #: The supervision that numbers of themes are compared at, and those tried with the chosen number.
 SUPERVISION, SUPERVISIONS = 0.5, (0.1, 0.25, 1.0, 2.0)
-#: Cuts into halves for themes on a matrix, each of which costs two fits.
+#: Cuts into halves for topics on a matrix, each of which costs two fits.
 TOPIC_CUTS = 3
-#: Measures on a fold, and in the halves of a cut; text_deviance of themes on a matrix only.
-FOLD_MEASURES, CUT_MEASURES = ("deviance", "r2", "coherence", "exclusivity", "text_deviance"), ("stability",)
-#: Share of a word's probability that is its probability in all documents, and what is added to its count there.
+#: Share of a word's probability that is its probability in all texts, and what is added to its count there.
 OVERALL, LEAST_COUNT = 0.02, 0.1
 #: Key of the first line of a file of finished tasks.
 OF = "search of"
@@ -131,12 +129,12 @@ def search(
 ) -> Search:
     """Measure numbers of themes by cross-validation, and recommend the largest that is stable.
 
-    For each number themes are learnt from all folds but one, in turn, and from halves of the documents (see
+    For each number themes are learnt from all folds but one, in turn, and from halves of the texts (see
     `uncertainty.search` for the rule, and docs/search.md for how well it does).
 
     Parameters
     ----------
-    texts : documents; for training "predictive" and "joint" also a matrix (documents, terms), as `GLMNMF` takes it.
+    texts : the texts; for training "predictive" and "joint" also a matrix (texts, terms), as `GLMNMF` takes it.
     responses : one for each; NaN or None if missing.
     n_themes : numbers to try; None tries some from 5 to 30 (from 3 to 30 for other trainings than themes), then all
         between the neighbours of the one to take.
@@ -144,7 +142,7 @@ def search(
         have none.
     training, family, levels, language, max_terms, stop_words : as in `TextResponseModel`.
     folds : number of folds, each held out in turn.
-    groups : documents of one group, such as a hotel, are held out together.
+    groups : texts of one group, such as a hotel, are held out together.
     random_state, n_jobs : seed; threads, -1 for all cores. The table does not depend on the number of threads.
     resume : a file that finished tasks are written to, one per line, and from which a stopped search continues; a file
         of other data or settings is an error.
@@ -175,10 +173,16 @@ def search(
         raise InputError(f"supervision={supervision!r} does not apply to training='themes'; omit it")
     cells, of = _cells(options, texts, responses, groups, int(folds))
     coarse = _numbers(n_themes, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
-    fixed: Sequence[float | None] = [None] if themes else _supervisions(supervision)
+    fixed: Sequence[float | None] = [None]
+    if not themes:
+        fixed = (
+            [SUPERVISION]
+            if supervision is None
+            else [float(value) for value in _listed("supervision", supervision, least=0)]
+        )
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        run = _Run(cells, int(folds), finished, engine, progress or (lambda done, total: None))
+        run = _Run(cells, finished, engine, progress or (lambda done, total: None))
         table = run.table(coarse, fixed)
         if n_themes is None:
             taken = table.at[recommended(table), "n_themes"]
@@ -186,60 +190,9 @@ def search(
         if not themes and supervision is None:
             taken = table.at[recommended(table), "n_themes"]
             table = run.table([taken], SUPERVISIONS)
-    noun, row = "theme" if themes else "theme", recommended(table)
-    return Search(
-        table,
-        _settings(table, int(table["deviance"].idxmin())),
-        _settings(table, row),
-        in_words(table, row, noun),
-        noun,
-    )
-
-
-class _Run:
-    """Runs tasks, and tabulates all settings so far."""
-
-    def __init__(
-        self,
-        cells: ThemeCells | TopicCells,
-        n_folds: int,
-        finished: Finished,
-        engine: LocalEngine,
-        progress: Progress,
-    ) -> None:
-        self.cells, self.finished, self.engine, self.progress = cells, finished, engine, progress
-        self.settings: list[Setting] = []
-        self.parts = [("fold", n) for n in range(n_folds)] + [("cut", n) for n in range(cells.n_cuts)]
-
-    def table(self, numbers: Sequence[int], supervisions: Sequence[float | None]) -> pd.DataFrame:
-        """Run more settings, and return the table of all so far."""
-        self.settings += [Setting(number, value) for number, value in product(numbers, supervisions)]
-        tasks = [SearchTask(setting, *part) for setting in self.settings for part in self.parts]
-        # The largest first, so that no thread is left with a long one in the end.
-        todo = sorted(
-            (task for task in tasks if task not in self.finished),
-            reverse=True,
-            key=lambda task: (task.setting.n_themes, task.part, task.number),
-        )
-        self.progress(len(tasks) - len(todo), len(tasks))
-        self.cells.prepare(todo, self.engine)
-
-        def work(task: SearchTask) -> None:
-            self.finished.keep(task, self.cells.measure(task))
-            self.progress(sum(each in self.finished for each in tasks), len(tasks))
-
-        self.engine.map(work, todo)
-        settings = sorted(self.settings, key=lambda setting: (setting.n_themes, setting.supervision or 0.0))
-        return pd.DataFrame([self._row(setting) for setting in settings])
-
-    def _row(self, setting: Setting) -> dict[str, Any]:
-        row = {name: value for name, value in asdict(setting).items() if value is not None}
-        for part, measures in (("fold", FOLD_MEASURES), ("cut", CUT_MEASURES)):
-            results = [self.finished[SearchTask(setting, *each)] for each in self.parts if each[0] == part]
-            for measure in (each for each in measures if each in results[0]):
-                values = np.array([result[measure] for result in results])
-                row |= {measure: values.mean(), f"{measure}_se": values.std(ddof=1) / np.sqrt(len(values))}
-        return row
+    noun, row = "theme" if themes else "topic", recommended(table)
+    best, settings = _settings(table, int(table["deviance"].idxmin())), _settings(table, row)
+    return Search(table, best, settings, in_words(table, row, noun), noun)
 
 
 def _settings(table: pd.DataFrame, row: int) -> dict[str, Any]:
@@ -248,9 +201,61 @@ def _settings(table: pd.DataFrame, row: int) -> dict[str, Any]:
     return settings | ({"supervision": float(table.at[row, "supervision"])} if "supervision" in table else {})
 
 
+class SearchTask(NamedTuple):
+    """A setting on a fold, or in the halves of a cut, by number; supervision is None for themes, which have none."""
+
+    n_themes: int
+    supervision: float | None
+    part: str
+    number: int
+
+
+@dataclass(eq=False)
+class _Run:
+    """Runs tasks, and tabulates all settings so far."""
+
+    cells: Cells
+    finished: Finished
+    engine: LocalEngine
+    progress: Progress
+    settings: list[tuple[int, float | None]] = field(default_factory=list)
+
+    def table(self, numbers: Sequence[int], supervisions: Sequence[float | None]) -> pd.DataFrame:
+        """Run more settings, and return the table of all so far."""
+        self.settings += product(numbers, supervisions)
+        tasks = [task for setting in self.settings for task in self._tasks(*setting)]
+        todo = [task for task in tasks if task not in self.finished]
+        self.progress(len(tasks) - len(todo), len(tasks))
+        self.cells.prepare(todo, self.engine)
+
+        def work(task: SearchTask) -> None:
+            self.finished.keep(task, self.cells.measure(task))
+            self.progress(sum(each in self.finished for each in tasks), len(tasks))
+
+        # The largest first, so that no thread is left with a long one in the end.
+        self.engine.map(work, sorted(todo, key=lambda task: (task.n_themes, task.part, task.number), reverse=True))
+        settings = sorted(self.settings, key=lambda setting: (setting[0], setting[1] or 0.0))
+        return pd.DataFrame([self._row(*setting) for setting in settings])
+
+    def _tasks(self, n_themes: int, supervision: float | None) -> list[SearchTask]:
+        folds, cuts = range(int(self.cells.folds.max()) + 1), range(self.cells.n_cuts)
+        numbers = [("fold", number) for number in folds] + [("cut", number) for number in cuts]
+        return [SearchTask(n_themes, supervision, *number) for number in numbers]
+
+    def _row(self, n_themes: int, supervision: float | None) -> dict[str, Any]:
+        row: dict[str, Any] = {"n_themes": n_themes} | ({} if supervision is None else {"supervision": supervision})
+        found: dict[str, list[float]] = {}
+        for task in self._tasks(n_themes, supervision):
+            for measure, value in self.finished[task].items():
+                found.setdefault(measure, []).append(value)
+        for measure, values in found.items():
+            row |= {measure: np.mean(values), f"{measure}_se": np.std(values, ddof=1) / np.sqrt(len(values))}
+        return row
+
+
 def _cells(
     options: parts.Options, texts: Any, responses: ArrayLike, groups: ArrayLike | None, n_folds: int
-) -> tuple[ThemeCells | TopicCells, dict[str, Any]]:
+) -> tuple[Cells, dict[str, Any]]:
     """Cells to measure, and the data and settings that identify the search in a file."""
     seed = draw_seed(options.random_state)
     matrix = None
@@ -266,23 +271,19 @@ def _cells(
     n_apart, what = (len(np.unique(keys)), "texts") if codes is None else (len(np.unique(codes)), "groups")
     if n_apart < n_folds:
         raise InputError(f"folds={n_folds}, but there are {n_apart} different {what}; give fewer folds")
-    folds = folds_of(keys, n_folds, codes, seed)
-    data = digest(
-        [observed.responses, np.zeros(0) if codes is None else codes]
-        + ([] if matrix is None else [matrix.indptr, matrix.indices, matrix.data]),
-        tokens.texts if matrix is None else (),
-    )
+    data = b"".join(each.tobytes() for each in (keys, observed.responses, codes) if each is not None)
     named = ("family", "training", "levels", "language", "max_terms", "stop_words")
-    of = {"textsignal": version("textsignal"), "data": data, "folds": n_folds}
+    of = {"textsignal": version("textsignal"), "data": hashlib.sha256(data).hexdigest()[:16], "folds": n_folds}
     of["random_state"] = int(given) if isinstance(given := options.random_state, int | np.integer) else seed
     of |= {name: _plain(getattr(options, name)) for name in named}
+    folds = folds_of(keys, n_folds, codes, seed)
     if options.training == "themes":
-        return ThemeCells(options, observed, folds, seed), of
-    simplest = observed.family or candidates(observed.responses, options.levels).families[0]
-    assert isinstance(tokens, TokenisedTexts)
-    X = sp.csr_array(parts.new_vectorizer(options).fit_transform(tokens)) if matrix is None else matrix
-    given = observed if matrix is None else None
-    return TopicCells(options, X, given, observed.responses, simplest, folds, keys, seed), of
+        return ThemeCells(options, observed, folds, seed, CUTS), of
+    X = matrix
+    if X is None:
+        assert isinstance(tokens, TokenisedTexts)
+        X = sp.csr_array(parts.new_vectorizer(options).fit_transform(tokens))
+    return TopicCells(options, observed, folds, seed, TOPIC_CUTS, keys, X, matrix is None), of
 
 
 def _check_response(observed: Observed, n_folds: int) -> None:
@@ -297,39 +298,31 @@ def _check_response(observed: Observed, n_folds: int) -> None:
         )
 
 
-def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: NDArray[np.int64]) -> list[int]:
+def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: Rows) -> list[int]:
     """Numbers of themes to try, ascending."""
     if given is None:
         numbers = [number for number in coarse if number * LEAST_EACH <= len(folds)]
         if not numbers:
             raise InputError(
-                f"{len(folds):,} documents are too few to choose a number of themes by; "
+                f"{len(folds):,} texts are too few to choose a number of themes by; "
                 f"it takes {coarse[0] * LEAST_EACH:,}, or numbers to try: n_themes=[2, 3]"
             )
         return numbers
-    numbers = [given] if isinstance(given, int | np.integer) else list(given)
-    least = len(folds) - int(np.bincount(folds).max())
-    for number in numbers:
-        check_number("n_themes", number, least=1, whole=True)
-        if number > min(parts.MOST_THEMES, least // 2):
-            raise InputError(
-                f"n_themes={number} is more than {len(folds):,} documents can carry; "
-                f"give 1 to {min(parts.MOST_THEMES, least // 2)}"
-            )
-    if not numbers:
-        raise InputError("n_themes is empty; give numbers to try")
-    return sorted({int(number) for number in numbers})
+    numbers = [int(number) for number in _listed("n_themes", given, least=1, whole=True)]
+    most = min(parts.MOST_THEMES, (len(folds) - int(np.bincount(folds).max())) // 2)
+    if numbers[-1] > most:
+        raise InputError(f"n_themes={numbers[-1]} is more than {len(folds):,} texts can carry; give 1 to {most}")
+    return numbers
 
 
-def _supervisions(given: float | Iterable[float] | None) -> Sequence[float | None]:
-    if given is None:
-        return [SUPERVISION]
+def _listed(name: str, given: Any, **limits: Any) -> list[Any]:
+    """A number, or several, as a list without copies, ascending."""
     values = [given] if isinstance(given, int | float | np.number) else list(given)
     for value in values:
-        check_number("supervision", value, least=0)
+        check_number(name, value, **limits)
     if not values:
-        raise InputError("supervision is empty; give values to try")
-    return sorted({float(value) for value in values})
+        raise InputError(f"{name} is empty; give numbers to try")
+    return sorted(set(values))
 
 
 def _plain(value: Any) -> Any:
@@ -341,27 +334,10 @@ def _plain(value: Any) -> Any:
     return np.asarray(list(value) if isinstance(value, set | frozenset) else value).tolist()
 
 
-@dataclass(frozen=True, order=True)
-class Setting:
-    """Settings that a search varies; supervision is None for themes, which have none."""
+def folds_of(keys: Keys, n_folds: int, groups: Rows | None, seed: int) -> Rows:
+    """Return (texts,) folds of about equal size; equal texts, or those of a group, are in one.
 
-    n_themes: int
-    supervision: float | None = None
-
-
-@dataclass(frozen=True, order=True)
-class SearchTask:
-    """A setting on a fold, or in the halves of a cut, by number."""
-
-    setting: Setting
-    part: str
-    number: int
-
-
-def folds_of(keys: Keys, n_folds: int, groups: NDArray[np.int64] | None, seed: int) -> NDArray[np.int64]:
-    """Return (documents,) folds of about equal size; equal documents, or those of a group, are in one.
-
-    keys : (documents,) of their texts. Without groups folds do not depend on the order of documents.
+    keys : (texts,) of their content. Without groups folds do not depend on the order of texts.
     """
     if groups is None:
         distinct, place = np.unique(drawn(keys, seed), return_inverse=True)
@@ -372,98 +348,91 @@ def folds_of(keys: Keys, n_folds: int, groups: NDArray[np.int64] | None, seed: i
     return fold
 
 
-def _skill(family: Family, responses: Vector, eta: Vector) -> Values:
-    known = ~np.isnan(responses)
-    observed, eta = responses[known], eta[known]
-    return {
-        "deviance": float(2 * np.mean(log_scores(family, observed, eta))),
-        "r2": evaluate.r2_score(observed, family.mean(eta)),
-    }
-
-
-def _of_profiles(profiles: Array, X: sp.csr_array) -> Values:
-    """Means over themes; X : (documents, terms) of training."""
-    return {
-        "coherence": float(evaluate.coherence(X, profiles).mean()),
-        "exclusivity": float(evaluate.exclusivity(np.asarray(profiles, dtype=float)).mean()),
-    }
-
-
-def _text_deviance(fit: GLMNMF, X: sp.csr_array, X_test: sp.csr_array, keys: Keys) -> float:
-    """Minus twice the mean logarithm of the probability of a word in one half of a document, given the other half.
-
-    The probability is that of its themes, with a little of the words of all training documents X in it.
-    """
-    rows = np.arange(X_test.shape[0])
-    known, hidden = (unit_halves(X_test, rows, keys, side) for side in (0, 1))
-    themes, overall = _unit(fit.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
-    weights = _unit(fit.transform(known) * np.sum(fit.components_, axis=1))
-    document, term = np.repeat(rows, np.diff(hidden.indptr)), hidden.indices
-    chances = np.zeros(len(term))
-    for theme, weight in zip(themes, weights.T, strict=True):
-        chances += weight[document] * theme[term]
-    chances = (1 - OVERALL) * chances + OVERALL * overall[term] / overall.sum()
-    return float(-2 * np.average(np.log(chances), weights=hidden.data)) if len(term) else float("nan")
-
-
-@dataclass(frozen=True, eq=False)
-class _ThemeFold:
-    """Training side, as far as it has no themes, and test side: features, counts of terms, responses."""
-
-    prepared: Prepared
-    read: PartlyRead
-    units: sp.csr_array
-    responses: Vector
-
-
 @dataclass(eq=False)
-class ThemeCells:
-    """Tasks of themes: features, tone and vectors of a fold are learnt once for all numbers of themes."""
+class Cells(ABC):
+    """Texts that settings are measured on; what all numbers of themes share is learnt once for each fold.
+
+    folds : (texts,) the fold that each text is held out in; n_cuts : number of cuts into halves.
+    """
 
     options: parts.Options
     observed: Observed
-    folds: NDArray[np.int64]
+    folds: Rows
     seed: int
-    _prepared: dict[int, _ThemeFold] = field(default_factory=dict)
-    _halves: ThemeHalves | None = None
+    n_cuts: int
 
-    @property
-    def n_cuts(self) -> int:
-        """Number of cuts into halves."""
-        return CUTS
+    def __post_init__(self) -> None:
+        self.shared: dict[int, Any] = {}
 
-    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
-        """Learn the tone of each fold of the tasks, and cut documents into halves."""
-        todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._prepared))
-        self._prepared |= zip(todo, engine.map(self._fold, todo), strict=True)
-        if self._halves is None and any(task.part == "cut" for task in tasks):
-            self._halves = ThemeHalves.of(self._prepare(self.observed), self.seed, engine)
+    def prepare(self, tasks: Sequence[SearchTask], engine: LocalEngine) -> None:
+        """Learn what all numbers of themes share on the folds of some tasks."""
+        todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self.shared))
+        self.shared |= zip(todo, engine.map(self._share, todo), strict=True)
 
     def measure(self, task: SearchTask) -> Values:
         """Return the measures of a task."""
-        if task.part == "cut":
-            assert self._halves is not None
-            return {"stability": self._halves.cosine(task.setting.n_themes, task.number)}
-        fold = self._prepared[task.number]
-        with local_compute(1) as compute:
-            ((fitted, training),) = fit_prepared(
-                fold.prepared, n_themes=task.setting.n_themes, seed=self.seed, compute=compute
-            )
-            (reading,) = readings_of(fold.read, fold.units, [fitted.tone], fitted.themes, compute)
-        eta = fitted.effects.linear_predictor(reading.tone, reading.shares)
-        X = sp.csr_array(by_document(training.units, training.texts))
-        return _skill(fitted.family, fold.responses, eta) | _of_profiles(plain_profiles(fitted), X)
+        return {"stability": self._stability(task)} if task.part == "cut" else self._skill(task)
 
-    def _fold(self, number: int) -> _ThemeFold:
-        train, test = (self.observed.at(np.flatnonzero(side)) for side in (self.folds != number, self.folds == number))
-        prepared = self._prepare(train)
+    @abstractmethod
+    def _share(self, fold: int) -> Any: ...
+
+    @abstractmethod
+    def _skill(self, task: SearchTask) -> Values: ...
+
+    @abstractmethod
+    def _stability(self, task: SearchTask) -> float: ...
+
+    def _sides(self, fold: int) -> tuple[Rows, Rows]:
+        """Rows of training, and of the held-out texts."""
+        return np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
+
+    def _measures(self, task: SearchTask, family: Family, eta: Vector, profiles: Vector, X: sp.csr_array) -> Values:
+        """Skill on the texts of a fold, and means over themes; X : (texts, terms) of training."""
+        responses = self.observed.responses[self.folds == task.number]
+        known = ~np.isnan(responses)
+        observed, eta = responses[known], eta[known]
+        return {
+            "deviance": float(2 * np.mean(log_scores(family, observed, eta))),
+            "r2": r2_score(observed, family.mean(eta)),
+            "coherence": float(coherence(X, profiles).mean()),
+            "exclusivity": float(exclusivity(profiles).mean()),
+        }
+
+
+class ThemeCells(Cells):
+    """Cells of themes: features, tone and vectors are shared by all numbers of themes."""
+
+    _halves: ThemeHalves | None = None
+
+    def prepare(self, tasks: Sequence[SearchTask], engine: LocalEngine) -> None:
+        """Learn what all numbers of themes share, and cut texts into halves."""
+        super().prepare(tasks, engine)
+        if self._halves is None and any(task.part == "cut" for task in tasks):
+            self._halves = ThemeHalves.of(self._prepared(self.observed), self.seed, engine)
+
+    def _share(self, fold: int) -> tuple[Prepared, PartlyRead, sp.csr_array]:
+        """Training as far as it has no themes; features and counts of terms of the held-out texts."""
+        train, test = map(self.observed.at, self._sides(fold))
         assert isinstance(test.tokens, SentenceTexts)
+        prepared = self._prepared(train)
         with LocalEngine() as engine:
             read = read_features(test.tokens, prepared.features, engine)
-            units = count_units(test.tokens, prepared.terms, engine)
-        return _ThemeFold(prepared, read, units, test.responses)
+            return prepared, read, count_units(test.tokens, prepared.terms, engine)
 
-    def _prepare(self, observed: Observed) -> Prepared:
+    def _skill(self, task: SearchTask) -> Values:
+        prepared, read, units = self.shared[task.number]
+        with local_compute(1) as compute:
+            ((fitted, training),) = fit_prepared(prepared, n_themes=task.n_themes, seed=self.seed, compute=compute)
+            (reading,) = readings_of(read, units, [fitted.tone], fitted.themes, compute)
+        eta = fitted.effects.linear_predictor(reading.tone, reading.shares)
+        X = sp.csr_array(by_document(training.units, training.texts))
+        return self._measures(task, fitted.family, eta, plain_profiles(fitted), X)
+
+    def _stability(self, task: SearchTask) -> float:
+        assert self._halves is not None
+        return self._halves.cosine(task.n_themes, task.number)
+
+    def _prepared(self, observed: Observed) -> Prepared:
         assert isinstance(observed.tokens, SentenceTexts)
         response = parts.response_of(self.options, observed)
         with local_compute(1) as compute:
@@ -471,109 +440,108 @@ class ThemeCells:
 
 
 @dataclass(eq=False)
-class TopicCells:
-    """Tasks of themes on a matrix.
+class TopicCells(Cells):
+    """Cells of topics on a matrix, whose terms are counted again for each fold if texts were given.
 
-    X : (documents, terms); observed : texts, whose terms are counted again for each fold; None if X was given.
-    responses : (documents,) NaN if missing; keys : (documents,) of the content of documents.
+    keys : (texts,) of their content; X : (texts, terms); counted : True if texts were given.
     """
 
-    options: parts.Options
-    X: sp.csr_array
-    observed: Observed | None
-    responses: Vector
-    family: Family
-    folds: NDArray[np.int64]
     keys: Keys
-    seed: int
-    _sides: dict[int, tuple[sp.csr_array, sp.csr_array]] = field(default_factory=dict)
+    X: sp.csr_array
+    counted: bool
 
-    @property
-    def n_cuts(self) -> int:
-        """Number of cuts into halves."""
-        return TOPIC_CUTS
-
-    def prepare(self, tasks: Sequence[SearchTask], engine: Engine) -> None:
-        """Count terms of training and test side of each fold of the tasks."""
-        todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self._sides))
-        self._sides |= zip(todo, engine.map(self._fold, todo), strict=True)
-
-    def measure(self, task: SearchTask) -> Values:
-        """Return the measures of a task."""
-        if task.part == "cut":
-            first = 2 * task.number
-            samples = halves(self.keys, first + 2, self.seed)[first:]
-            fits = [self._fit(task.setting, self.X[rows], self.responses[rows], n) for n, rows in enumerate(samples)]
-            return {"stability": float(match_topics(*[_unit(fit.components_) for fit in fits]).cosines.mean())}
-        X, X_test = self._sides[task.number]
-        out = self.folds == task.number
-        fit = self._fit(task.setting, X, self.responses[~out], 0)
-        eta, profiles = fit.predictions(X_test).eta, _unit(fit.components_)
-        measured = _skill(fit.family_, self.responses[out], eta) | _of_profiles(profiles, X)
-        return measured | {"text_deviance": _text_deviance(fit, X, X_test, self.keys[out])}
-
-    def _fit(self, setting: Setting, X: sp.csr_array, responses: Vector, seed: int) -> GLMNMF:
-        return GLMNMF(
-            setting.n_themes,
-            family=self.family,
-            training=parts.training_of(self.options),
-            supervision=SUPERVISION if setting.supervision is None else setting.supervision,
-            random_state=self.seed + seed,
-            n_jobs=1,
-        ).fit(X, responses)
-
-    def _fold(self, number: int) -> tuple[sp.csr_array, sp.csr_array]:
-        train, test = (np.flatnonzero(side) for side in (self.folds != number, self.folds == number))
-        if self.observed is None:
+    def _share(self, fold: int) -> tuple[sp.csr_array, sp.csr_array]:
+        train, test = self._sides(fold)
+        if not self.counted:
             return self.X[train], self.X[test]
         vectorizer, tokens = parts.new_vectorizer(self.options), self.observed.tokens
         assert isinstance(tokens, TokenisedTexts)
-        counted = vectorizer.fit_transform(tokens.at(train))
-        return sp.csr_array(counted), sp.csr_array(vectorizer.transform(tokens.at(test)))
+        X = sp.csr_array(vectorizer.fit_transform(tokens.at(train)))
+        return X, sp.csr_array(vectorizer.transform(tokens.at(test)))
+
+    def _skill(self, task: SearchTask) -> Values:
+        (X, X_test), (train, test) = self.shared[task.number], self._sides(task.number)
+        fit = self._fit(task, X, train, 0)
+        measured = self._measures(task, fit.family_, fit.predictions(X_test).eta, _unit(fit.components_), X)
+        return measured | {"text_deviance": _text_deviance(fit, X, X_test, self.keys[test])}
+
+    def _stability(self, task: SearchTask) -> float:
+        first = 2 * task.number
+        samples = halves(self.keys, first + 2, self.seed)[first:]
+        fits = [self._fit(task, self.X[rows], rows, number) for number, rows in enumerate(samples)]
+        return float(match_topics(*[_unit(fit.components_) for fit in fits]).cosines.mean())
+
+    def _fit(self, task: SearchTask, X: sp.csr_array, rows: Rows, seed: int) -> GLMNMF:
+        observed = self.observed
+        return GLMNMF(
+            task.n_themes,
+            family=observed.family or candidates(observed.responses, self.options.levels).families[0],
+            training=parts.training_of(self.options),
+            supervision=SUPERVISION if task.supervision is None else task.supervision,
+            random_state=self.seed + seed,
+            n_jobs=1,
+        ).fit(X, observed.responses[rows])
 
 
-def _unit(themes: Array) -> Vector:
-    """(themes, terms) each summing to 1."""
-    size = themes.sum(axis=1, keepdims=True)
-    return np.asarray(themes / np.where(size > 0, size, 1), dtype=float)
+def _text_deviance(fit: GLMNMF, X: sp.csr_array, X_test: sp.csr_array, keys: Keys) -> float:
+    """Minus twice the mean logarithm of the probability of a word in one half of a text, given the other half.
+
+    The probability is that of its topics, with a little of the words of all training texts X in it.
+    """
+    rows = np.arange(X_test.shape[0])
+    known, hidden = (unit_halves(X_test, rows, keys, side) for side in (0, 1))
+    topics, overall = _unit(fit.components_), np.asarray(X.sum(axis=0), dtype=float) + LEAST_COUNT
+    weights = _unit(fit.transform(known) * np.sum(fit.components_, axis=1))
+    text, term = np.repeat(rows, np.diff(hidden.indptr)), hidden.indices
+    chances = np.zeros(len(term))
+    for topic, weight in zip(topics, weights.T, strict=True):
+        chances += weight[text] * topic[term]
+    chances = (1 - OVERALL) * chances + OVERALL * overall[term] / overall.sum()
+    return float(-2 * np.average(np.log(chances), weights=hidden.data)) if len(term) else float("nan")
 
 
-class Finished:
+def _unit(topics: Array) -> Vector:
+    """(topics, terms) each summing to 1."""
+    size = topics.sum(axis=1, keepdims=True)
+    return np.asarray(topics / np.where(size > 0, size, 1), dtype=float)
+
+
+class Finished(dict[SearchTask, Values]):
     """Values of finished tasks, kept in a file: the first line identifies the search, each other one is a task.
 
     path : None for no file; of : data and settings of the search, which must be equal in the file.
     """
 
     def __init__(self, path: Path | None, of: dict[str, Any]) -> None:
+        super().__init__()
         self._path, self._lock = path, Lock()
-        self._values: dict[SearchTask, Values] = {}
         if path is None:
             return
         if path.is_dir():
             raise OutputError(f"{path} is a folder; give the name of a file")
         lines = list(kept_lines(path))
-        if lines:
-            _check(path, lines[0], of)
-        else:
+        if not lines:
             _begin(path, of)
+            return
+        kept = lines[0].get(OF) if isinstance(lines[0], dict) else None
+        if not isinstance(kept, dict):
+            raise InputError(f"{path} is not a file of a search; give another name")
+        name = next((name for name, value in of.items() if kept.get(name) != value), None)
+        if name is not None:
+            what = f"{name}={kept.get(name)!r}, and this one of {name}={of[name]!r}"
+            what = "other texts, responses or groups" if name == "data" else what
+            raise InputError(f"{path} holds a search of {what}; give another file, or remove it to begin anew")
         for line in lines[1:]:
             if isinstance(line, dict) and "part" in line:
-                setting = Setting(line["n_themes"], line["supervision"])
-                self._values[SearchTask(setting, line["part"], line["number"])] = line["values"]
-
-    def __contains__(self, task: SearchTask) -> bool:
-        return task in self._values
-
-    def __getitem__(self, task: SearchTask) -> Values:
-        return self._values[task]
+                values = line.pop("values")
+                self[SearchTask(**line)] = values
 
     def keep(self, task: SearchTask, values: Values) -> None:
         """Add the values of a task, and write them to the file at once."""
         with self._lock:
-            self._values[task] = values
+            self[task] = values
             if self._path is not None:
-                line = {"part": task.part, "number": task.number, "values": values}
-                keep_line(asdict(task.setting) | line, self._path)
+                keep_line(task._asdict() | {"values": values}, self._path)
 
 
 def _begin(path: Path, of: dict[str, Any]) -> None:
@@ -584,31 +552,6 @@ def _begin(path: Path, of: dict[str, Any]) -> None:
             raise InputError(f"{path} is not a file of a search; give another name")
         path.unlink()
     keep_line({OF: of}, path)
-
-
-def _check(path: Path, first: Any, of: dict[str, Any]) -> None:
-    kept = first.get(OF) if isinstance(first, dict) else None
-    if not isinstance(kept, dict):
-        raise InputError(f"{path} is not a file of a search; give another name")
-    for name, value in of.items():
-        if kept.get(name) != value:
-            what = (
-                "other texts, responses or groups"
-                if name == "data"
-                else f"{name}={kept.get(name)!r}, and this one of {name}={value!r}"
-            )
-            raise InputError(f"{path} holds a search of {what}; give another file, or remove it to begin anew")
-
-
-def digest(arrays: Iterable[np.ndarray], texts: Iterable[str] = ()) -> str:
-    """Return a short hash of the data."""
-    hashed = hashlib.sha256()
-    for values in arrays:
-        hashed.update(f"{values.dtype.str}{values.shape}".encode())
-        hashed.update(np.ascontiguousarray(values).tobytes())
-    for text in texts:
-        hashed.update(f"{len(text)}:{text}".encode("utf-8", "surrogatepass"))
-    return hashed.hexdigest()[:16]
 
 
 def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
@@ -644,9 +587,13 @@ def recommended(cells: pd.DataFrame) -> int:
     supervision is recommended whose deviance is within one standard error of the least.
     """
     best_of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()]
-    number = cells.at[most_stable(eligible(best_of_each)), "n_themes"]
+    number = cells.at[most_stable(_counted(eligible(best_of_each))), "n_themes"]
     of_number = skilled(cells[cells["n_themes"] == number])
     return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
+
+
+def _counted(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells.rename(columns={"n_themes": "n_topics"})
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
@@ -660,7 +607,7 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
     if len(of_each) > 1:
         kept = eligible(of_each)
         enough = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
-        reason = why_stable(of_each, place, noun, kept) + enough
+        reason = why_stable(_counted(of_each), place, noun, _counted(kept)) + enough
         sentences.append(reason[0].upper() + reason[1:])
     at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
     sentences.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")

@@ -85,7 +85,7 @@ def effects_table(
     response: str,
     by: str | None = None,
     groups: str | None = None,
-    method: str | None = None,
+    method: str = "crossfit",
     level: float = LEVEL,
     n_refits: int = REFITS,
     seed: int = 0,

@@ -166,15 +166,17 @@ def unstable(cards: Sequence[ThemeCard]) -> str | None:
 def to_look_at(
     model: ReportedModel, documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings
 ) -> tuple[Finding, ...]:
-    """Return what looks wrong beyond the warnings; empty if too few documents have a response to check."""
+    """Return what looks wrong beyond the warnings; empty if too few texts have a response to check, or without themes."""
+    if not isinstance(model.reader_, ThemeReader):
+        return ()
     labels = {theme.number: theme.label for theme in themes}
     checked = Checked(
+        reader=model.reader_,
         reading=documents.reading,
         spoken=documents.spoken,
         labels=[labels[number] for number in range(len(labels))],
         naming=settings.naming,
         held_out=documents.held_out,
-        out_of_fold=isinstance(model.reader_, ThemeReader),
         groups=documents.groups,
         times=documents.times,
         group_name=settings.group_name,
@@ -182,5 +184,5 @@ def to_look_at(
     )
     if not can_check(checked):
         return ()
-    wrong = check_all(checked, model.reader_, families=False).wrong
+    wrong = check_all(checked, families=False).wrong
     return tuple(replace(each, problem=one_line(each.problem)) for each in wrong if each.check not in WARNED)
