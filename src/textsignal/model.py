@@ -744,9 +744,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         ----------
         by : (documents,) groups to compare; documents without one are excluded from the comparison.
         groups : (documents,) clusters of dependent texts, such as hotels: errors are cluster-robust.
-        method : "crossfit" for standard errors by a formula, calibrated in halves of the texts; "bootstrap" for those of
-            refits; or "plugin", which ignores the estimation of themes and tone and gives intervals that are too
-            narrow.
+        method : "crossfit" for standard errors by a formula, calibrated in halves of the texts; "bootstrap" for those
+            of refits; or "plugin", which ignores that themes and tone were learnt and gives too narrow intervals.
         level : of the intervals.
         n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
         texts, responses, sample_weight, covariates, offset : the documents; by default those of training. A loaded

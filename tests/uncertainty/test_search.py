@@ -11,7 +11,7 @@ from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.reading import text_keys
 from textsignal.training import halves
-from textsignal.training.halves import dense_around, most_stable
+from textsignal.training.halves import dense_around
 from textsignal.uncertainty import search
 from textsignal.uncertainty.search import Finished, ThemeCells, eligible, folds_of, in_words, recommended, skilled
 
@@ -172,7 +172,7 @@ def cells(**columns):
 
 def test_the_most_themes_of_those_that_come_back_are_taken():
     table = cells(n_themes=[5, 6, 9], stability=[0.95, 0.94, 0.8])
-    assert recommended(table) == most_stable(table) == 1
+    assert recommended(table) == 1
     assert recommended(table.assign(stability_se=0.2)) == 2
     assert "Take 6 themes" in in_words(table, 1, "theme")
     assert "With 9 themes come back less surely" in in_words(table, 1, "theme")

@@ -9,8 +9,8 @@ is 1 if the formula is right. Variances are multiplied by it, one number for eac
 
 Halves also measure a bias. Uncertain tone takes some complaints for neutral mentions and some neutral mentions for
 complaints: cost and gain are too small, by an amount that falls as n^(-2/3) in simulations. So the difference between
-all texts and their halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the same for all themes, so
-its mean over all costs and gains is added; if gammas are not significant, nothing is.
+all texts and their halves, over 2^(2/3) - 1, is still missing. In standard errors it is much the same for all themes,
+so its mean over all costs and gains is added; if gammas are not significant, nothing is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Estimates about themes with valid intervals, although tone was learnt from the same responses.
 
-Method "crossfit" takes standard errors of the GLM on themes (`influence`) by tone out of fold, corrected by halves of the
-texts (`calibration`). "plugin" takes them uncorrected, by tone of all texts. "bootstrap" draws texts, or whole groups,
-with replacement: themes are moved from where they are, sentences placed again and the GLM on themes fitted again; tone
-stays as it is, out of fold, since a text drawn twice would be in two folds, and is corrected as for "crossfit".
+Method "crossfit" takes standard errors of the GLM on themes (`influence`) by tone out of fold, corrected by halves of
+the texts (`calibration`). "plugin" takes them uncorrected, by tone of all texts. "bootstrap" draws texts, or whole
+groups, with replacement: themes are moved from where they are, sentences placed again and the GLM on themes fitted
+again; tone stays as it is, since a text drawn twice would be in two folds, and variances are corrected in the same way.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ texts of the change of the mean response if a part r_i = a_i (d . theta) of the 
     IF_theta,i = - B x_i w_i slope_i / sqrt(1 - h_i)
 
 with B the inverse Hessian and h_i the leverage of text i (HC2). The variance of Q is the sum of IF_i^2, or of the
-squares of their sums over groups within which texts depend on each other. The sign of each tone is taken as known: a cost
-is negative where gamma is, so that under no effect it is as often below 0 as above.
+squares of their sums over groups within which texts depend on each other. The sign of each tone is taken as known: a
+cost is negative where gamma is, so that under no effect it is as often below 0 as above.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from textsignal.families import Family
 from textsignal.training.contributions import BETA_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm
 
-#: Betas and gammas are held to this many times the spread that the model expects: hardly at all, but shares add up to 1,
-#: and themes that no text mentions have no data.
+#: Betas and gammas are held to this many times the spread that the model expects: hardly at all, but shares add up to
+#: 1, and themes that no text mentions have no data.
 LOOSE = 30.0
 #: Step of a numerical derivative, in units of the linear predictor; and the largest leverage that is used.
 STEP, MOST_LEVERAGE = 1e-4, 0.9

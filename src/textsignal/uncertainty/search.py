@@ -175,11 +175,7 @@ def search(
     coarse = _numbers(n_themes, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
     fixed: Sequence[float | None] = [None]
     if not themes:
-        fixed = (
-            [SUPERVISION]
-            if supervision is None
-            else [float(value) for value in _listed("supervision", supervision, least=0)]
-        )
+        fixed = _listed("supervision", SUPERVISION if supervision is None else supervision, least=0)
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
         run = _Run(cells, finished, engine, progress or (lambda done, total: None))
@@ -308,21 +304,21 @@ def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: Ro
                 f"it takes {coarse[0] * LEAST_EACH:,}, or numbers to try: n_themes=[2, 3]"
             )
         return numbers
-    numbers = [int(number) for number in _listed("n_themes", given, least=1, whole=True)]
+    numbers = _listed("n_themes", given, least=1, whole=True)
     most = min(parts.MOST_THEMES, (len(folds) - int(np.bincount(folds).max())) // 2)
     if numbers[-1] > most:
         raise InputError(f"n_themes={numbers[-1]} is more than {len(folds):,} texts can carry; give 1 to {most}")
     return numbers
 
 
-def _listed(name: str, given: Any, **limits: Any) -> list[Any]:
+def _listed(name: str, given: Any, least: int, whole: bool = False) -> list[Any]:
     """A number, or several, as a list without copies, ascending."""
     values = [given] if isinstance(given, int | float | np.number) else list(given)
     for value in values:
-        check_number(name, value, **limits)
+        check_number(name, value, least=least, whole=whole)
     if not values:
         raise InputError(f"{name} is empty; give numbers to try")
-    return sorted(set(values))
+    return sorted({int(value) if whole else float(value) for value in values})
 
 
 def _plain(value: Any) -> Any:
