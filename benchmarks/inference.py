@@ -33,7 +33,7 @@ from textsignal.data.write import keep_line, kept_lines
 from textsignal.families import Binomial
 from textsignal.uncertainty.calibration import CUTS, Evidence, calibrate
 from textsignal.uncertainty.effect_table import EffectTable, effect_frame
-from textsignal.uncertainty.effects import bootstrap, measure, subgroups, with_errors
+from textsignal.uncertainty.effects import bootstrap, effects_of, subgroups
 from textsignal.uncertainty.influence import Talk, cost, fit_loosely
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,14 +63,10 @@ def null(name: str, n_themes: int) -> Cell:
         # As estimate_effects does, but both methods share the halves.
         evidence = Evidence.of(fitted.reader_, fitted.training_observed())
         parts, known = subgroups(None, evidence.fit.talk.weight), calibrate(evidence, CUTS, 0)
-        cells = measure(evidence.fit, parts, known)
-        variances = {
-            "crossfit": [measured.variances for measured in cells.values()],
-            "bootstrap": bootstrap(evidence, parts, REFITS, 0),
-        }
         labels = fitted.terms_[:n_themes]
+        variances = {"crossfit": None, "bootstrap": bootstrap(evidence, parts, REFITS, 0)}
         found = {
-            name: effect_frame(with_errors(cells, each, known), labels, 0.95, np.inf)
+            name: effect_frame(effects_of(evidence, parts, known, each), labels, 0.95, np.inf)
             for name, each in variances.items()
         }
         found["plugin"] = fitted.estimate_effects(method="plugin").frame

@@ -16,7 +16,7 @@ import textsignal as ts
 from textsignal.compute.engines.local import local_compute
 from textsignal.reading.observed import observe
 from textsignal.uncertainty.calibration import CUTS, Evidence, calibrate
-from textsignal.uncertainty.effects import measure, subgroups
+from textsignal.uncertainty.effects import effects_of, subgroups
 from textsignal.uncertainty.influence import fit_loosely
 
 N_TOPICS, REFITS = 14, 200
@@ -47,8 +47,8 @@ def halves(replicate: int, folder: Path) -> dict[str, Any]:
     evidence = Evidence.of(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]))
     with local_compute(1) as compute:
         fit = fit_loosely(evidence.learnt_from(np.arange(len(other)), compute), compute)
-    cells = measure(fit, subgroups(None, fit.talk.weight), calibrate(replace(evidence, fit=fit), CUTS, 0))
-    costs = cells[None, "cost"].estimates
+    evidence = replace(evidence, fit=fit)
+    costs, _ = effects_of(evidence, subgroups(None, fit.talk.weight), calibrate(evidence, CUTS, 0))[None, "cost"]
     return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": costs.tolist()}
 
 

@@ -31,7 +31,7 @@ from textsignal.insight.examples import find_documents, find_sentences, sentence
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
-from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
+from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval
 from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
 from textsignal.reading.classes import ONE_CLASS, ClassReader, by_class
@@ -510,8 +510,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if not isinstance(self.reader_, ClassReader):
             made = table(self.reader_, given)
             if interval is not None:
-                effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
-                made = with_clear(with_intervals(made, effects), effects.frame, interval)
+                made = with_intervals(made, self.estimate_effects(by, level=interval, groups=groups, **documents))
             if given is None and (basis := self.reader_.basis):
                 made.attrs["basis"] = basis
             return Drivers.of(made, self.naming_)

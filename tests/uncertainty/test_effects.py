@@ -15,8 +15,9 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Binomial
+from textsignal.insight.naming import Naming
 from textsignal.uncertainty import effects as effects_module
-from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 
 N, K = 240, 3
@@ -189,6 +190,26 @@ class TestGroups:
 
 
 class TestDrivers:
+    def test_clear_is_significant_by_holm_and_above_0(self) -> None:
+        effects = pd.DataFrame(
+            {
+                "theme": [0, 1, 2] * 2,
+                "quantity": ["cost"] * 3 + ["gain"] * 3,
+                "estimate": [0.1, 0.1, -0.1, 0.1, 0.1, 0.1],
+                "p_holm": [0.001, 0.06, 0.001, np.nan, 0.04, 0.2],
+                "low": 0.0,
+                "high": 1.0,
+            }
+        )
+        drivers = pd.DataFrame({"theme": [1, 0, 2], "cost": 0.0, "gain": 0.0})
+        made = with_intervals(drivers, EffectTable(effects, 0.95, "", Naming()))
+        assert made["cost_clear"].tolist() == [False, True, False]
+        assert made["gain_clear"].tolist() == [True, False, False]
+        by_group = pd.DataFrame({"group": ["b", "a"], "theme": [0, 0], "cost": 0.0, "gain": 0.0})
+        grouped = effects.query("theme == 0").assign(group="a", p_holm=0.01)
+        both = EffectTable(pd.concat([grouped, grouped.assign(group="b", p_holm=0.5)]), 0.95, "", Naming())
+        assert with_intervals(by_group, both)["cost_clear"].tolist() == [False, True]
+
     def test_ends_stand_beside_cost_and_gain(self, model: ts.TextResponseModel, effects: EffectTable) -> None:
         drivers = model.drivers(interval=0.95)
         place = list(drivers.columns).index("cost")

@@ -13,7 +13,7 @@ from textsignal.text.reading import text_keys
 from textsignal.training import halves
 from textsignal.training.halves import dense_around
 from textsignal.uncertainty import search
-from textsignal.uncertainty.search import Finished, ThemeCells, eligible, folds_of, in_words, recommended, skilled
+from textsignal.uncertainty.search import Finished, eligible, folds_of, in_words, recommended, skilled
 
 REVIEWS = synthetic_reviews(120, seed=1)
 SETTINGS = {"n_themes": [3, 6], "folds": 2}
@@ -47,8 +47,8 @@ def found(kept):
 def measured(monkeypatch):
     """Tasks that are computed."""
     tasks = []
-    measure = ThemeCells.measure
-    monkeypatch.setattr(ThemeCells, "measure", lambda self, task: tasks.append(task) or measure(self, task))
+    keep = Finished.keep
+    monkeypatch.setattr(Finished, "keep", lambda self, task, values: tasks.append(task) or keep(self, task, values))
     return tasks
 
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_searched_is_named():
         ts.search(["a fine room"] * 30, ["x", "y", "z"] * 10)
     with pytest.raises(InputError, match="40 texts are too few"):
         ts.search(REVIEWS.texts[:40], REVIEWS.ratings[:40])
-    with pytest.raises(InputError, match="3 documents have a response"):
+    with pytest.raises(InputError, match="3 texts have a response"):
         ts.search(REVIEWS.texts, [1, 2, 3, *[None] * 117])
 
 

@@ -7,7 +7,7 @@ what is too small to matter. With enough texts everything is significant.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -36,7 +36,7 @@ from textsignal.training.covariate_effects import dispersion_of
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.influence import mean_slope
 
-Codes = NDArray[np.int64]
+Rows = NDArray[np.int64]
 #: Draws under the null: a measure is above all of them in one of a hundred clean samples; and that as a level of tests.
 DRAWS, LEVEL = 99, 0.01
 #: Differences of mean responses below this share of their standard deviation do not matter.
@@ -74,9 +74,9 @@ class Finding:
         """True if something looks wrong."""
         return bool(self.problem)
 
-    def of(self, problem: str, advice: str, rows: Sequence[int] = ()) -> Finding:
-        """Return the finding with a problem."""
-        return replace(self, problem=problem, advice=advice, rows=tuple(rows))
+    def of(self, problem: str, advice: str, rows: Iterable[int] = ()) -> Finding:
+        """Return the finding with a problem; rows : from 0."""
+        return replace(self, problem=problem, advice=advice, rows=tuple(int(row) + 1 for row in rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,20 +169,15 @@ class Checked:
     seed: int = 0
 
     @cached_property
-    def answered(self) -> NDArray[np.int64]:
+    def answered(self) -> Rows:
         """Numbers of the texts with a response and a positive weight."""
         return np.flatnonzero(~np.isnan(self.spoken.responses) & (self.spoken.weight > 0))
 
     @cached_property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Rows:
         """Numbers of the texts that predictions are judged on: those held out, if there are enough."""
         new = self.answered[self.held_out[self.answered]]
         return new if len(new) >= FEWEST else self.answered
-
-    @cached_property
-    def judged(self) -> Spoken:
-        """The texts that predictions are judged on."""
-        return self.spoken.at(self.rows)
 
     @cached_property
     def means(self) -> Vector:
@@ -192,7 +187,26 @@ class Checked:
     @cached_property
     def spread(self) -> float:
         """Standard deviation of the judged responses."""
-        return float(np.std(self.judged.responses))
+        return float(np.std(self.spoken.responses[self.rows]))
+
+    @cached_property
+    def sample(self) -> Spoken:
+        """The judged texts, or some of them, that responses are drawn for."""
+        return self.spoken.at(self.rows[:: -(-len(self.rows) // MOST_DRAWN)])
+
+    @cached_property
+    def drawn(self) -> Vector | None:
+        """(1 + draws, texts) responses of the sample, then others drawn from the model.
+
+        None if the family cannot have drawn the observed ones, such as shares of trials.
+        """
+        family, eta, responses, rng = self.spoken.family, self.sample.eta, self.sample.responses, self.rng(0)
+        if log_scores(family, responses, eta).max() > IMPOSSIBLE:
+            return None
+        drawn = [family.sample(eta, rng) for _ in range(DRAWS)]
+        if family.has_text:
+            drawn = [family.numbers[family.encode(labels).astype(np.int64)] for labels in drawn]
+        return np.array([responses, *drawn], dtype=float)
 
     @property
     def where(self) -> str:
@@ -205,7 +219,7 @@ class Checked:
         """Return the generator of one check, independent of other checks."""
         return np.random.default_rng([self.seed, number])
 
-    def skill(self, rows: NDArray[np.int64]) -> tuple[float, float]:
+    def skill(self, rows: Rows) -> tuple[float, float]:
         """Return R2 in some texts, and its standard error by the delta method."""
         responses, means = self.spoken.responses[rows], self.means[rows]
         squares, spread = (responses - means) ** 2, (responses - responses.mean()) ** 2
@@ -214,127 +228,94 @@ class Checked:
         parts = (squares - squares.sum() / spread.sum() * spread) / spread.mean()
         return r2_score(responses, means), float(np.std(parts) / np.sqrt(len(parts)))
 
+    def signed(self, difference: float) -> str:
+        """Return a difference of means with its sign."""
+        return f"{'-' if difference < 0 else '+'}{self.naming.points(difference)}"
 
-# Skill: does the text predict anything, and new texts as well as those of training?
 
-
-def skill(checked: Checked) -> list[Finding]:
+def skill(checked: Checked) -> Iterator[Finding]:
     """Compare R2 with 0, and R2 of training texts with that of held-out ones."""
     r2, error = checked.skill(checked.rows)
     finding = Finding("skill", "R2", r2, CLEAR * error)
-    if not r2 > finding.limit:
-        problem = (
-            f"The text tells next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
-            f"texts (standard error {error:.3f})."
-        )
-        finding = finding.of(problem, "Check that responses stand beside their own texts; believe no cost.")
+    problem = (
+        f"The text tells next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
+        f"texts (standard error {error:.3f})."
+    )
+    advice = "Check that responses stand beside their own texts; believe no cost."
+    yield finding if r2 > finding.limit else finding.of(problem, advice)
     new = checked.held_out[checked.answered]
     training, held_out = checked.answered[~new], checked.answered[new]
     if min(len(training), len(held_out)) < FEWEST:
-        return [finding]
+        return
     (first, one), (second, other) = checked.skill(training), checked.skill(held_out)
     limit = CLEAR * float(np.hypot(one, other))
-    gap = Finding("skill", "R2 of training texts above that of held-out ones", first - second, limit)
-    if first - second > limit and overfit_warning(first, second, len(held_out)) is not None:
-        problem = (
-            f"R2 is {first:.2f} on training texts, out of fold, but {second:.2f} on {len(held_out):,} held-out ones "
-            f"(tolerated up to {limit:.2f} apart): these are not like those."
-        )
-        gap = gap.of(problem, "Look at what differs between the two.")
-    return [finding, gap]
+    finding = Finding("skill", "R2 of training texts above that of held-out ones", first - second, limit)
+    problem = (
+        f"R2 is {first:.2f} on training texts, out of fold, but {second:.2f} on {len(held_out):,} held-out ones "
+        f"(tolerated up to {limit:.2f} apart): these are not like those."
+    )
+    wrong = first - second > limit and overfit_warning(first, second, len(held_out)) is not None
+    yield finding.of(problem, "Look at what differs between the two.") if wrong else finding
 
-
-# Calibration and dispersion: predicted distributions, means by tenths, scatter, and families that fit better.
 
 #: Shares of texts in the wrong place of their predicted distribution that matter.
 PIT_MATTERS = 0.04
 #: Ratios of dispersions that matter: intervals are then a twelfth too narrow.
 DISPERSION_MATTERS = 1.2
-#: Differences in log scores of families below this, in nats, do not matter.
-SCORE_MATTERS = 0.02
-#: Folds in which families are compared.
-FOLDS = 2
+#: Differences in log scores of families below this, in nats, do not matter; folds in which they are compared.
+SCORE_MATTERS, FOLDS = 0.02, 2
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Judged texts, or a part of them, and responses drawn from the model for them.
-
-    responses : (1 + draws, texts) the observed ones, then those drawn.
-    """
-
-    texts: Spoken
-    responses: Vector
-
-    @classmethod
-    def of(cls, checked: Checked) -> Drawn | None:
-        """Draw responses; None if the family cannot have drawn the observed ones, such as shares of trials."""
-        texts = checked.spoken.at(checked.rows[:: -(-len(checked.rows) // MOST_DRAWN)])
-        family, eta, rng = texts.family, texts.eta, checked.rng(0)
-        if log_scores(family, texts.responses, eta).max() > IMPOSSIBLE:
-            return None
-        drawn = [family.sample(eta, rng) for _ in range(DRAWS)]
-        if family.has_text:
-            drawn = [family.numbers[family.encode(labels).astype(np.int64)] for labels in drawn]
-        return cls(texts, np.array([texts.responses, *drawn], dtype=float))
+def pit_of(texts: Spoken, responses: Vector) -> Vector:
+    """Return (BINS + 1,) shares of responses below the quantiles of their predicted distributions."""
+    return pit_shares(texts.family, responses, texts.eta, BINS, texts.weight)
 
 
-def calibration(checked: Checked, drawn: Drawn | None) -> tuple[list[Finding], pd.DataFrame]:
-    """Return findings, and the histogram of the PIT."""
+def calibration(checked: Checked) -> Iterator[Finding]:
+    """Compare predicted distributions, and means of tenths of texts by prediction, with the responses."""
+    texts, drawn, naming = checked.sample, checked.drawn, checked.naming
     if drawn is None:
-        return [], pd.DataFrame(columns=["low", "high", "documents", "expected"])
-    texts = drawn.texts
-    below = np.array([pit_shares(texts.family, y, texts.eta, BINS, texts.weight) for y in drawn.responses])
-    n, edges = len(texts.eta), np.linspace(0, 1, BINS + 1)
-    distances = np.abs(below - edges).max(axis=1)
+        return
+    below = np.array([pit_of(texts, responses) for responses in drawn])
+    distances = np.abs(below - np.linspace(0, 1, BINS + 1)).max(axis=1)
     value, limit = float(distances[0]), max(float(distances[1:].max()), PIT_MATTERS)
     measure = "largest distance of the PIT from that of calibrated predictions"
     finding = Finding("calibration", measure, value, limit)
-    if value > limit:
-        problem = (
-            f"Predicted distributions are off: {below[0][BINS - 1] - below[0][1]:.0%} of {n:,} responses lie in the "
-            f"middle {1 - 2 / BINS:.0%} of theirs, {below[0][BINS // 2]:.0%} in the lower half (largest distance "
-            f"{value:.3f}; tolerated up to {limit:.3f})."
-        )
-        finding = finding.of(problem, 'Trust means more than chances and intervals; try family="auto".')
-    heights = np.diff(below[0])
-    pit = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "documents": n * heights, "expected": n / BINS})
-    return [finding, _of_means(checked, drawn)], pit
-
-
-def _of_means(checked: Checked, drawn: Drawn) -> Finding:
-    weight, naming = drawn.texts.weight, checked.naming
-    means = drawn.texts.family.mean(drawn.texts.eta)
+    problem = (
+        f"Predicted distributions are off: {below[0][BINS - 1] - below[0][1]:.0%} of {len(texts.eta):,} responses lie "
+        f"in the middle {1 - 2 / BINS:.0%} of theirs, {below[0][BINS // 2]:.0%} in the lower half (largest distance "
+        f"{value:.3f}; tolerated up to {limit:.3f})."
+    )
+    advice = 'Trust means more than chances and intervals; try family="auto".'
+    yield finding.of(problem, advice) if value > limit else finding
+    means, weight = texts.family.mean(texts.eta), texts.weight
     tenth = np.empty(len(means), dtype=np.int64)
     tenth[np.argsort(means, kind="stable")] = np.arange(len(means)) * BINS // len(means)
     size = np.bincount(tenth, weight)
-    gaps = np.array([np.bincount(tenth, weight * (y - means)) / size for y in drawn.responses])
-    largest = np.abs(gaps).max(axis=1)
+    gaps = np.array([np.bincount(tenth, weight * (responses - means)) / size for responses in drawn])
+    largest, worst = np.abs(gaps).max(axis=1), int(np.abs(gaps[0]).argmax())
     value, limit = float(largest[0]), max(float(largest[1:].max()), MATTERS * checked.spread)
-    measure = "largest gap between mean response and mean prediction of tenths"
-    finding = Finding("calibration", measure, value, limit)
-    if value <= limit:
-        return finding
-    worst = int(np.abs(gaps[0]).argmax())
+    finding = Finding("calibration", "largest gap between mean response and mean prediction of tenths", value, limit)
     at = tenth == worst
     predicted = float(np.average(means[at], weights=weight[at]))
     problem = (
         f"Where {naming.mean(predicted)} is predicted, {naming.mean(predicted + gaps[0][worst])} is found "
         f"({int(at.sum()):,} texts, a tenth of them by prediction; tolerated up to {naming.amount(limit)} apart)."
     )
-    return finding.of(problem, "See `reliability` for all tenths; fit anew with texts such as these.")
+    advice = "See `reliability` for all tenths; fit anew with texts such as these."
+    yield finding.of(problem, advice) if value > limit else finding
 
 
-def dispersion(checked: Checked, drawn: Drawn | None, *, families: bool = True) -> list[Finding]:
+def dispersion(checked: Checked, *, families: bool = True) -> Iterator[Finding]:
     """Compare the scatter of responses with that of the family; if `families`, look for one that fits better."""
-    if drawn is None:
-        return []
-    family, eta, weight = drawn.texts.family, drawn.texts.eta, drawn.texts.weight
-    dispersions = np.array([dispersion_of(family, family.encode(y), eta, weight) for y in drawn.responses])
+    if checked.drawn is None:
+        return
+    texts, family = checked.sample, checked.spoken.family
+    encoded = map(family.encode, checked.drawn)
+    dispersions = np.array([dispersion_of(family, y, texts.eta, texts.weight) for y in encoded])
     ratios = dispersions / float(np.mean(dispersions[1:]))
     high, low = max(ratios[1:].max(), DISPERSION_MATTERS), min(ratios[1:].min(), 1 / DISPERSION_MATTERS)
-    value = float(ratios[0])
-    better = [_better_family(checked)] if families else []
+    value, better = float(ratios[0]), [_better_family(checked)] if families else []
     limit = float(low if value < low else high)
     finding = Finding("dispersion", "scatter of responses over what the family says", value, limit)
     if not low <= value <= high:
@@ -343,10 +324,9 @@ def dispersion(checked: Checked, drawn: Drawn | None, *, families: bool = True) 
             f"Responses scatter {how} than the {family.name} family says: {value:.2f} times as much (tolerated "
             f"{low:.2f} to {high:.2f}), so intervals of single texts are too {width}."
         )
-        named = better and better[0].wrong
-        advice = "" if named else "Trust means more than intervals of single texts; standard errors should be robust."
-        finding = finding.of(problem, advice)
-    return [finding, *better]
+        advice = "Trust means more than intervals of single texts; standard errors should be robust."
+        finding = finding.of(problem, "" if better and better[0].wrong else advice)
+    yield from (finding, *better)
 
 
 def _better_family(checked: Checked) -> Finding:
@@ -354,39 +334,35 @@ def _better_family(checked: Checked) -> Finding:
     # Training texts too: few parameters cannot overfit, but need many texts.
     texts = checked.spoken.at(checked.answered[:: -(-len(checked.answered) // MOST_DRAWN)])
     finding = Finding("dispersion", "log score of the family over that of the best one", 0.0, SCORE_MATTERS)
-    others = [(_held_back(other, texts), other) for other in _others(texts.family, texts.responses)]
+    others = _others(texts.family, texts.responses)
     if not others:
         return finding
-    lost, best = min(others, key=lambda other: float(np.average(other[0], weights=texts.weight)))
-    gains = _held_back(texts.family, texts) - lost
+    lost = [_held_back(other, texts) for other in others]
+    number = int(np.argmin([np.average(each, weights=texts.weight) for each in lost]))
+    best, gains = others[number], _held_back(texts.family, texts) - lost[number]
     value = float(np.average(gains, weights=texts.weight))
     if value <= SCORE_MATTERS:
         return finding
     limit = max(CLEAR * float(np.std(gains) / np.sqrt(len(gains))), SCORE_MATTERS)
     finding = replace(finding, value=value, limit=limit)
-    if value <= limit:
-        return finding
     problem = (
         f"The {best.name} family fits better than {texts.family.name}: held-back responses are {np.expm1(value):.0%} "
         f"more probable under it (log score lower by {value:.3f}; tolerated up to {limit:.3f})."
     )
-    return finding.of(problem, f'Fit with family="{best.name}", or "auto".')
+    return finding.of(problem, f'Fit with family="{best.name}", or "auto".') if value > limit else finding
 
 
 def _others(family: Family, responses: Vector) -> list[Family]:
     """Other families of the responses whose log scores can be compared: all discrete or all continuous."""
-    levels = family.levels if hasattr(family, "levels") else None
+    levels = getattr(family, "levels", None)
     if family.has_text or (levels is not None and len(levels) == 2):
         return []
     try:
         families = candidates(responses, levels).families
     except InputError:
         return []
-
-    def discrete(of: Family) -> bool:
-        return hasattr(of.distribution(np.zeros(1)), "pmf")
-
-    return [other for other in families if other.name != family.name and discrete(other) == discrete(family)]
+    discrete, *others = (hasattr(each.distribution(np.zeros(1)), "pmf") for each in (family, *families))
+    return [each for each, one in zip(families, others, strict=True) if each.name != family.name and one == discrete]
 
 
 def _held_back(family: Family, texts: Spoken) -> Vector:
@@ -402,15 +378,12 @@ def _held_back(family: Family, texts: Spoken) -> Vector:
     return scores
 
 
-# Residuals: does what the text leaves unexplained depend on its length, time, covariates or groups?
-
-#: Fewest groups for errors between groups: with fewer these are too rough.
-LEAST_GROUPS = 20
+#: Fewest groups for errors between groups, which are too rough with fewer; fewest texts with a value of a covariate.
+LEAST_GROUPS, LEAST = 20, 30
 LENGTH = "the length of the text"
-#: Fewest texts with a value of a covariate that is looked at.
-LEAST = 30
 #: Quantiles at which residuals are compared: low, middle, high.
 ENDS = (0.1, 0.5, 0.9)
+COVARIATE = "Fit with {0} as a covariate, as a curve if it is one already: formula='bs({0}, 4)'."
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,27 +405,24 @@ class Curve:
         return float(np.ptp(self.at))
 
 
-def curve_of(residuals: Vector, number: Vector, weight: Vector, level: float, groups: Codes | None = None) -> Curve:
+def curve_of(residuals: Vector, number: Vector, weight: Vector, level: float, groups: Rows | None = None) -> Curve:
     """Regress residuals on ranks of a number and their squares, with robust errors, or errors between groups.
 
     residuals, number, weight : (texts,); groups : (texts,) numbers of groups, None if absent; level : of the test.
-
-    Examples
-    --------
-    >>> number = np.arange(100.0)
-    >>> curve = curve_of(0.01 * number + np.tile([0.1, -0.1], 50), number, np.ones(100), level=1e-6)
-    >>> round(curve.slope, 2), curve.range > curve.chance
-    (0.8, True)
     """
-    basis = _basis((stats.rankdata(number) - 0.5) / len(number))
+
+    def basis_of(rank: Vector) -> Vector:
+        centred = 2 * rank - 1
+        return np.column_stack([np.ones(len(rank)), centred, centred**2 - 1 / 3])
+
+    basis, at = basis_of((stats.rankdata(number) - 0.5) / len(number)), basis_of(np.array(ENDS))
     hessian = basis.T @ (weight[:, None] * basis)
     effects = np.linalg.pinv(hessian, hermitian=True) @ (basis.T @ (weight * residuals))
     slopes = weight * (residuals - basis @ effects)
     covariance = (
         sandwich(basis, slopes, hessian) if groups is None else clustered_sandwich(basis, slopes, hessian, groups)
     )
-    at, rest = _basis(np.array(ENDS)), covariance[1:, 1:]
-    low_to_high = at[-1] - at[0]
+    low_to_high, rest = at[-1] - at[0], covariance[1:, 1:]
     wald = float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:])
     freedom = int(np.linalg.matrix_rank(rest, hermitian=True)) or 1
     left = (len(number) if groups is None else len(np.unique(groups))) - basis.shape[1]
@@ -465,20 +435,10 @@ def curve_of(residuals: Vector, number: Vector, weight: Vector, level: float, gr
     )
 
 
-def _basis(rank: Vector) -> Vector:
-    centred = 2 * rank - 1
-    return np.column_stack([np.ones(len(rank)), centred, centred**2 - 1 / 3])
-
-
-def between(residuals: Vector, codes: Codes, weight: Vector) -> float:
-    """Return the variance between the means of groups, less what the scatter of texts adds to it.
+def between(residuals: Vector, codes: Rows, weight: Vector) -> float:
+    """Return the variance between the means of groups, less the part of it that the scatter of texts makes.
 
     codes : (texts,) numbers of groups from 0 on.
-
-    Examples
-    --------
-    >>> between(np.array([1.0, 1.0, -1.0, -1.0]), np.array([0, 0, 1, 1]), np.ones(4))
-    1.0
     """
     size = np.bincount(codes, weight)
     means = np.bincount(codes, weight * residuals) / size
@@ -489,10 +449,9 @@ def between(residuals: Vector, codes: Codes, weight: Vector) -> float:
     return float((size @ (means - mean) ** 2 - (len(size) - 1) * scatter * np.mean(weight)) / weight.sum())
 
 
-def residuals(checked: Checked) -> list[Finding]:
-    """Compare residuals with everything known but the words of the text."""
-    rows, findings = checked.rows, []
-    left = checked.judged.responses - checked.means[rows]
+def residuals(checked: Checked) -> Iterator[Finding]:
+    """Compare residuals with everything known but the words: length, time, covariates and groups."""
+    rows = checked.rows
     numbers: dict[str, tuple[Vector, Callable[[float], str]]] = {}
     kinds: dict[str, NDArray[Any]] = {}
     numbers[LENGTH] = checked.reading.n_words[rows].astype(float), "{:.0f} words".format
@@ -505,56 +464,63 @@ def residuals(checked: Checked) -> list[Finding]:
         else:
             kinds[str(name)] = column.to_numpy()
     groups = None if checked.groups is None else checked.groups.iloc[rows].to_numpy()
+    left = checked.spoken.responses[rows] - checked.means[rows]
     for name, (values, shown) in numbers.items():
         known = np.isfinite(values)
         if known.sum() < LEAST or np.unique(values[known]).size < 3:
-            findings.append(_too_few(name))
+            yield _too_few(name)
             continue
         codes = None if groups is None else _codes(groups[known])
-        weight, level = checked.judged.weight[known], LEVEL / len(numbers)
+        weight, level = checked.spoken.weight[rows[known]], LEVEL / len(numbers)
         curve = curve_of(left[known], values[known], weight, level, codes)
-        ends = map(shown, np.quantile(values[known], ENDS).tolist())
-        findings.append(_of_curve(checked, name, curve, list(ends), int(known.sum())))
+        ends = [shown(end) for end in np.quantile(values[known], ENDS).tolist()]
+        yield _along(checked, name, curve, ends, len(weight))
     if groups is not None:
         kinds[checked.group_name] = groups
     for number, (name, cells) in enumerate(kinds.items()):
-        findings.append(_of_kinds(checked, left, name, cells, checked.rng(100 + number)))
-    return findings
+        yield _by_kind(checked, left, name, cells, checked.rng(100 + number))
 
 
 def _day(value: float) -> str:
     return str(np.datetime64(round(value), "D"))
 
 
-def _of_curve(checked: Checked, name: str, curve: Curve, ends: list[str], n_texts: int) -> Finding:
+def _too_few(name: str) -> Finding:
+    nan = float("nan")
+    return Finding("residuals", f"residuals against {name}: too few values, or texts of each value, to tell", nan, nan)
+
+
+def _codes(groups: NDArray[Any]) -> Rows | None:
+    """Numbers of groups, a separate one for each text without a group; None if there are too few."""
+    codes, names = pd.factorize(pd.Series(groups))
+    separate = np.where(codes < 0, len(names) + np.arange(len(codes)), codes).astype(np.int64)
+    return None if len(names) < LEAST_GROUPS else separate
+
+
+def _along(checked: Checked, name: str, curve: Curve, ends: Sequence[str], n_texts: int) -> Finding:
     limit, naming = max(MATTERS * checked.spread, curve.chance), checked.naming
     finding = Finding("residuals", f"residuals against {name}: range from low to high", curve.range, limit)
-    if curve.range <= limit:
-        return finding
-    parts = [f"{_signed(checked, at)} at {end}" for at, end in zip(curve.at, ends, strict=True)]
+    parts = ", ".join(f"{checked.signed(at)} at {end}" for at, end in zip(curve.at, ends, strict=True))
     problem = (
-        f"Responses go with {name} beyond what the text says: {', '.join(parts)} against the prediction, in "
-        f"{naming.unit} (low to high {_signed(checked, curve.slope)}, standard error {naming.points(curve.error)}; "
+        f"Responses go with {name} beyond what the text says: {parts} against the prediction, in {naming.unit} (low to "
+        f"high {checked.signed(curve.slope)}, standard error {naming.points(curve.error)}; "
         f"tolerated up to {naming.points(limit)}; {n_texts:,} texts)."
     )
-    if name == LENGTH:
-        return finding.of(problem, "Fit with the number of words as a covariate, or compare texts of like length.")
-    return finding.of(problem, _as_covariate(name))
+    advice = "Fit with the number of words as a covariate, or compare texts of like length."
+    advice = advice if name == LENGTH else COVARIATE.format(name)
+    return finding.of(problem, advice) if curve.range > limit else finding
 
 
-def _of_kinds(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng: np.random.Generator) -> Finding:
+def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng: np.random.Generator) -> Finding:
     """Compare residuals of groups, or of levels of a category; null: texts dealt to groups at random."""
     codes, names = pd.factorize(pd.Series(cells))
     known = np.flatnonzero(codes >= 0)
     if len(known) < LEAST or not 1 < len(names) < len(known) / 2:
         return _too_few(name)
-    left, weight, codes = left[known], checked.judged.weight[known], codes[known]
-    value, draws = between(left, codes, weight), []
-    for _ in range(DRAWS):
-        order = rng.permutation(len(left))
-        draws.append(between(left[order], codes, weight[order]))
-    size = float(np.sqrt(max(value, 0.0)))
-    limit = max(float(np.sqrt(max(*draws, 0.0))), MATTERS * checked.spread)
+    left, weight, codes = left[known], checked.spoken.weight[checked.rows[known]], codes[known]
+    value, orders = between(left, codes, weight), (rng.permutation(len(left)) for _ in range(DRAWS))
+    chance = max(*(between(left[order], codes, weight[order]) for order in orders), 0.0)
+    size, limit = float(np.sqrt(max(value, 0.0))), max(float(np.sqrt(chance)), MATTERS * checked.spread)
     finding = Finding("residuals", f"residuals against {name}: standard deviation between its values", size, limit)
     if size <= limit:
         return finding
@@ -566,36 +532,12 @@ def _of_kinds(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rn
     problem = (
         f"Responses differ by {name} beyond what the text says: by a standard deviation of "
         f"{checked.naming.amount(size)} (tolerated up to {checked.naming.points(limit)}), such as "
-        f"{_signed(checked, means[low])} for {names[low]} ({counts[low]:,} texts) and "
-        f"{_signed(checked, means[high])} for {names[high]} ({counts[high]:,})."
+        f"{checked.signed(means[low])} for {names[low]} ({counts[low]:,} texts) and "
+        f"{checked.signed(means[high])} for {names[high]} ({counts[high]:,})."
     )
-    if name == checked.group_name:
-        return finding.of(problem, "Fit with groups=, so that standard errors mind them, or give them as a covariate.")
-    return finding.of(problem, _as_covariate(name))
+    advice = "Fit with groups=, so that standard errors mind them, or give them as a covariate."
+    return finding.of(problem, advice if name == checked.group_name else COVARIATE.format(name))
 
-
-def _as_covariate(name: str) -> str:
-    return f"Fit with {name} as a covariate, as a curve if it is one already: formula='bs({name}, 4)'."
-
-
-def _too_few(name: str) -> Finding:
-    nan = float("nan")
-    return Finding("residuals", f"residuals against {name}: too few values, or texts of each value, to tell", nan, nan)
-
-
-def _codes(groups: NDArray[Any]) -> Codes | None:
-    """Numbers of groups, a separate one for each text without a group; None if there are too few."""
-    codes, names = pd.factorize(pd.Series(groups))
-    if len(names) < LEAST_GROUPS:
-        return None
-    return np.where(codes < 0, len(names) + np.arange(len(codes)), codes).astype(np.int64)
-
-
-def _signed(checked: Checked, difference: float) -> str:
-    return f"{'-' if difference < 0 else '+'}{checked.naming.points(difference)}"
-
-
-# Duplicates and leakage: texts that occur more than once, and texts that contain the response itself.
 
 #: Texts of fewer words may be equal by chance.
 LEAST_WORDS = 8
@@ -623,67 +565,54 @@ STATEMENTS = (
 )
 
 
-def duplicates(checked: Checked) -> list[Finding]:
+def duplicates(checked: Checked) -> Iterator[Finding]:
     """Count texts that occur more than once, exactly or up to case, spaces and punctuation."""
     long = checked.reading.n_words >= LEAST_WORDS
     texts = pd.Series(list(checked.reading.texts), dtype=object)
     plain = texts.map(plain_text)
     exact, alike = ((each.duplicated() & long).to_numpy() for each in (texts, plain))
     but = "in case, spaces or punctuation alone"
-    findings = [
-        _copies(exact, texts, "texts that an earlier one has", "are copies of others"),
-        _copies(alike & ~exact, plain, f"texts that differ from an earlier one {but}", f"differ from others {but}"),
-    ]
+    for later, cells, measure, how in (
+        (exact, texts, "texts that an earlier one has", "are copies of others"),
+        (alike & ~exact, plain, f"texts that differ from an earlier one {but}", f"differ from others {but}"),
+    ):
+        share = float(later.mean())
+        finding = Finding("duplicates", measure, share, COPIES_MATTER)
+        if share > COPIES_MATTER:
+            rows = np.flatnonzero(cells == cells[later].value_counts().index[0])
+            problem = (
+                f"{later.sum():,} texts ({share:.1%}) {how}, and count every time; the most frequent is in "
+                f"{_rows(rows)}."
+            )
+            advice = "Leave copies out unless each is somebody's own; intervals are too narrow with them."
+            finding = finding.of(problem, advice, rows[:NAMED])
+        yield finding
     if checked.held_out.any() and not checked.held_out.all():
         new = checked.held_out & long
-        both = np.flatnonzero(new & plain.isin(plain[~checked.held_out]).to_numpy())
-        share = float(len(both) / max(new.sum(), 1))
+        rows = np.flatnonzero(new & plain.isin(plain[~checked.held_out]).to_numpy())
+        share = float(len(rows) / max(new.sum(), 1))
         finding = Finding("duplicates", "held-out texts that are in training too", share, COPIES_MATTER)
-        if share > COPIES_MATTER:
-            problem = (
-                f"{len(both):,} held-out texts ({share:.1%}) are in training too, which flatters held-out skill: "
-                f"{_rows(both)}."
-            )
-            finding = finding.of(problem, "Hold all copies of a text out together.", (both + 1).tolist())
-        findings.append(finding)
-    return findings
+        problem = (
+            f"{len(rows):,} held-out texts ({share:.1%}) are in training too, which flatters held-out skill: "
+            f"{_rows(rows)}."
+        )
+        advice = "Hold all copies of a text out together."
+        yield finding.of(problem, advice, rows) if share > COPIES_MATTER else finding
 
 
 def plain_text(text: str) -> str:
-    """Return a text without case, punctuation and repeated spaces.
-
-    Examples
-    --------
-    >>> plain_text(" A Room,  with view! ")
-    'a room with view'
-    """
+    """Return a text without case, punctuation and repeated spaces."""
     return " ".join(re.sub(r"[^\w\s]", "", text.lower()).split())
 
 
-def _copies(later: NDArray[np.bool_], texts: pd.Series, measure: str, how: str) -> Finding:
-    n, share = int(later.sum()), float(later.mean())
-    finding = Finding("duplicates", measure, share, COPIES_MATTER)
-    if share <= COPIES_MATTER:
-        return finding
-    rows = np.flatnonzero(texts == texts[later].value_counts().index[0])
-    problem = f"{n:,} texts ({share:.1%}) {how}, and count every time; the most frequent is in {_rows(rows)}."
-    advice = "Leave copies out unless each is somebody's own; intervals are too narrow with them."
-    return finding.of(problem, advice, (rows[:NAMED] + 1).tolist())
-
-
-def leakage(checked: Checked) -> list[Finding]:
-    """Look for words, and stated numbers, that are the response itself."""
-    return [_stated(checked), _fixed(checked)]
+def leakage(checked: Checked) -> Iterator[Finding]:
+    """Look for stated numbers, and words, that are the response itself."""
+    yield _stated(checked)
+    yield _fixed(checked)
 
 
 def stated_number(text: str) -> float:
-    """Return the rating that a text states, as a share of its scale (5 stars, or what follows "/"), NaN if absent.
-
-    Examples
-    --------
-    >>> stated_number("Four stars from me."), stated_number("8/10"), stated_number("Room 5 was cold.")
-    (0.8, 0.8, nan)
-    """
+    """Return the rating that a text states, as a share of its scale (5 stars, or what follows "/"), NaN if absent."""
     lower = text.lower()
     for words, pattern in STATEMENTS:
         if any(word in lower for word in words) and (match := pattern.search(lower)) is not None:
@@ -695,30 +624,32 @@ def stated_number(text: str) -> float:
 def _stated(checked: Checked) -> Finding:
     rows = checked.answered
     stated = np.array([stated_number(checked.reading.texts[row]) for row in rows.tolist()])
-    responses = checked.spoken.responses[rows]
     known = np.isfinite(stated)
-    n = int(known.sum())
-    varied = n >= LEAST_STATED and np.ptp(stated[known]) > 0 and np.ptp(responses[known]) > 0
-    value = abs(float(stats.spearmanr(stated[known], responses[known])[0])) if varied else 0.0
+    stated, stating, n = stated[known], rows[known], int(known.sum())
+    responses = checked.spoken.responses[stating]
+    varied = n >= LEAST_STATED and np.ptp(stated) > 0 and np.ptp(responses) > 0
+    value = abs(float(stats.spearmanr(stated, responses)[0])) if varied else 0.0
     # More than n pairs have by chance.
     limit = max(STATED, min(1.0, float(stats.norm.isf(LEVEL)) / max(n - 1, 1) ** 0.5))
     finding = Finding("leakage", "correlation of the response with a rating that texts state", value, limit)
     if n < max(LEAST_STATED, STATED_SHARE * len(rows)) or value <= limit:
         return finding
-    stating = rows[known]
     problem = (
         f"{n:,} texts ({n / len(rows):.1%}) state a rating (“5 stars”, “8/10”), which goes with the response to a "
         f"correlation of {value:.2f}, such as {_rows(stating)}.{_without(checked, stating)}"
     )
     advice = "Take such statements out of the texts, or these texts out of the data: a theme cannot be worth a rating."
-    return finding.of(problem, advice, (stating[:NAMED] + 1).tolist())
+    return finding.of(problem, advice, stating[:NAMED])
 
 
 def _fixed(checked: Checked) -> Finding:
     """Features whose texts nearly all have the same response, unlike words that people write by themselves."""
-    rows, responses = checked.answered, checked.spoken.responses
-    kinds = kinds_of(responses[rows])
-    names, here = checked.reader.fitted.features.names, _features_in(checked)[rows]
+    rows, responses, features = checked.answered, checked.spoken.responses, checked.reader.fitted.features
+    kinds, sentences = kinds_of(responses[rows]), checked.reading.sentences
+    assert sentences is not None
+    places = sentences.texts.documents[sentences.occurrences.sentences], sentences.occurrences.features
+    shape = len(responses), len(features)
+    here = sp.csc_array(sp.coo_array((np.ones(len(places[0]), dtype=bool), places), shape=shape), dtype=float)[rows]
     size = here.sum(axis=0)
     most = np.max([here.T @ (kinds == kind) for kind in range(kinds.max() + 1)], axis=0)
     purity = np.divide(most, size, out=np.zeros(len(size)), where=size > 0)
@@ -732,46 +663,29 @@ def _fixed(checked: Checked) -> Finding:
     if not fixed.size:
         return finding
     order = fixed[np.argsort(-size[fixed], kind="stable")]
-    with_it = rows[np.asarray(here[:, order].sum(axis=1)).ravel() > 0]
+    having = rows[np.asarray(here[:, order].sum(axis=1)).ravel() > 0]
     means = here[:, order[:NAMED]].T @ responses[rows] / size[order[:NAMED]]
     listed = ", ".join(
-        f"“{names[j]}” ({int(size[j]):,} texts, {checked.naming.mean(mean)} on average)"
+        f"“{features.names[j]}” ({int(size[j]):,} texts, {checked.naming.mean(mean)} on average)"
         for j, mean in zip(order[:NAMED].tolist(), means.tolist(), strict=True)
     )
     more = f" and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     problem = (
-        f"The response is all but fixed where there is {listed}{more}: {len(with_it):,} texts in all, such "
-        f"as {_rows(with_it)}.{_without(checked, with_it)}"
+        f"The response is all but fixed where there is {listed}{more}: {len(having):,} texts in all, such "
+        f"as {_rows(having)}.{_without(checked, having)}"
     )
     advice = "If these words were written because of the response, take them out of the texts."
-    return finding.of(problem, advice, (with_it[:NAMED] + 1).tolist())
+    return finding.of(problem, advice, having[:NAMED])
 
 
-def _features_in(checked: Checked) -> sp.csc_array:
-    """(texts, features) 1 if a text has a feature."""
-    sentences = checked.reading.sentences
-    assert sentences is not None
-    texts, features = sentences.texts.documents[sentences.occurrences.sentences], sentences.occurrences.features
-    shape = (len(checked.reading.texts), len(checked.reader.fitted.features))
-    counts = sp.coo_array((np.ones(len(texts)), (texts, features)), shape=shape)
-    return sp.csc_array(sp.csc_array(counts).astype(bool), dtype=float)
-
-
-def kinds_of(responses: Vector) -> Codes:
-    """Return (texts,) numbers of levels, or of equal parts by rank if there are more than `PARTS` levels.
-
-    Examples
-    --------
-    >>> kinds_of(np.array([1.0, 5.0, 1.0]))
-    array([0, 1, 0])
-    """
+def kinds_of(responses: Vector) -> Rows:
+    """Return (texts,) numbers of levels, or of equal parts by rank if there are more than `PARTS` levels."""
     levels, numbers = np.unique(responses, return_inverse=True)
-    if len(levels) <= PARTS:
-        return numbers.astype(np.int64)
-    return np.asarray((stats.rankdata(responses) - 1) * PARTS // len(responses), dtype=np.int64)
+    parts = (stats.rankdata(responses) - 1) * PARTS // len(responses)
+    return np.asarray(numbers if len(levels) <= PARTS else parts, dtype=np.int64)
 
 
-def _without(checked: Checked, rows: NDArray[np.int64]) -> str:
+def _without(checked: Checked, rows: Rows) -> str:
     """R2 with and without some texts, as a sentence."""
     rest = np.setdiff1d(checked.answered, rows)
     if len(rest) < LEAST_STATED:
@@ -780,14 +694,12 @@ def _without(checked: Checked, rows: NDArray[np.int64]) -> str:
     return f" R2 is {every:.2f} with these texts and {others:.2f} without."
 
 
-def _rows(rows: NDArray[np.int64]) -> str:
+def _rows(rows: Rows) -> str:
     """Name rows, counted from 1; rows : from 0."""
     listed = ", ".join(f"{row + 1:,}" for row in rows[:NAMED].tolist())
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     return f"row{'' if len(rows) == 1 else 's'} {listed}{more}"
 
-
-# Influence: does a cost depend on a single text, or on one group?
 
 #: Largest change of a cost by one text that does not matter, in standard errors by all others.
 ONE_MATTERS = 1.0
@@ -814,7 +726,7 @@ class Influence:
         rest = np.maximum(self.weight.sum() - self.weight, np.finfo(float).tiny)
         return (self.weight / rest)[:, None] * (self.costs - self.parts) + self.moves
 
-    def of_groups(self, codes: Codes) -> Vector:
+    def of_groups(self, codes: Rows) -> Vector:
         """Return (groups, themes) the change of each cost if a group is removed; codes : (texts,) -1 if absent."""
         rows = np.flatnonzero(codes >= 0)
         shape = (int(codes.max()) + 1, len(codes))
@@ -859,48 +771,34 @@ def influence_on_costs(spoken: Spoken) -> Influence:
     return Influence(weight @ parts / total, parts, weight, (columns * slopes[:, None]) @ step)
 
 
-def influence(checked: Checked) -> list[Finding]:
+def influence(checked: Checked) -> Iterator[Finding]:
     """Look for texts, and groups, without which a cost would be much different."""
-    influences = influence_on_costs(checked.spoken)
-    findings = [_of_texts(checked, influences)]
-    if checked.groups is not None:
-        codes, names = pd.factorize(checked.groups)
-        if len(names) > 1:
-            findings.append(_of_groups(checked, influences, codes.astype(np.int64), names))
-    return findings
-
-
-def _of_texts(checked: Checked, influences: Influence) -> Finding:
-    """In standard errors of costs, by the jackknife over all other texts."""
+    influences, least = influence_on_costs(checked.spoken), NOTHING * checked.spread
     moved = influences.of_texts
     squares = moved**2
+    # In standard errors of costs, by the jackknife over all other texts.
     shares = np.sqrt(squares / np.maximum(squares.sum(axis=0) - squares, np.finfo(float).tiny))
-    finding = Finding(
-        "influence",
-        "change of a cost without one text, in standard errors of all others",
-        float(shares.max()),
-        ONE_MATTERS,
-    )
-    matters = (shares > ONE_MATTERS) & (np.abs(moved) > NOTHING * checked.spread)
-    if not matters.any():
-        return finding
-    shares = np.where(matters, shares, 0.0)
-    row, k = divmod(int(shares.argmax()), shares.shape[1])
-    finding = replace(finding, value=float(shares[row, k]))
-    largest = [int(r) + 1 for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
-    problem = (
-        f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
-        f"(a change of {finding.value:.1f} standard errors of all others)."
-    )
-    advice = "Read that text and check its response and weight before you report this cost."
-    return finding.of(problem, advice, largest[:NAMED])
-
-
-def _of_groups(checked: Checked, influences: Influence, codes: Codes, names: pd.Index) -> Finding:
-    """Null: texts dealt to groups at random, for each theme separately."""
+    measure = "change of a cost without one text, in standard errors of all others"
+    finding = Finding("influence", measure, float(shares.max()), ONE_MATTERS)
+    matters = (shares > ONE_MATTERS) & (np.abs(moved) > least)
+    if matters.any():
+        shares = np.where(matters, shares, 0.0)
+        row, k = divmod(int(shares.argmax()), shares.shape[1])
+        finding = replace(finding, value=float(shares[row, k]))
+        largest = [r for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
+        problem = (
+            f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
+            f"(a change of {finding.value:.1f} standard errors of all others)."
+        )
+        advice = "Read that text and check its response and weight before you report this cost."
+        finding = finding.of(problem, advice, largest[:NAMED])
+    yield finding
+    codes, names = pd.factorize(checked.groups) if checked.groups is not None else (np.zeros(0), ())
+    if len(names) < 2:
+        return
+    # Null: texts dealt to groups at random, for each theme separately.
     moved, rng = influences.of_groups(codes), checked.rng(200)
     draws = [np.abs(influences.of_groups(rng.permutation(codes))).max(axis=0) for _ in range(DRAWS)]
-    least = NOTHING * checked.spread
     costs = np.maximum(np.abs(influences.costs), least)
     limits = np.maximum(np.max(draws, axis=0) / costs, GROUP_MATTERS)
     shares = np.where(np.abs(influences.costs) > least, np.abs(moved) / costs, 0.0)
@@ -908,14 +806,13 @@ def _of_groups(checked: Checked, influences: Influence, codes: Codes, names: pd.
     value, limit = float(shares[group, k]), float(limits[k])
     measure = f"change of a cost without one {checked.group_name}, as a share of it"
     finding = Finding("influence", measure, value, limit)
-    if value <= limit:
-        return finding
     problem = (
         f"Without {names[group]} ({int((codes == group).sum()):,} texts) "
         f"{_changed(checked, k, influences.costs[k], moved[group, k])} "
         f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
-    return finding.of(problem, f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...).")
+    advice = f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...)."
+    yield finding.of(problem, advice) if value > limit else finding
 
 
 def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:
@@ -926,25 +823,28 @@ def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:
 
 def check_all(checked: Checked, *, families: bool = True) -> Check:
     """Run all checks; families : also fit other families, which takes longer than everything else."""
-    n_answered = len(checked.answered)
+    n_answered, texts, rows = len(checked.answered), checked.sample, checked.rows
     if n_answered < FEWEST:
         raise InputError(f"{n_answered:,} texts have a response, which are too few to check; give at least {FEWEST}")
     if checked.spread == 0:
         raise InputError(
             "the response is constant in these texts, so nothing can be checked; check the response column"
         )
-    drawn = Drawn.of(checked)
-    calibrated, pit = calibration(checked, drawn)
     findings = (
         *skill(checked),
-        *calibrated,
-        *dispersion(checked, drawn, families=families),
+        *calibration(checked),
+        *dispersion(checked, families=families),
         *residuals(checked),
         *duplicates(checked),
         *leakage(checked),
         *influence(checked),
     )
-    reliability = calibration_table(checked.judged.responses, checked.means[checked.rows], BINS)
+    pit = pd.DataFrame(columns=["low", "high", "documents", "expected"])
+    if checked.drawn is not None:
+        edges, n = np.linspace(0, 1, BINS + 1), len(texts.eta)
+        heights = n * np.diff(pit_of(texts, texts.responses))
+        pit = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "documents": heights, "expected": n / BINS})
+    reliability = calibration_table(checked.spoken.responses[rows], checked.means[rows], BINS)
     return Check(findings, n_answered, checked.where, pit, reliability)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
-from textsignal.insight.naming import MEASURES, Naming, told_from_nothing
+from textsignal.insight.naming import MEASURES, Naming
 
 #: Suffix of a quantity's name for the difference of a group to all others.
 DIFFERENCE = "_difference"
@@ -64,16 +64,19 @@ class EffectTable:
             rows = self.of(name)
             if "group" in rows or not len(rows):
                 continue
-            clear = rows[told_from_nothing(rows, self.level)]
-            themes = [f"{row.label} ({self._range(row)})" for row in clear.itertuples()]
+            steps, digits, unit = self.naming.steps, self.naming.digits, self.naming.unit
+            themes = [
+                f"{row.label} ({steps * row.low:+.{digits}f} to {steps * row.high:+.{digits}f} {unit})"
+                for row in rows[self.clear(rows)].itertuples()
+            ]
             verb = "costs" if name == "cost" else "brings"
             what = "; ".join(themes) or "none can be told from nothing"
             lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
         return "\n".join([*lines, self.method])
 
-    def _range(self, row: object) -> str:
-        low, high = (self.naming.steps * getattr(row, end) for end in ("low", "high"))
-        return f"{low:+.{self.naming.digits}f} to {high:+.{self.naming.digits}f} {self.naming.unit}"
+    def clear(self, rows: pd.DataFrame) -> pd.Series:
+        """Return True for each row that is significantly above 0, with all themes tested together."""
+        return (rows["p_holm"] < 1 - self.level) & (rows["estimate"] > 0)
 
     def __str__(self) -> str:
         shown = self.frame.drop(columns="theme").round(4).to_string(index=False)
@@ -118,14 +121,13 @@ def effect_frame(
 
 
 def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
-    """Insert the ends of intervals after cost and gain in a table of drivers: cost_low, cost_high and so on."""
+    """Insert cost_low, cost_high and cost_clear, and those of the gain, into a table of drivers."""
     keys = [name for name in ("group", "theme") if name in drivers]
     for name in MEASURES:
-        ends = effects.of(name).set_index(keys)[["low", "high"]]
-        rows = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["theme"])]
-        column = drivers.columns.get_loc(name)
-        for step, end in enumerate(("low", "high"), start=1):
-            drivers.insert(column + step, f"{name}_{end}", rows[end].to_numpy())
+        rows = effects.of(name)
+        ends = drivers[keys].merge(rows.assign(clear=effects.clear(rows)), how="left", on=keys)
+        for step, end in enumerate(("low", "high", "clear"), start=1):
+            drivers.insert(drivers.columns.get_loc(name) + step, f"{name}_{end}", ends[end].to_numpy())
     return drivers
 
 

@@ -8,7 +8,7 @@ again; tone stays as it is, since a text drawn twice would be in two folds, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,8 +49,8 @@ METHODS = {
 }
 #: Called after each refit, with its number.
 Progress = Callable[[int], None]
-#: By group, None for all texts, and quantity.
-Cells = dict[tuple[object, str], Measured]
+#: A group of texts, or None for all, and a quantity.
+Cell = tuple[object, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,8 @@ def subgroups(by: ArrayLike | pd.Series | None, weight: Vector) -> list[Subgroup
     return sorted(parts, key=lambda part: (-part.weight.sum(), str(part.name)))
 
 
-def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Cells:
-    """Return every quantity of every group, and its difference to the others; NaN for a group without texts.
+def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Iterator[tuple[Cell, Measured]]:
+    """Yield every quantity of every group, and its difference to the others; NaN for a group without texts.
 
     Gamma is of all texts, whatever their group.
     """
@@ -94,25 +94,24 @@ def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Cel
     def corrected(name: str, weight: Vector) -> Measured:
         return known.corrected(name, QUANTITIES[name](fit, weight)) if weight.any() else nothing
 
-    cells = {}
     for part in parts:
         for name in QUANTITIES:
-            if part.name is not None and name == "gamma":
-                continue
-            cells[part.name, name] = own = corrected(name, part.weight)
-            if part.others is not None:
-                cells[part.name, name + DIFFERENCE] = own.minus(corrected(name, part.others))
-    return cells
+            if part.name is None or name != "gamma":
+                own = corrected(name, part.weight)
+                yield (part.name, name), own
+                if part.others is not None:
+                    yield (part.name, name + DIFFERENCE), own.minus(corrected(name, part.others))
 
 
-def with_errors(
-    cells: Cells, variances: Iterable[Vector], known: Calibration
-) -> dict[tuple[object, str], tuple[Vector, Vector]]:
-    """Return estimates and calibrated standard errors of every cell."""
-    return {
-        key: (measured.estimates, known.errors(key[1].removesuffix(DIFFERENCE), variance))
-        for (key, measured), variance in zip(cells.items(), variances, strict=True)
-    }
+def effects_of(
+    evidence: Evidence, parts: Sequence[Subgroup], known: Calibration, variances: Vector | None = None
+) -> dict[Cell, tuple[Vector, Vector]]:
+    """Return (themes,) estimates and standard errors; variances : (cells, themes), None for those by the formula."""
+    effects = {}
+    for number, ((group, name), measured) in enumerate(measure(evidence.fit, parts, known)):
+        variance = measured.variances if variances is None else variances[number]
+        effects[group, name] = measured.estimates, known.errors(name.removesuffix(DIFFERENCE), variance)
+    return effects
 
 
 def bootstrap(
@@ -129,9 +128,10 @@ def bootstrap(
         with local_compute(1) as compute:
             fit = fit_loosely(_moved(evidence, counts, compute), compute)
         cells = measure(fit, [part.drawn(counts) for part in parts], NOTHING)
+        estimates = np.array([measured.estimates for _, measured in cells])
         if progress is not None:
             progress(number)
-        return np.array([measured.estimates for measured in cells.values()])
+        return estimates
 
     with LocalEngine(evidence.reader.n_jobs) as engine, threadpool_limits(1):
         samples = np.array(engine.map(refit, range(n_refits)))
@@ -183,14 +183,12 @@ def estimate_effects(
         observed = observed.with_given(replace(given, groups=clusters))
     evidence = Evidence.of(reader, observed, naming.better, unseen=method != "plugin")
     known = NOTHING if method == "plugin" else calibrate(evidence, CUTS, int(seed))
-    cells, description, degrees = measure(evidence.fit, parts, known), METHODS[method], np.inf
-    talk = evidence.fit.talk
+    variances = bootstrap(evidence, parts, int(n_refits), int(seed), progress) if method == "bootstrap" else None
+    description, degrees, talk = METHODS[method].format(n_refits=n_refits), np.inf, evidence.fit.talk
     if talk.given.groups is not None:
         n_groups = len(np.unique(talk.given.groups))
         description += f" Texts of a group are taken to depend on each other ({n_groups} groups)."
-        degrees = len(np.unique(talk.given.groups[talk.weight > 0])) - 1.0
-    variances: Iterable[Vector] = (measured.variances for measured in cells.values())
-    if method == "bootstrap":
-        variances, degrees = bootstrap(evidence, parts, int(n_refits), int(seed), progress), np.inf
-    frame = effect_frame(with_errors(cells, variances, known), labels, level, degrees)
-    return EffectTable(frame, level, description.format(n_refits=n_refits), naming)
+        if variances is None:
+            degrees = len(np.unique(talk.given.groups[talk.weight > 0])) - 1.0
+    frame = effect_frame(effects_of(evidence, parts, known, variances), labels, level, degrees)
+    return EffectTable(frame, level, description, naming)

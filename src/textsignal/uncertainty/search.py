@@ -23,7 +23,8 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from itertools import product
@@ -178,14 +179,14 @@ def search(
         fixed = _listed("supervision", SUPERVISION if supervision is None else supervision, least=0)
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
-        run = _Run(cells, finished, engine, progress or (lambda done, total: None))
-        table = run.table(coarse, fixed)
+        run = partial(cells.table, engine, finished, progress or (lambda done, total: None))
+        table = run(product(coarse, fixed))
         if n_themes is None:
             taken = table.at[recommended(table), "n_themes"]
-            table = run.table(dense_around(taken, coarse), fixed)
+            table = run(product(dense_around(taken, coarse), fixed))
         if not themes and supervision is None:
             taken = table.at[recommended(table), "n_themes"]
-            table = run.table([taken], SUPERVISIONS)
+            table = run(product([taken], SUPERVISIONS))
     noun, row = "theme" if themes else "topic", recommended(table)
     best, settings = _settings(table, int(table["deviance"].idxmin())), _settings(table, row)
     return Search(table, best, settings, in_words(table, row, noun), noun)
@@ -197,56 +198,17 @@ def _settings(table: pd.DataFrame, row: int) -> dict[str, Any]:
     return settings | ({"supervision": float(table.at[row, "supervision"])} if "supervision" in table else {})
 
 
+#: Number of themes, and supervision; None for themes, which have none.
+Setting = tuple[int, float | None]
+
+
 class SearchTask(NamedTuple):
-    """A setting on a fold, or in the halves of a cut, by number; supervision is None for themes, which have none."""
+    """A setting on a fold, or in the halves of a cut, by number."""
 
     n_themes: int
     supervision: float | None
     part: str
     number: int
-
-
-@dataclass(eq=False)
-class _Run:
-    """Runs tasks, and tabulates all settings so far."""
-
-    cells: Cells
-    finished: Finished
-    engine: LocalEngine
-    progress: Progress
-    settings: list[tuple[int, float | None]] = field(default_factory=list)
-
-    def table(self, numbers: Sequence[int], supervisions: Sequence[float | None]) -> pd.DataFrame:
-        """Run more settings, and return the table of all so far."""
-        self.settings += product(numbers, supervisions)
-        tasks = [task for setting in self.settings for task in self._tasks(*setting)]
-        todo = [task for task in tasks if task not in self.finished]
-        self.progress(len(tasks) - len(todo), len(tasks))
-        self.cells.prepare(todo, self.engine)
-
-        def work(task: SearchTask) -> None:
-            self.finished.keep(task, self.cells.measure(task))
-            self.progress(sum(each in self.finished for each in tasks), len(tasks))
-
-        # The largest first, so that no thread is left with a long one in the end.
-        self.engine.map(work, sorted(todo, key=lambda task: (task.n_themes, task.part, task.number), reverse=True))
-        settings = sorted(self.settings, key=lambda setting: (setting[0], setting[1] or 0.0))
-        return pd.DataFrame([self._row(*setting) for setting in settings])
-
-    def _tasks(self, n_themes: int, supervision: float | None) -> list[SearchTask]:
-        folds, cuts = range(int(self.cells.folds.max()) + 1), range(self.cells.n_cuts)
-        numbers = [("fold", number) for number in folds] + [("cut", number) for number in cuts]
-        return [SearchTask(n_themes, supervision, *number) for number in numbers]
-
-    def _row(self, n_themes: int, supervision: float | None) -> dict[str, Any]:
-        row: dict[str, Any] = {"n_themes": n_themes} | ({} if supervision is None else {"supervision": supervision})
-        found: dict[str, list[float]] = {}
-        for task in self._tasks(n_themes, supervision):
-            for measure, value in self.finished[task].items():
-                found.setdefault(measure, []).append(value)
-        for measure, values in found.items():
-            row |= {measure: np.mean(values), f"{measure}_se": np.std(values, ddof=1) / np.sqrt(len(values))}
-        return row
 
 
 def _cells(
@@ -261,7 +223,14 @@ def _cells(
         raise InputError("themes are learnt from sentences: give texts, or training='predictive' for a matrix")
     tokens = parts.tokenise(options, texts if matrix is None else [""] * matrix.shape[0])
     observed = parts.observe_response(options, tokens, responses)
-    _check_response(observed, n_folds)
+    known, asked = int(np.sum(~np.isnan(observed.responses))), observed.family
+    if known < 2 * n_folds:
+        raise InputError(f"{known} texts have a response; folds={n_folds} need at least {2 * n_folds}")
+    if asked is not None and asked.classifies and asked.learn(observed.responses).n_predictors > 1:
+        raise InputError(
+            "the response has three or more classes without an order, which a search does not support; "
+            "give their order as levels=, or search for one class against all others"
+        )
     codes = check_groups(groups, len(tokens))
     keys = text_keys(tokens.texts) if matrix is None else content_keys(matrix)
     n_apart, what = (len(np.unique(keys)), "texts") if codes is None else (len(np.unique(codes)), "groups")
@@ -280,18 +249,6 @@ def _cells(
         assert isinstance(tokens, TokenisedTexts)
         X = sp.csr_array(parts.new_vectorizer(options).fit_transform(tokens))
     return TopicCells(options, observed, folds, seed, TOPIC_CUTS, keys, X, matrix is None), of
-
-
-def _check_response(observed: Observed, n_folds: int) -> None:
-    known = int(np.sum(~np.isnan(observed.responses)))
-    if known < 2 * n_folds:
-        raise InputError(f"{known} documents have a response; folds={n_folds} need at least {2 * n_folds}")
-    family = observed.family
-    if family is not None and family.classifies and family.learn(observed.responses).n_predictors > 1:
-        raise InputError(
-            "the response has three or more classes without an order, which a search does not support; "
-            "give their order as levels=, or search for one class against all others"
-        )
 
 
 def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: Rows) -> list[int]:
@@ -359,15 +316,34 @@ class Cells(ABC):
 
     def __post_init__(self) -> None:
         self.shared: dict[int, Any] = {}
+        self.settings: list[Setting] = []
+
+    def table(
+        self, engine: LocalEngine, finished: Finished, progress: Progress, settings: Iterable[Setting]
+    ) -> pd.DataFrame:
+        """Measure more settings, and return the table of all so far."""
+        self.settings += settings
+        folds, cuts = range(int(self.folds.max()) + 1), range(self.n_cuts)
+        places = [("fold", number) for number in folds] + [("cut", number) for number in cuts]
+        ordered = sorted(self.settings, key=lambda setting: (setting[0], setting[1] or 0.0))
+        of_each = {setting: [SearchTask(*setting, *place) for place in places] for setting in ordered}
+        tasks = [task for of_setting in of_each.values() for task in of_setting]
+        todo = [task for task in tasks if task not in finished]
+        progress(len(tasks) - len(todo), len(tasks))
+        self.prepare(todo, engine)
+
+        def work(task: SearchTask) -> None:
+            finished.keep(task, {"stability": self._stability(task)} if task.part == "cut" else self._skill(task))
+            progress(sum(each in finished for each in tasks), len(tasks))
+
+        # The largest first, so that no thread is left with a long one in the end.
+        engine.map(work, sorted(todo, key=lambda task: (task.n_themes, task.part, task.number), reverse=True))
+        return pd.DataFrame([_row([finished[task] for task in own], *setting) for setting, own in of_each.items()])
 
     def prepare(self, tasks: Sequence[SearchTask], engine: LocalEngine) -> None:
         """Learn what all numbers of themes share on the folds of some tasks."""
         todo = sorted({task.number for task in tasks if task.part == "fold"} - set(self.shared))
         self.shared |= zip(todo, engine.map(self._share, todo), strict=True)
-
-    def measure(self, task: SearchTask) -> Values:
-        """Return the measures of a task."""
-        return {"stability": self._stability(task)} if task.part == "cut" else self._skill(task)
 
     @abstractmethod
     def _share(self, fold: int) -> Any: ...
@@ -393,6 +369,15 @@ class Cells(ABC):
             "coherence": float(coherence(X, profiles).mean()),
             "exclusivity": float(exclusivity(profiles).mean()),
         }
+
+
+def _row(found: list[Values], n_themes: int, supervision: float | None) -> dict[str, Any]:
+    """Means over folds and cuts, with their standard errors."""
+    row: dict[str, Any] = {"n_themes": n_themes} | ({} if supervision is None else {"supervision": supervision})
+    for measure in dict.fromkeys(name for one in found for name in one):
+        values = [one[measure] for one in found if measure in one]
+        row |= {measure: np.mean(values), f"{measure}_se": np.std(values, ddof=1) / np.sqrt(len(values))}
+    return row
 
 
 class ThemeCells(Cells):
@@ -517,7 +502,12 @@ class Finished(dict[SearchTask, Values]):
             raise OutputError(f"{path} is a folder; give the name of a file")
         lines = list(kept_lines(path))
         if not lines:
-            _begin(path, of)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():  # an incomplete first line of a search that was stopped is written again
+                if not json.dumps({OF: of}, ensure_ascii=False).startswith(path.read_text("utf-8", errors="replace")):
+                    raise InputError(f"{path} is not a file of a search; give another name")
+                path.unlink()
+            keep_line({OF: of}, path)
             return
         kept = lines[0].get(OF) if isinstance(lines[0], dict) else None
         if not isinstance(kept, dict):
@@ -540,25 +530,8 @@ class Finished(dict[SearchTask, Values]):
                 keep_line(task._asdict() | {"values": values}, self._path)
 
 
-def _begin(path: Path, of: dict[str, Any]) -> None:
-    """Write the first line, over an incomplete one of a search that was stopped."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():
-        if not json.dumps({OF: of}, ensure_ascii=False).startswith(path.read_text(encoding="utf-8", errors="replace")):
-            raise InputError(f"{path} is not a file of a search; give another name")
-        path.unlink()
-    keep_line({OF: of}, path)
-
-
 def skilled(cells: pd.DataFrame, measure: str = "deviance") -> pd.DataFrame:
-    """Return the cells whose deviance is within one standard error of the least.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"deviance": [2.0, 2.1, 2.4], "deviance_se": [0.2, 0.1, 0.1]})
-    >>> skilled(cells).index.tolist()
-    [0, 1]
-    """
+    """Return the cells whose deviance is within one standard error of the least."""
     best = cells[measure].idxmin()
     return cells[cells[measure] <= cells.at[best, measure] + np.nan_to_num(cells.at[best, f"{measure}_se"])]
 
@@ -605,22 +578,15 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
         enough = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
         reason = why_stable(_counted(of_each), place, noun, _counted(kept)) + enough
         sentences.append(reason[0].upper() + reason[1:])
-    at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {_named(best)}"
+    least = f"with {best['n_themes']:.0f}" + (f" and {best['supervision']:g}" if "supervision" in cells else "")
+    at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {least}"
     sentences.append(f"Held-out R2 is {row['r2']:.3f}, {at_best}")
-    for other, loss in ((place - 1, "less is told apart"), (place + 1, _beyond(of_each, place, noun))):
+    for other in (place - 1, place + 1):
         if other in of_each.index:
             cell = of_each.loc[other]
+            less_stable = cell["stability"] < of_each.at[place, "stability"] - NEAR
+            beyond = f"{noun}s come back less surely" if less_stable else "there is more to read and nothing gained"
+            loss = "less is told apart" if other < place else beyond
             measured = f"R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}"
             sentences.append(f"With {cell['n_themes']:.0f} {loss}: {measured}")
     return ". ".join(sentences) + "."
-
-
-def _beyond(cells: pd.DataFrame, place: int, noun: str) -> str:
-    """Drawback of the next larger number."""
-    if place + 1 in cells.index and cells.at[place + 1, "stability"] < cells.at[place, "stability"] - NEAR:
-        return f"{noun}s come back less surely"
-    return "there is more to read and nothing gained"
-
-
-def _named(cell: pd.Series) -> str:
-    return f"with {cell['n_themes']:.0f}" + (f" and {cell['supervision']:g}" if "supervision" in cell else "")

@@ -23,7 +23,7 @@ from textsignal.families.responses import in_numbers, numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import Times
-from textsignal.insight.naming import Naming, check_interval, with_clear
+from textsignal.insight.naming import Naming, check_interval
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import Reading
 from textsignal.reading.themes import ThemeReader
@@ -255,7 +255,7 @@ def with_ranges(
         covariates=used.beside.covariates,
         offset=used.beside.added,
     )
-    overall = with_clear(with_intervals(pd.DataFrame(analysis.overall), effects), effects.frame, interval)
+    overall = with_intervals(pd.DataFrame(analysis.overall), effects)
     return replace(analysis, effects=effects, overall=Drivers.of(overall, model.naming_))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textsignal.insight.drivers import driver_table, themes_of, with_words
 from textsignal.insight.examples import find_sentences
-from textsignal.insight.naming import MEASURES, Naming, percent, with_clear
+from textsignal.insight.naming import MEASURES, Naming, percent
 from textsignal.reading.labels import unique_labels
 from textsignal.reading.matrix import MatrixReader
 from textsignal.reading.observed import Reading
@@ -352,7 +352,7 @@ def cards_with_ranges(cards: Sequence[ThemeCard], effects: EffectTable | None) -
     if effects is None:
         return list(cards)
     table = pd.DataFrame({"theme": [card.number for card in cards], **dict.fromkeys(MEASURES, np.nan)})
-    table = with_clear(with_intervals(table, effects), effects.frame, effects.level)
+    table = with_intervals(table, effects)
     ranges = table.drop(columns=["theme", *MEASURES]).astype(object)
     rows = ranges.where(ranges.notna(), None).to_dict("records")
     return [replace(card, **row) for card, row in zip(cards, rows, strict=True)]
