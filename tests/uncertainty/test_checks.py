@@ -67,7 +67,7 @@ def test_responses_of_other_texts_are_no_skill(model):
     others = np.random.default_rng(0).permutation(REVIEWS.ratings)
     check = model.check(REVIEWS.texts, others)
     assert "next to nothing" in problems(check, "skill")
-    assert str(check).startswith("skill: The text tells next to nothing")
+    assert str(check).startswith("skill: The text explains next to nothing")
 
 
 def test_held_out_texts_that_are_not_like_training_are_a_gap(model):
@@ -89,7 +89,7 @@ def test_a_family_that_is_too_narrow_is_named_with_one_that_fits():
     model = TextResponseModel(2, family="binomial", levels=(1, 5), n_jobs=1).fit(REVIEWS.texts, ratings)
     check = model.check()
     found = problems(check, "dispersion")
-    assert "scatter more than the binomial family says" in found
+    assert "scatter more than the binomial family implies" in found
     assert "family fits better than binomial" in found
 
 
@@ -100,13 +100,13 @@ def test_residuals_that_go_with_length_time_covariate_or_group_are_said(model):
     covariates = pd.DataFrame({"price": noise, "noise_free": np.random.default_rng(3).normal(size=400)})
     hotels = pd.Series(np.where(noise > 0, "Inn", "Lodge"), name="hotel")
     found = problems(model.check(texts, ratings, covariates=covariates, over=days, by=hotels), "residuals")
-    assert "go with price" in found
-    assert "go with date" in found
+    assert "depend on price" in found
+    assert "depend on date" in found
     assert "differ by hotel" in found
     assert "noise_free" not in found
     assert "length" not in found
     long = [text + " The end." * 30 * int(z > 0) for text, z in zip(texts, noise, strict=True)]
-    assert "go with the length of the text" in problems(model.check(long, ratings), "residuals")
+    assert "depend on the length of the text" in problems(model.check(long, ratings), "residuals")
 
 
 def test_copies_are_counted(model):
@@ -141,7 +141,7 @@ def test_a_word_that_is_the_rating_is_a_leak():
     ]
     model = TextResponseModel(2, family="binomial", levels=(1, 5), n_jobs=1).fit(texts, REVIEWS.ratings[:300])
     found = problems(model.check(), "leakage")
-    assert "all but fixed where there is “quintet”" in found
+    assert "all but determine the response: “quintet”" in found
 
 
 def test_a_text_that_makes_a_cost_is_named(model):

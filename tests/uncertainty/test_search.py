@@ -175,7 +175,7 @@ def test_the_most_themes_of_those_that_come_back_are_taken():
     assert recommended(table) == 1
     assert recommended(table.assign(stability_se=0.2)) == 2
     assert "Take 6 themes" in in_words(table, 1, "theme")
-    assert "With 9 themes come back less surely" in in_words(table, 1, "theme")
+    assert "With 9, themes are reproduced less well" in in_words(table, 1, "theme")
 
 
 def test_what_predicts_worse_by_more_than_one_standard_error_is_not_taken():
@@ -188,7 +188,7 @@ def test_themes_are_no_more_than_held_out_text_asks_for():
     table = cells(n_themes=[4, 5, 6], text_deviance=[9.0, 7.0, 7.1], text_deviance_se=[0.2, 0.2, 0.2])
     assert eligible(table)["n_themes"].tolist() == [4, 5]
     assert recommended(table) == 1
-    assert "held-out text asks for no more" in in_words(table, 1, "theme")
+    assert "held-out text supports no more" in in_words(table, 1, "theme")
 
 
 def test_the_least_supervision_that_predicts_as_praise_is_taken():

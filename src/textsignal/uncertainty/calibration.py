@@ -181,7 +181,8 @@ def calibrate(evidence: Evidence, n_cuts: int, seed: int) -> Calibration:
     # Without significant gammas nothing can be too small.
     strength = float(np.sqrt(np.mean(z**2)))
     trusted = max(0.0, 1 - (LEAST_ERRORS / strength) ** 4) if strength > 0 else 0.0
-    lost = _ratio(whole[:, 0] - _mean(of_halves[:, :, 0]), errors)[[names.index(name) for name in CORRECTED]]
+    mean = np.ma.masked_invalid(of_halves[:, :, 0]).mean(axis=0).filled(np.nan)
+    lost = _ratio(whole[:, 0] - mean, errors)[[names.index(name) for name in CORRECTED]]
     missing = trusted / (2**RATE - 1) * float(np.mean(lost))
     return Calibration(
         dict(zip(names, times.tolist(), strict=True)), {name: missing if name in CORRECTED else 0.0 for name in names}
@@ -198,13 +199,6 @@ def _ratio(part: Vector, errors: Vector) -> Vector:
     """Ratio, 0 if the error is 0 or the value is not known."""
     known = np.isfinite(part) & (errors > 0)
     return np.divide(part, errors, out=np.zeros_like(errors), where=known)
-
-
-def _mean(values: Vector) -> Vector:
-    """Mean over the first axis without NaN; NaN if all are (as np.nanmean, without its warning)."""
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.divide(total, known.sum(axis=0), out=np.full(total.shape, np.nan), where=known.any(axis=0))
 
 
 def _inflation(one: Vector, other: Vector) -> Vector:

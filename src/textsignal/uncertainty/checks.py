@@ -90,10 +90,10 @@ class Check:
 
     Examples
     --------
-    >>> copies = Finding("duplicates", "share of copies", 0.1, 0.01, "40 texts (10%) are copies.", "Leave them out.")
+    >>> copies = Finding("duplicates", "share of copies", 0.1, 0.01, "40 texts (10%) are copies.", "Remove them.")
     >>> fine = Finding("skill", "R2", 0.6, 0.1)
     >>> print(Check((fine, copies), 400, "judged out of fold", pd.DataFrame(), pd.DataFrame()))
-    duplicates: 40 texts (10%) are copies. Leave them out.
+    duplicates: 40 texts (10%) are copies. Remove them.
     Nothing else looks wrong in skill (400 texts with a response; judged out of fold).
     """
 
@@ -213,7 +213,7 @@ class Checked:
         """The texts that predictions are judged on, in words."""
         if len(self.rows) < len(self.answered) or self.held_out[self.rows].all():
             return f"predictions judged on {len(self.rows):,} texts that training has not seen"
-        return "predictions judged out of fold, by tone of fits that left each text out"
+        return "predictions judged out of fold, by tone of fits that excluded each text"
 
     def rng(self, number: int) -> np.random.Generator:
         """Return the generator of one check, independent of other checks."""
@@ -238,10 +238,10 @@ def skill(checked: Checked) -> Iterator[Finding]:
     r2, error = checked.skill(checked.rows)
     finding = Finding("skill", "R2", r2, CLEAR * error)
     problem = (
-        f"The text tells next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
+        f"The text explains next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
         f"texts (standard error {error:.3f})."
     )
-    advice = "Check that responses stand beside their own texts; believe no cost."
+    advice = "Check that each response is in the row of its text; do not rely on any cost."
     yield finding if r2 > finding.limit else finding.of(problem, advice)
     new = checked.held_out[checked.answered]
     training, held_out = checked.answered[~new], checked.answered[new]
@@ -252,10 +252,10 @@ def skill(checked: Checked) -> Iterator[Finding]:
     finding = Finding("skill", "R2 of training texts above that of held-out ones", first - second, limit)
     problem = (
         f"R2 is {first:.2f} on training texts, out of fold, but {second:.2f} on {len(held_out):,} held-out ones "
-        f"(tolerated up to {limit:.2f} apart): these are not like those."
+        f"(a difference of up to {limit:.2f} is tolerated): the two sets of texts differ."
     )
     wrong = first - second > limit and overfit_warning(first, second, len(held_out)) is not None
-    yield finding.of(problem, "Look at what differs between the two.") if wrong else finding
+    yield finding.of(problem, "Look for the difference between the two sets.") if wrong else finding
 
 
 #: Shares of texts in the wrong place of their predicted distribution that matter.
@@ -286,7 +286,7 @@ def calibration(checked: Checked) -> Iterator[Finding]:
         f"in the middle {1 - 2 / BINS:.0%} of theirs, {below[0][BINS // 2]:.0%} in the lower half (largest distance "
         f"{value:.3f}; tolerated up to {limit:.3f})."
     )
-    advice = 'Trust means more than chances and intervals; try family="auto".'
+    advice = 'Rely on means rather than on probabilities and intervals; try family="auto".'
     yield finding.of(problem, advice) if value > limit else finding
     means, weight = texts.family.mean(texts.eta), texts.weight
     tenth = np.empty(len(means), dtype=np.int64)
@@ -300,9 +300,9 @@ def calibration(checked: Checked) -> Iterator[Finding]:
     predicted = float(np.average(means[at], weights=weight[at]))
     problem = (
         f"Where {naming.mean(predicted)} is predicted, {naming.mean(predicted + gaps[0][worst])} is found "
-        f"({int(at.sum()):,} texts, a tenth of them by prediction; tolerated up to {naming.amount(limit)} apart)."
+        f"({int(at.sum()):,} texts, a tenth of them by prediction; up to {naming.amount(limit)} is tolerated)."
     )
-    advice = "See `reliability` for all tenths; fit anew with texts such as these."
+    advice = "See `reliability` for all tenths; fit again with texts like these."
     yield finding.of(problem, advice) if value > limit else finding
 
 
@@ -317,14 +317,14 @@ def dispersion(checked: Checked, *, families: bool = True) -> Iterator[Finding]:
     high, low = max(ratios[1:].max(), DISPERSION_MATTERS), min(ratios[1:].min(), 1 / DISPERSION_MATTERS)
     value, better = float(ratios[0]), [_better_family(checked)] if families else []
     limit = float(low if value < low else high)
-    finding = Finding("dispersion", "scatter of responses over what the family says", value, limit)
+    finding = Finding("dispersion", "scatter of responses relative to the family", value, limit)
     if not low <= value <= high:
         how, width = ("more", "narrow") if value > high else ("less", "wide")
         problem = (
-            f"Responses scatter {how} than the {family.name} family says: {value:.2f} times as much (tolerated "
+            f"Responses scatter {how} than the {family.name} family implies: {value:.2f} times as much (tolerated "
             f"{low:.2f} to {high:.2f}), so intervals of single texts are too {width}."
         )
-        advice = "Trust means more than intervals of single texts; standard errors should be robust."
+        advice = "Rely on means rather than on intervals of single texts; standard errors should be robust."
         finding = finding.of(problem, "" if better and better[0].wrong else advice)
     yield from (finding, *better)
 
@@ -346,7 +346,7 @@ def _better_family(checked: Checked) -> Finding:
     limit = max(CLEAR * float(np.std(gains) / np.sqrt(len(gains))), SCORE_MATTERS)
     finding = replace(finding, value=value, limit=limit)
     problem = (
-        f"The {best.name} family fits better than {texts.family.name}: held-back responses are {np.expm1(value):.0%} "
+        f"The {best.name} family fits better than {texts.family.name}: held-out responses are {np.expm1(value):.0%} "
         f"more probable under it (log score lower by {value:.3f}; tolerated up to {limit:.3f})."
     )
     return finding.of(problem, f'Fit with family="{best.name}", or "auto".') if value > limit else finding
@@ -383,7 +383,6 @@ LEAST_GROUPS, LEAST = 20, 30
 LENGTH = "the length of the text"
 #: Quantiles at which residuals are compared: low, middle, high.
 ENDS = (0.1, 0.5, 0.9)
-COVARIATE = "Fit with {0} as a covariate, as a curve if it is one already: formula='bs({0}, 4)'."
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,7 +486,7 @@ def _day(value: float) -> str:
 
 def _too_few(name: str) -> Finding:
     nan = float("nan")
-    return Finding("residuals", f"residuals against {name}: too few values, or texts of each value, to tell", nan, nan)
+    return Finding("residuals", f"residuals against {name}: too few values, or texts of each value", nan, nan)
 
 
 def _codes(groups: NDArray[Any]) -> Rows | None:
@@ -502,12 +501,13 @@ def _along(checked: Checked, name: str, curve: Curve, ends: Sequence[str], n_tex
     finding = Finding("residuals", f"residuals against {name}: range from low to high", curve.range, limit)
     parts = ", ".join(f"{checked.signed(at)} at {end}" for at, end in zip(curve.at, ends, strict=True))
     problem = (
-        f"Responses go with {name} beyond what the text says: {parts} against the prediction, in {naming.unit} (low to "
+        f"Responses depend on {name} beyond the text: {parts} compared with the prediction, in {naming.unit} (low to "
         f"high {checked.signed(curve.slope)}, standard error {naming.points(curve.error)}; "
         f"tolerated up to {naming.points(limit)}; {n_texts:,} texts)."
     )
-    advice = "Fit with the number of words as a covariate, or compare texts of like length."
-    advice = advice if name == LENGTH else COVARIATE.format(name)
+    advice = f"Fit with {name} as a covariate, or as a curve if it is one already: formula='bs({name}, 4)'."
+    if name == LENGTH:
+        advice = "Fit with the number of words as a covariate, or compare texts of similar length."
     return finding.of(problem, advice) if curve.range > limit else finding
 
 
@@ -530,13 +530,13 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
     shrunk = means * value / (value + np.var(left) / counts)
     low, high = int(shrunk.argmin()), int(shrunk.argmax())
     problem = (
-        f"Responses differ by {name} beyond what the text says: by a standard deviation of "
+        f"Responses differ by {name} beyond the text: by a standard deviation of "
         f"{checked.naming.amount(size)} (tolerated up to {checked.naming.points(limit)}), such as "
         f"{checked.signed(means[low])} for {names[low]} ({counts[low]:,} texts) and "
         f"{checked.signed(means[high])} for {names[high]} ({counts[high]:,})."
     )
-    advice = "Fit with groups=, so that standard errors mind them, or give them as a covariate."
-    return finding.of(problem, advice if name == checked.group_name else COVARIATE.format(name))
+    advice = "Fit with groups=, so that standard errors allow for them, or give them as a covariate."
+    return finding.of(problem, advice if name == checked.group_name else f"Fit with {name} as a covariate.")
 
 
 #: Texts of fewer words may be equal by chance.
@@ -584,7 +584,7 @@ def duplicates(checked: Checked) -> Iterator[Finding]:
                 f"{later.sum():,} texts ({share:.1%}) {how}, and count every time; the most frequent is in "
                 f"{_rows(rows)}."
             )
-            advice = "Leave copies out unless each is somebody's own; intervals are too narrow with them."
+            advice = "Remove copies unless different people wrote them; intervals are too narrow with them."
             finding = finding.of(problem, advice, rows[:NAMED])
         yield finding
     if checked.held_out.any() and not checked.held_out.all():
@@ -635,10 +635,10 @@ def _stated(checked: Checked) -> Finding:
     if n < max(LEAST_STATED, STATED_SHARE * len(rows)) or value <= limit:
         return finding
     problem = (
-        f"{n:,} texts ({n / len(rows):.1%}) state a rating (“5 stars”, “8/10”), which goes with the response to a "
-        f"correlation of {value:.2f}, such as {_rows(stating)}.{_without(checked, stating)}"
+        f"{n:,} texts ({n / len(rows):.1%}) state a rating (“5 stars”, “8/10”), whose correlation with the "
+        f"response is {value:.2f}, such as {_rows(stating)}.{_without(checked, stating)}"
     )
-    advice = "Take such statements out of the texts, or these texts out of the data: a theme cannot be worth a rating."
+    advice = "Remove the statements from the texts, or these texts from the data: a stated rating is not about a theme."
     return finding.of(problem, advice, stating[:NAMED])
 
 
@@ -671,10 +671,10 @@ def _fixed(checked: Checked) -> Finding:
     )
     more = f" and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     problem = (
-        f"The response is all but fixed where there is {listed}{more}: {len(having):,} texts in all, such "
-        f"as {_rows(having)}.{_without(checked, having)}"
+        f"Single words all but determine the response: {listed}{more}; {len(having):,} texts in all, such as "
+        f"{_rows(having)}.{_without(checked, having)}"
     )
-    advice = "If these words were written because of the response, take them out of the texts."
+    advice = "If these words were written because of the response, remove them from the texts."
     return finding.of(problem, advice, having[:NAMED])
 
 
@@ -793,7 +793,9 @@ def influence(checked: Checked) -> Iterator[Finding]:
         advice = "Read that text and check its response and weight before you report this cost."
         finding = finding.of(problem, advice, largest[:NAMED])
     yield finding
-    codes, names = pd.factorize(checked.groups) if checked.groups is not None else (np.zeros(0), ())
+    if checked.groups is None:
+        return
+    codes, names = pd.factorize(checked.groups)
     if len(names) < 2:
         return
     # Null: texts dealt to groups at random, for each theme separately.
@@ -811,7 +813,7 @@ def influence(checked: Checked) -> Iterator[Finding]:
         f"{_changed(checked, k, influences.costs[k], moved[group, k])} "
         f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
-    advice = f"It is a matter of that {checked.group_name} rather than of all: see drivers(by=...)."
+    advice = f"Most of this cost is that of one {checked.group_name}: see drivers(by=...)."
     yield finding.of(problem, advice) if value > limit else finding
 
 

@@ -69,9 +69,7 @@ class EffectTable:
                 f"{row.label} ({steps * row.low:+.{digits}f} to {steps * row.high:+.{digits}f} {unit})"
                 for row in rows[self.clear(rows)].itertuples()
             ]
-            verb = "costs" if name == "cost" else "brings"
-            what = "; ".join(themes) or "none can be told from nothing"
-            lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
+            lines.append(f"Significant {name}s, all themes tested together (Holm): {'; '.join(themes) or 'none'}.")
         return "\n".join([*lines, self.method])
 
     def clear(self, rows: pd.DataFrame) -> pd.Series:

@@ -44,7 +44,7 @@ METHODS = {
     "bootstrap": "Standard errors are those of {n_refits} samples of the texts drawn with replacement.",
     "plugin": (
         "Conditional on the themes: as if themes and tone had been known beforehand, and not learnt from these "
-        "responses. Too narrow: pure noise is called clear far too often."
+        "responses. Too narrow: pure noise is called significant far too often."
     ),
 }
 #: Called after each refit, with its number.

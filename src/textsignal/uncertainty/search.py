@@ -575,7 +575,7 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
     sentences = [f"Take {number} {noun}s{supervised}"]
     if len(of_each) > 1:
         kept = eligible(of_each)
-        enough = ", and held-out text asks for no more" if "text_deviance" in cells and place == kept.index[-1] else ""
+        enough = ", and held-out text supports no more" if "text_deviance" in cells and place == kept.index[-1] else ""
         reason = why_stable(_counted(of_each), place, noun, _counted(kept)) + enough
         sentences.append(reason[0].upper() + reason[1:])
     least = f"with {best['n_themes']:.0f}" + (f" and {best['supervision']:g}" if "supervision" in cells else "")
@@ -585,8 +585,8 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
         if other in of_each.index:
             cell = of_each.loc[other]
             less_stable = cell["stability"] < of_each.at[place, "stability"] - NEAR
-            beyond = f"{noun}s come back less surely" if less_stable else "there is more to read and nothing gained"
-            loss = "less is told apart" if other < place else beyond
+            beyond = f"{noun}s are reproduced less well" if less_stable else "there is more to read, without a gain"
+            loss = f"fewer {noun}s are distinguished" if other < place else beyond
             measured = f"R2 {cell['r2']:.3f}, cosine {cell['stability']:.2f}"
-            sentences.append(f"With {cell['n_themes']:.0f} {loss}: {measured}")
+            sentences.append(f"With {cell['n_themes']:.0f}, {loss}: {measured}")
     return ". ".join(sentences) + "."
