@@ -15,8 +15,7 @@ from scipy.stats import rankdata, spearmanr
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
 from textsignal.reading.observed import observe
-from textsignal.uncertainty.calibration import CUTS, Evidence, calibrate
-from textsignal.uncertainty.effects import effects_of, subgroups
+from textsignal.uncertainty.effects import CUTS, Evidence, calibrate, effects_of, subgroups
 from textsignal.uncertainty.influence import fit_loosely
 
 N_TOPICS, REFITS = 14, 200

@@ -7,7 +7,7 @@ what is too small to matter. With enough texts everything is significant.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -74,9 +74,9 @@ class Finding:
         """True if something looks wrong."""
         return bool(self.problem)
 
-    def of(self, problem: str, advice: str, rows: Iterable[int] = ()) -> Finding:
-        """Return the finding with a problem; rows : from 0."""
-        return replace(self, problem=problem, advice=advice, rows=tuple(int(row) + 1 for row in rows))
+    def only_if(self, wrong: bool) -> Finding:
+        """Return the finding, without its problem unless something is wrong."""
+        return self if wrong else replace(self, problem="", advice="", rows=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ class Checked:
         """Return the generator of one check, independent of other checks."""
         return np.random.default_rng([self.seed, number])
 
-    def skill(self, rows: Rows) -> tuple[float, float]:
+    def r2(self, rows: Rows) -> tuple[float, float]:
         """Return R2 in some texts, and its standard error by the delta method."""
         responses, means = self.spoken.responses[rows], self.means[rows]
         squares, spread = (responses - means) ** 2, (responses - responses.mean()) ** 2
@@ -235,27 +235,29 @@ class Checked:
 
 def skill(checked: Checked) -> Iterator[Finding]:
     """Compare R2 with 0, and R2 of training texts with that of held-out ones."""
-    r2, error = checked.skill(checked.rows)
-    finding = Finding("skill", "R2", r2, CLEAR * error)
+    r2, error = checked.r2(checked.rows)
     problem = (
         f"The text explains next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
         f"texts (standard error {error:.3f})."
     )
     advice = "Check that each response is in the row of its text; do not rely on any cost."
-    yield finding if r2 > finding.limit else finding.of(problem, advice)
+    yield Finding("skill", "R2", r2, CLEAR * error, problem, advice).only_if(not r2 > CLEAR * error)
     new = checked.held_out[checked.answered]
     training, held_out = checked.answered[~new], checked.answered[new]
     if min(len(training), len(held_out)) < FEWEST:
         return
-    (first, one), (second, other) = checked.skill(training), checked.skill(held_out)
+    (first, one), (second, other) = checked.r2(training), checked.r2(held_out)
     limit = CLEAR * float(np.hypot(one, other))
-    finding = Finding("skill", "R2 of training texts above that of held-out ones", first - second, limit)
     problem = (
         f"R2 is {first:.2f} on training texts, out of fold, but {second:.2f} on {len(held_out):,} held-out ones "
         f"(a difference of up to {limit:.2f} is tolerated): the two sets of texts differ."
     )
     wrong = first - second > limit and overfit_warning(first, second, len(held_out)) is not None
-    yield finding.of(problem, "Look for the difference between the two sets.") if wrong else finding
+    measure, advice = (
+        "R2 of training texts above that of held-out ones",
+        "Look for the difference between the two sets.",
+    )
+    yield Finding("skill", measure, first - second, limit, problem, advice).only_if(wrong)
 
 
 #: Shares of texts in the wrong place of their predicted distribution that matter.
@@ -280,14 +282,13 @@ def calibration(checked: Checked) -> Iterator[Finding]:
     distances = np.abs(below - np.linspace(0, 1, BINS + 1)).max(axis=1)
     value, limit = float(distances[0]), max(float(distances[1:].max()), PIT_MATTERS)
     measure = "largest distance of the PIT from that of calibrated predictions"
-    finding = Finding("calibration", measure, value, limit)
     problem = (
         f"Predicted distributions are off: {below[0][BINS - 1] - below[0][1]:.0%} of {len(texts.eta):,} responses lie "
         f"in the middle {1 - 2 / BINS:.0%} of theirs, {below[0][BINS // 2]:.0%} in the lower half (largest distance "
         f"{value:.3f}; tolerated up to {limit:.3f})."
     )
     advice = 'Rely on means rather than on probabilities and intervals; try family="auto".'
-    yield finding.of(problem, advice) if value > limit else finding
+    yield Finding("calibration", measure, value, limit, problem, advice).only_if(value > limit)
     means, weight = texts.family.mean(texts.eta), texts.weight
     tenth = np.empty(len(means), dtype=np.int64)
     tenth[np.argsort(means, kind="stable")] = np.arange(len(means)) * BINS // len(means)
@@ -295,15 +296,14 @@ def calibration(checked: Checked) -> Iterator[Finding]:
     gaps = np.array([np.bincount(tenth, weight * (responses - means)) / size for responses in drawn])
     largest, worst = np.abs(gaps).max(axis=1), int(np.abs(gaps[0]).argmax())
     value, limit = float(largest[0]), max(float(largest[1:].max()), MATTERS * checked.spread)
-    finding = Finding("calibration", "largest gap between mean response and mean prediction of tenths", value, limit)
-    at = tenth == worst
+    measure, at = "largest gap between mean response and mean prediction of tenths", tenth == worst
     predicted = float(np.average(means[at], weights=weight[at]))
     problem = (
         f"Where {naming.mean(predicted)} is predicted, {naming.mean(predicted + gaps[0][worst])} is found "
         f"({int(at.sum()):,} texts, a tenth of them by prediction; up to {naming.amount(limit)} is tolerated)."
     )
     advice = "See `reliability` for all tenths; fit again with texts like these."
-    yield finding.of(problem, advice) if value > limit else finding
+    yield Finding("calibration", measure, value, limit, problem, advice).only_if(value > limit)
 
 
 def dispersion(checked: Checked, *, families: bool = True) -> Iterator[Finding]:
@@ -316,24 +316,23 @@ def dispersion(checked: Checked, *, families: bool = True) -> Iterator[Finding]:
     ratios = dispersions / float(np.mean(dispersions[1:]))
     high, low = max(ratios[1:].max(), DISPERSION_MATTERS), min(ratios[1:].min(), 1 / DISPERSION_MATTERS)
     value, better = float(ratios[0]), [_better_family(checked)] if families else []
-    limit = float(low if value < low else high)
-    finding = Finding("dispersion", "scatter of responses relative to the family", value, limit)
-    if not low <= value <= high:
-        how, width = ("more", "narrow") if value > high else ("less", "wide")
-        problem = (
-            f"Responses scatter {how} than the {family.name} family implies: {value:.2f} times as much (tolerated "
-            f"{low:.2f} to {high:.2f}), so intervals of single texts are too {width}."
-        )
-        advice = "Rely on means rather than on intervals of single texts; standard errors should be robust."
-        finding = finding.of(problem, "" if better and better[0].wrong else advice)
-    yield from (finding, *better)
+    how, width, limit = ("less", "wide", float(low)) if value < low else ("more", "narrow", float(high))
+    problem = (
+        f"Responses scatter {how} than the {family.name} family implies: {value:.2f} times as much (tolerated "
+        f"{low:.2f} to {high:.2f}), so intervals of single texts are too {width}."
+    )
+    advice = "Rely on means rather than on intervals of single texts; standard errors should be robust."
+    advice = "" if better and better[0].wrong else advice
+    finding = Finding("dispersion", "scatter of responses relative to the family", value, limit, problem, advice)
+    yield from (finding.only_if(not low <= value <= high), *better)
 
 
 def _better_family(checked: Checked) -> Finding:
     """Find the family with the best held-back log score, by a GLM on the model's own linear predictor."""
     # Training texts too: few parameters cannot overfit, but need many texts.
     texts = checked.spoken.at(checked.answered[:: -(-len(checked.answered) // MOST_DRAWN)])
-    finding = Finding("dispersion", "log score of the family over that of the best one", 0.0, SCORE_MATTERS)
+    measure = "log score of the family over that of the best one"
+    finding = Finding("dispersion", measure, 0.0, SCORE_MATTERS)
     others = _others(texts.family, texts.responses)
     if not others:
         return finding
@@ -344,12 +343,12 @@ def _better_family(checked: Checked) -> Finding:
     if value <= SCORE_MATTERS:
         return finding
     limit = max(CLEAR * float(np.std(gains) / np.sqrt(len(gains))), SCORE_MATTERS)
-    finding = replace(finding, value=value, limit=limit)
     problem = (
         f"The {best.name} family fits better than {texts.family.name}: held-out responses are {np.expm1(value):.0%} "
         f"more probable under it (log score lower by {value:.3f}; tolerated up to {limit:.3f})."
     )
-    return finding.of(problem, f'Fit with family="{best.name}", or "auto".') if value > limit else finding
+    advice = f'Fit with family="{best.name}", or "auto".'
+    return Finding("dispersion", measure, value, limit, problem, advice).only_if(value > limit)
 
 
 def _others(family: Family, responses: Vector) -> list[Family]:
@@ -498,7 +497,6 @@ def _codes(groups: NDArray[Any]) -> Rows | None:
 
 def _along(checked: Checked, name: str, curve: Curve, ends: Sequence[str], n_texts: int) -> Finding:
     limit, naming = max(MATTERS * checked.spread, curve.chance), checked.naming
-    finding = Finding("residuals", f"residuals against {name}: range from low to high", curve.range, limit)
     parts = ", ".join(f"{checked.signed(at)} at {end}" for at, end in zip(curve.at, ends, strict=True))
     problem = (
         f"Responses depend on {name} beyond the text: {parts} compared with the prediction, in {naming.unit} (low to "
@@ -508,7 +506,8 @@ def _along(checked: Checked, name: str, curve: Curve, ends: Sequence[str], n_tex
     advice = f"Fit with {name} as a covariate, or as a curve if it is one already: formula='bs({name}, 4)'."
     if name == LENGTH:
         advice = "Fit with the number of words as a covariate, or compare texts of similar length."
-    return finding.of(problem, advice) if curve.range > limit else finding
+    measure = f"residuals against {name}: range from low to high"
+    return Finding("residuals", measure, curve.range, limit, problem, advice).only_if(curve.range > limit)
 
 
 def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng: np.random.Generator) -> Finding:
@@ -521,9 +520,6 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
     value, orders = between(left, codes, weight), (rng.permutation(len(left)) for _ in range(DRAWS))
     chance = max(*(between(left[order], codes, weight[order]) for order in orders), 0.0)
     size, limit = float(np.sqrt(max(value, 0.0))), max(float(np.sqrt(chance)), MATTERS * checked.spread)
-    finding = Finding("residuals", f"residuals against {name}: standard deviation between its values", size, limit)
-    if size <= limit:
-        return finding
     counts = np.bincount(codes)
     means = np.bincount(codes, weight * left) / np.bincount(codes, weight)
     # Shrunk by their error, so that examples are extreme and have many texts.
@@ -536,7 +532,9 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
         f"{checked.signed(means[high])} for {names[high]} ({counts[high]:,})."
     )
     advice = "Fit with groups=, so that standard errors allow for them, or give them as a covariate."
-    return finding.of(problem, advice if name == checked.group_name else f"Fit with {name} as a covariate.")
+    advice = advice if name == checked.group_name else f"Fit with {name} as a covariate."
+    measure = f"residuals against {name}: standard deviation between its values"
+    return Finding("residuals", measure, size, limit, problem, advice).only_if(size > limit)
 
 
 #: Texts of fewer words may be equal by chance.
@@ -577,27 +575,24 @@ def duplicates(checked: Checked) -> Iterator[Finding]:
         (alike & ~exact, plain, f"texts that differ from an earlier one {but}", f"differ from others {but}"),
     ):
         share = float(later.mean())
-        finding = Finding("duplicates", measure, share, COPIES_MATTER)
-        if share > COPIES_MATTER:
-            rows = np.flatnonzero(cells == cells[later].value_counts().index[0])
-            problem = (
-                f"{later.sum():,} texts ({share:.1%}) {how}, and count every time; the most frequent is in "
-                f"{_rows(rows)}."
-            )
-            advice = "Remove copies unless different people wrote them; intervals are too narrow with them."
-            finding = finding.of(problem, advice, rows[:NAMED])
-        yield finding
+        rows = np.flatnonzero(cells.isin(cells[later].value_counts().index[:1]))
+        problem = (
+            f"{later.sum():,} texts ({share:.1%}) {how}, and count every time; the most frequent is in {_rows(rows)}."
+        )
+        advice = "Remove copies unless different people wrote them; intervals are too narrow with them."
+        finding = Finding("duplicates", measure, share, COPIES_MATTER, problem, advice, _named(rows))
+        yield finding.only_if(share > COPIES_MATTER)
     if checked.held_out.any() and not checked.held_out.all():
         new = checked.held_out & long
         rows = np.flatnonzero(new & plain.isin(plain[~checked.held_out]).to_numpy())
         share = float(len(rows) / max(new.sum(), 1))
-        finding = Finding("duplicates", "held-out texts that are in training too", share, COPIES_MATTER)
         problem = (
             f"{len(rows):,} held-out texts ({share:.1%}) are in training too, which flatters held-out skill: "
             f"{_rows(rows)}."
         )
-        advice = "Hold all copies of a text out together."
-        yield finding.of(problem, advice, rows) if share > COPIES_MATTER else finding
+        measure, advice = "held-out texts that are in training too", "Hold all copies of a text out together."
+        finding = Finding("duplicates", measure, share, COPIES_MATTER, problem, advice, tuple((rows + 1).tolist()))
+        yield finding.only_if(share > COPIES_MATTER)
 
 
 def plain_text(text: str) -> str:
@@ -631,15 +626,14 @@ def _stated(checked: Checked) -> Finding:
     value = abs(float(stats.spearmanr(stated, responses)[0])) if varied else 0.0
     # More than n pairs have by chance.
     limit = max(STATED, min(1.0, float(stats.norm.isf(LEVEL)) / max(n - 1, 1) ** 0.5))
-    finding = Finding("leakage", "correlation of the response with a rating that texts state", value, limit)
-    if n < max(LEAST_STATED, STATED_SHARE * len(rows)) or value <= limit:
-        return finding
     problem = (
         f"{n:,} texts ({n / len(rows):.1%}) state a rating (“5 stars”, “8/10”), whose correlation with the "
         f"response is {value:.2f}, such as {_rows(stating)}.{_without(checked, stating)}"
     )
     advice = "Remove the statements from the texts, or these texts from the data: a stated rating is not about a theme."
-    return finding.of(problem, advice, stating[:NAMED])
+    measure = "correlation of the response with a rating that texts state"
+    finding = Finding("leakage", measure, value, limit, problem, advice, _named(stating))
+    return finding.only_if(n >= max(LEAST_STATED, STATED_SHARE * len(rows)) and value > limit)
 
 
 def _fixed(checked: Checked) -> Finding:
@@ -659,9 +653,6 @@ def _fixed(checked: Checked) -> Finding:
     enough = size >= np.log(LEVEL) / np.log(usual)
     value = float(purity[enough].max()) if enough.any() else 0.0
     measure = "share of texts with a word that have the same response: most of all words"
-    finding = Finding("leakage", measure, value, FIXED)
-    if not fixed.size:
-        return finding
     order = fixed[np.argsort(-size[fixed], kind="stable")]
     having = rows[np.asarray(here[:, order].sum(axis=1)).ravel() > 0]
     means = here[:, order[:NAMED]].T @ responses[rows] / size[order[:NAMED]]
@@ -675,7 +666,7 @@ def _fixed(checked: Checked) -> Finding:
         f"{_rows(having)}.{_without(checked, having)}"
     )
     advice = "If these words were written because of the response, remove them from the texts."
-    return finding.of(problem, advice, having[:NAMED])
+    return Finding("leakage", measure, value, FIXED, problem, advice, _named(having)).only_if(fixed.size > 0)
 
 
 def kinds_of(responses: Vector) -> Rows:
@@ -690,13 +681,17 @@ def _without(checked: Checked, rows: Rows) -> str:
     rest = np.setdiff1d(checked.answered, rows)
     if len(rest) < LEAST_STATED:
         return ""
-    every, others = checked.skill(checked.answered)[0], checked.skill(rest)[0]
+    every, others = checked.r2(checked.answered)[0], checked.r2(rest)[0]
     return f" R2 is {every:.2f} with these texts and {others:.2f} without."
 
 
+def _named(rows: Rows) -> tuple[int, ...]:
+    """Numbers of the first rows, counted from 1; rows : from 0."""
+    return tuple((rows[:NAMED] + 1).tolist())
+
+
 def _rows(rows: Rows) -> str:
-    """Name rows, counted from 1; rows : from 0."""
-    listed = ", ".join(f"{row + 1:,}" for row in rows[:NAMED].tolist())
+    listed = ", ".join(f"{row:,}" for row in _named(rows))
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     return f"row{'' if len(rows) == 1 else 's'} {listed}{more}"
 
@@ -779,20 +774,18 @@ def influence(checked: Checked) -> Iterator[Finding]:
     # In standard errors of costs, by the jackknife over all other texts.
     shares = np.sqrt(squares / np.maximum(squares.sum(axis=0) - squares, np.finfo(float).tiny))
     measure = "change of a cost without one text, in standard errors of all others"
-    finding = Finding("influence", measure, float(shares.max()), ONE_MATTERS)
     matters = (shares > ONE_MATTERS) & (np.abs(moved) > least)
-    if matters.any():
-        shares = np.where(matters, shares, 0.0)
-        row, k = divmod(int(shares.argmax()), shares.shape[1])
-        finding = replace(finding, value=float(shares[row, k]))
-        largest = [r for r in np.argsort(-shares.max(axis=1), kind="stable") if matters[r].any()]
-        problem = (
-            f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
-            f"(a change of {finding.value:.1f} standard errors of all others)."
-        )
-        advice = "Read that text and check its response and weight before you report this cost."
-        finding = finding.of(problem, advice, largest[:NAMED])
-    yield finding
+    shares = np.where(matters, shares, 0.0) if matters.any() else shares
+    row, k = divmod(int(shares.argmax()), shares.shape[1])
+    value = float(shares[row, k])
+    problem = (
+        f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
+        f"(a change of {value:.1f} standard errors of all others)."
+    )
+    advice = "Read that text and check its response and weight before you report this cost."
+    order = np.argsort(-shares.max(axis=1), kind="stable")
+    rows = _named(order[matters[order].any(axis=1)])
+    yield Finding("influence", measure, value, ONE_MATTERS, problem, advice, rows).only_if(bool(matters.any()))
     if checked.groups is None:
         return
     codes, names = pd.factorize(checked.groups)
@@ -807,14 +800,13 @@ def influence(checked: Checked) -> Iterator[Finding]:
     group, k = divmod(int((shares / limits).argmax()), shares.shape[1])
     value, limit = float(shares[group, k]), float(limits[k])
     measure = f"change of a cost without one {checked.group_name}, as a share of it"
-    finding = Finding("influence", measure, value, limit)
     problem = (
         f"Without {names[group]} ({int((codes == group).sum()):,} texts) "
         f"{_changed(checked, k, influences.costs[k], moved[group, k])} "
         f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
     advice = f"Most of this cost is that of one {checked.group_name}: see drivers(by=...)."
-    yield finding.of(problem, advice) if value > limit else finding
+    yield Finding("influence", measure, value, limit, problem, advice).only_if(value > limit)
 
 
 def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:

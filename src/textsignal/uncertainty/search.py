@@ -501,15 +501,13 @@ class Finished(dict[SearchTask, Values]):
         if path.is_dir():
             raise OutputError(f"{path} is a folder; give the name of a file")
         lines = list(kept_lines(path))
-        if not lines:
+        begun = path.read_text("utf-8", errors="replace") if path.exists() and not lines else ""
+        if not lines and json.dumps({OF: of}, ensure_ascii=False).startswith(begun):
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists():  # an incomplete first line of a search that was stopped is written again
-                if not json.dumps({OF: of}, ensure_ascii=False).startswith(path.read_text("utf-8", errors="replace")):
-                    raise InputError(f"{path} is not a file of a search; give another name")
-                path.unlink()
+            path.unlink(missing_ok=True)  # an incomplete first line of a search that was stopped
             keep_line({OF: of}, path)
             return
-        kept = lines[0].get(OF) if isinstance(lines[0], dict) else None
+        kept = lines[0].get(OF) if lines and isinstance(lines[0], dict) else None
         if not isinstance(kept, dict):
             raise InputError(f"{path} is not a file of a search; give another name")
         name = next((name for name, value in of.items() if kept.get(name) != value), None)
@@ -569,10 +567,9 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
     """Describe the recommendation, its reason, and the neighbours with fewer and more themes; taken : a row label."""
     of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()].sort_values("n_themes", ignore_index=True)
     row, best = cells.loc[taken], cells.loc[cells["deviance"].idxmin()]
-    number = int(row["n_themes"])
-    place = int(of_each.index[of_each["n_themes"] == number][0])
+    place = of_each["n_themes"].tolist().index(row["n_themes"])
     supervised = f", with a supervision of {row['supervision']:g}" if "supervision" in cells else ""
-    sentences = [f"Take {number} {noun}s{supervised}"]
+    sentences = [f"Take {row['n_themes']:.0f} {noun}s{supervised}"]
     if len(of_each) > 1:
         kept = eligible(of_each)
         enough = ", and held-out text supports no more" if "text_deviance" in cells and place == kept.index[-1] else ""

@@ -31,7 +31,7 @@ from textsignal.text.reading import text_keys
 from textsignal.training.contributions import fit_theme_effects
 from textsignal.training.halves import SeedWords, ThemeText, halves, match_topics, sentences_of
 from textsignal.training.theme_reading import ThemeReading
-from textsignal.uncertainty.calibration import placed, talk_of
+from textsignal.uncertainty.effects import placed, talk_of
 from textsignal.uncertainty.influence import Talk
 
 #: Profiles of this cosine are of one theme. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
