@@ -734,7 +734,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Estimate the effects of themes on the response, with standard errors, valid intervals and tests.
 
         One row per theme and quantity: cost and gain (as in `drivers`, but from a GLM without shrinkage, so that
-        costs may be below 0), reach, tone (effect of the tone about a theme, in texts that mention it),
+        costs may be below 0), mentions, tone (effect of the tone about a theme, in texts that mention it),
         speaking (effect of mentioning it, regardless of tone) and gamma (coefficient of its tone). With `by`,
         these of each group, and its differences to all other groups. `p_value` tests the hypothesis of no
         effect, `p_holm` is adjusted for all themes. Themes are taken as fixed; see `stability` for their reliability.

@@ -706,32 +706,29 @@ GROUP_MATTERS, NOTHING = 0.5, 0.01
 class Influence:
     """Costs of themes, and how they change without single texts.
 
-    costs : (themes,); parts : (texts, themes) share of each text in them; weight : (texts,).
+    costs : (themes,); rest : (texts, themes) each cost less the text's own part of it; weight : (texts,).
     moves : (texts, themes) change of each cost through the coefficients if a text is removed.
     """
 
     costs: Vector
-    parts: Vector
+    rest: Vector
     weight: Vector
     moves: Vector
 
     @property
     def of_texts(self) -> Vector:
         """(texts, themes) change of each cost if a text is removed."""
-        rest = np.maximum(self.weight.sum() - self.weight, np.finfo(float).tiny)
-        return (self.weight / rest)[:, None] * (self.costs - self.parts) + self.moves
+        others = np.maximum(self.weight.sum() - self.weight, np.finfo(float).tiny)
+        return (self.weight / others)[:, None] * self.rest + self.moves
 
     def of_groups(self, codes: Rows) -> Vector:
         """Return (groups, themes) the change of each cost if a group is removed; codes : (texts,) -1 if absent."""
         rows = np.flatnonzero(codes >= 0)
         shape = (int(codes.max()) + 1, len(codes))
         sums = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=shape)
-        rest = np.maximum(self.weight.sum() - sums @ self.weight, np.finfo(float).tiny)
-        return np.asarray(sums @ self._away / rest[:, None] + sums @ self.moves, dtype=float)
-
-    @cached_property
-    def _away(self) -> Vector:
-        return self.weight[:, None] * (self.costs - self.parts)
+        others = np.maximum(self.weight.sum() - sums @ self.weight, np.finfo(float).tiny)
+        away = sums @ (self.weight[:, None] * self.rest)
+        return np.asarray(away / others[:, None] + sums @ self.moves, dtype=float)
 
 
 def influence_on_costs(spoken: Spoken) -> Influence:
@@ -753,9 +750,9 @@ def influence_on_costs(spoken: Spoken) -> Influence:
     columns = np.column_stack([spoken.tone, spoken.shares, np.ones(len(eta))])
     y = family.encode(spoken.responses)
     known = ~np.isnan(y)
-    slopes, curvature = np.zeros(len(eta)), np.zeros(len(eta))
-    slopes[known] = weight[known] * family.gradient(y[known], eta[known])
-    curvature[known] = weight[known] * family.curvature(y[known], eta[known])
+    y = np.where(known, y, y[known][0])
+    slopes = np.where(known, weight * family.gradient(y, eta), 0.0)
+    curvature = np.where(known, weight * family.curvature(y, eta), 0.0)
     hessian = columns.T @ (curvature[:, None] * columns)
     here, gradients = mean_slope(family, eta), np.empty((columns.shape[1], n_themes))
     for k in range(n_themes):
@@ -763,7 +760,8 @@ def influence_on_costs(spoken: Spoken) -> Influence:
         gradients[:, k] = (weight * (there - here)) @ columns
         gradients[k, k] -= weight @ (there * bad[:, k])
     step = np.linalg.pinv(hessian, hermitian=True) @ (spoken.better * gradients / total)
-    return Influence(weight @ parts / total, parts, weight, (columns * slopes[:, None]) @ step)
+    costs = weight @ parts / total
+    return Influence(costs, costs - parts, weight, (columns * slopes[:, None]) @ step)
 
 
 def influence(checked: Checked) -> Iterator[Finding]:
