@@ -50,9 +50,7 @@ model.drivers(interval=0.95)  # ranges beside cost and gain
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
    fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
    spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
-   20 themes and no effect.) Themes of other trainings are learnt anew from samples and matched by the Hungarian
-   method; a GLM on the texts that were *not* drawn says how much of them to believe, so these intervals are honest, and
-   wide.
+   20 themes and no effect.)
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
 
 Intervals are about the themes that the model has: whether these come back is what `model.stability()` says.

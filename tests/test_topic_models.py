@@ -211,7 +211,5 @@ def test_prevalence_is_the_share_of_all_text_in_a_theme(training):
 
 def test_sentences_are_read_by_models_of_themes_alone(either):
     for ask in (lambda: either.sentences("Friendly staff."), lambda: either.find_sentences(0)):
-        with pytest.raises(
-            InputError, match='sentences are read by models of themes alone; fit with training="themes"'
-        ):
+        with pytest.raises(InputError, match='sentences need a model of themes; fit with training="themes"'):
             ask()

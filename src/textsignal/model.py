@@ -40,7 +40,7 @@ from textsignal.insight.examples import find_sentences, find_texts, sentence_tab
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
-from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
+from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval
 from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, as_weight, observe
@@ -630,7 +630,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             self._one("intervals")
             documents = dict(zip(("texts", "responses", "sample_weight", "covariates", "offset"), values, strict=True))
             effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
-            table = with_clear(with_intervals(table, effects), effects.frame, interval)
+            table = with_intervals(table, effects)
         if known and (basis := self._first.fitted.basis):
             table.attrs["basis"] = basis
         return Drivers.of(table, self.namings_[0])
@@ -780,7 +780,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         by: ArrayLike | pd.Series | None = None,
         *,
         groups: ArrayLike | None = None,
-        method: str | None = None,
+        method: str = "crossfit",
         level: float = LEVEL,
         n_refits: int = REFITS,
         seed: int = 0,
@@ -818,22 +818,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.estimate_effects().of("cost").columns[2:6].tolist()
         ['quantity', 'estimate', 'std_error', 'low']
         """
+        self._one("intervals")
+        (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))
+        options: dict[str, Any] = {"method": method, "level": level, "n_refits": n_refits, "seed": seed}
+        return self.effects_of(reading, by, groups=groups, progress=progress, **options)
+
+    def effects_of(
+        self,
+        reading: Reading,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        **options: Any,
+    ) -> EffectTable:
+        """Return `estimate_effects` of texts that were read; options : method, level, n_refits, seed and progress."""
         reader = self._one("intervals")
-        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
-        effects = estimate_effects(
-            reader,
-            observed,
-            self.theme_names,
-            self.naming_,
-            by=by,
-            groups=groups,
-            method=method,
-            level=level,
-            n_refits=n_refits,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
+        effects = estimate_effects(reader, reading, self.theme_names, self.naming_, by=by, groups=groups, **options)
         basis = reader.fitted.basis
         return replace(effects, method=f"{effects.method} {basis}") if basis else effects
 
@@ -874,9 +874,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         True
         """
         reader = self._one("refits")
-        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
-        better = self.naming_.better
-        return stability(reader, observed, n_refits, seed, self.n_jobs, self.seed_words, better).table(self.theme_names)
+        (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))
+        return stability(reader, reading, n_refits, seed, self.seed_words).table(self.theme_names)
 
     def check(
         self,
@@ -923,6 +922,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         (observed,) = self.observed(texts, responses, sample_weight, own, offset)
         observed = with_columns(observed, held_out, by, over)
         checked = Checked(
+            reader=reader,
             reading=reader.read(observed, self.naming_.better),
             labels=self.theme_names,
             naming=self.naming_,
@@ -931,7 +931,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             time_name=name_of(over, "date"),
             seed=int(seed),
         )
-        return check_all(checked, reader)
+        return check_all(checked)
 
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """Return the model with names for the response and its unit, as sentences use them.
@@ -1127,10 +1127,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
                 raise InputError(
                     "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
                 )
-            documents = {"responses": responses, "covariates": covariates, "offset": offset}
-            tokens = None if texts is None else observed[0].tokens
-            effects = self.estimate_effects(level=interval, groups=groups, texts=tokens, **documents)
         readings = self.readings(observed)
+        if interval is not None:
+            effects = self.effects_of(readings[0], groups=groups, level=interval)
         settings = ReportSettings(
             title=title,
             response_name=response_name or "",

@@ -28,7 +28,7 @@ from textsignal.families.responses import numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import as_groups, as_times
-from textsignal.insight.naming import Naming, with_clear
+from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
 from textsignal.reading.options import ResponseScale, scale_of, scales_of
 from textsignal.reading.several import ClassReader
@@ -507,16 +507,9 @@ def _with_intervals(analysis: Analysis, rows: TableRows, interval: float | None)
     """Add intervals of cost and gain to drivers, if a level is given."""
     if interval is None:
         return analysis
-    part, observed = analysis.only, analysis.only.reading.observed
-    effects = part.model.estimate_effects(
-        level=interval,
-        groups=rows.clusters,
-        texts=observed.tokens,
-        responses=observed.responses,
-        covariates=rows.beside.covariates,
-        offset=rows.beside.added,
-    )
-    overall = with_clear(with_intervals(pd.DataFrame(part.overall), effects), effects.frame, interval)
+    part = analysis.only
+    effects = part.model.effects_of(part.reading, groups=rows.clusters, level=interval)
+    overall = with_intervals(pd.DataFrame(part.overall), effects)
     part = replace(part, effects=effects, overall=Drivers.of(overall, part.naming))
     return replace(analysis, parts={None: part})
 

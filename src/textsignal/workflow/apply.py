@@ -87,7 +87,7 @@ def effects_table(
     table: pd.DataFrame,
     columns: Roles,
     *,
-    method: str | None = None,
+    method: str = "crossfit",
     level: float = LEVEL,
     n_refits: int = REFITS,
     seed: int = 0,
@@ -225,14 +225,7 @@ def report_table(
         (reading,) = model.readings([observed])
     effects = None
     if interval is not None:
-        effects = model.estimate_effects(
-            level=interval,
-            groups=rows.clusters,
-            texts=observed.tokens,
-            responses=responses,
-            covariates=beside.covariates,
-            offset=beside.added,
-        )
+        effects = model.effects_of(reading, groups=rows.clusters, level=interval)
     settings = replace(
         page_settings(settings, columns, rows.dropped), response_name=columns.response, unit=unit or model.naming_.unit
     )

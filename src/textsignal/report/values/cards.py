@@ -11,7 +11,6 @@ import numpy as np
 
 from textsignal.insight.drivers import driver_table, with_words
 from textsignal.insight.examples import find_sentences
-from textsignal.insight.naming import with_clear
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import Floats, ReportedModel
@@ -123,7 +122,7 @@ def theme_cards(model: ReportedModel, texts: ReportTexts, effects: EffectTable |
         stability=np.nan if stability is None else stability,
     )
     if effects is not None:
-        table = with_clear(with_intervals(table, effects), effects.frame, effects.level)
+        table = with_intervals(table, effects)
     table = table.sort_values("cost", ascending=False, kind="stable").rename(columns={"theme": "number"})
     quotes = _Quotes(reader, texts) if texts.settings.with_texts else None
     cards = []

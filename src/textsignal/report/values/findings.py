@@ -142,6 +142,7 @@ def unstable(cards: Sequence[ThemeCard]) -> str | None:
 def to_look_at(reader: ThemeReader, texts: ReportTexts, themes: Sequence[ThemeCard]) -> tuple[Finding, ...]:
     """Return what looks wrong beyond the warnings; empty if too few texts have a response to check."""
     checked = Checked(
+        reader=reader,
         reading=texts.reading,
         labels=[theme.label for theme in sorted(themes, key=lambda theme: theme.number)],
         naming=texts.naming,
@@ -150,5 +151,5 @@ def to_look_at(reader: ThemeReader, texts: ReportTexts, themes: Sequence[ThemeCa
     )
     if not can_check(checked):
         return ()
-    wrong = check_all(checked, reader, families=False).wrong
+    wrong = check_all(checked, families=False).wrong
     return tuple(replace(each, problem=one_line(each.problem)) for each in wrong if each.check not in WARNED)
