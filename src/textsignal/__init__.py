@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from textsignal.insight.explanation import Explanation
     from textsignal.loading import load
     from textsignal.model import TextResponseModel
-    from textsignal.several import TextResponsesModel
     from textsignal.text.vectorise import TextVectorizer
+    from textsignal.topic_model import TopicModel
     from textsignal.training.inference import infer_weights
     from textsignal.uncertainty.checks import Check
     from textsignal.uncertainty.effect_table import EffectTable
     from textsignal.uncertainty.search import Search, search
-    from textsignal.workflow.compare import compare
     from textsignal.workflow.stream import predict_batches, predict_file
+    from textsignal.workflow.studies import compare
 
 __version__ = "0.1.0.dev0"
 
