@@ -229,7 +229,7 @@ DAMAGE = {
     "settings nested deep": (lambda f, j, a: j.write_text("[" * 100_000), r"model\.json cannot be read"),
     "settings a folder": (lambda f, j, a: (j.unlink(), j.mkdir()), r"model\.json cannot be read"),
     "a value altered": (
-        lambda f, j, a: _alter(j, b'"max_terms": null', b'"max_terms": 2000'),
+        lambda f, j, a: _alter(j, b'"n_jobs": -1', b'"n_jobs": 1'),
         r"model\.json was altered after it was saved",
     ),
     "a term altered": (lambda f, j, a: _alter(j, b'"breakfast"', b'"dinner"'), r"model\.json was altered"),

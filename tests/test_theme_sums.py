@@ -80,21 +80,21 @@ def test_columns_of_contributions_differ_though_labels_are_alike(themes):
 @pytest.mark.parametrize("text", [*REVIEWS.texts[:20], *ODD.values()], ids=[*map(str, range(20)), *ODD])
 def test_every_part_of_an_explanation_adds_up(themes, text):
     explanation = themes.explain(text)
-    sentences, themes, eta = explanation.sentences, explanation.themes, themes.predictions([text]).eta[0]
+    sentences, table, eta = explanation.sentences, explanation.themes, themes.predictions([text]).eta[0]
     assert explanation.linear_predictor == eta
     assert explanation.prediction == themes.predict([text])[0]
     # Words are the tone of sentences; sentences and themes each add up to the linear predictor ...
     tone = sentences["tone"].sum()
     assert explanation.words["contribution"].sum() == pytest.approx(tone, abs=1e-10)
     assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(tone, abs=1e-10)
-    assert themes["tone"].sum() == pytest.approx(tone, abs=1e-10)
-    assert explanation.baseline + themes["contribution"].sum() == pytest.approx(eta, abs=1e-10)
+    assert table["tone"].sum() == pytest.approx(tone, abs=1e-10)
+    assert explanation.baseline + table["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     assert explanation.baseline + sentences["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     # ... and points to the prediction.
-    points = explanation.baseline_prediction + themes["points"].sum()
+    points = explanation.baseline_prediction + table["points"].sum()
     assert points == pytest.approx(explanation.prediction, abs=1e-10)
-    for table in (themes, sentences, explanation.words):
-        np.testing.assert_allclose(table["points"], table["contribution"] * explanation.slope)
+    for part in (table, sentences, explanation.words):
+        np.testing.assert_allclose(part["points"], part["contribution"] * explanation.slope)
 
 
 def test_what_each_sentence_and_word_adds_is_its_formula(themes):
