@@ -186,7 +186,10 @@ def test_bad_options_of_themes_get_a_clear_error(options, message):
         ({"vectorizer": TextVectorizer(min_df=301)}, "no term is left: none of the"),
         ({"vectorizer": TextVectorizer(max_terms=0)}, "must be a whole number"),
         ({"vectorizer": TextVectorizer(stop_words="klingon")}, "no stop words for 'klingon'"),
-        ({"vectorizer": TextVectorizer(stop_words=["the", 3])}, "every stop word must be a string, but the list holds 3"),
+        (
+            {"vectorizer": TextVectorizer(stop_words=["the", 3])},
+            "every stop word must be a string, but the list holds 3",
+        ),
         ({"vectorizer": CountVectorizer()}, "vectorizer=CountVectorizer() cannot be used here; give a TextVectorizer"),
         ({"vectorizer": TfidfVectorizer()}, "vectorizer=TfidfVectorizer() cannot be used here; give a TextVectorizer"),
     ],

@@ -121,9 +121,7 @@ class TestLaws:
 
     def test_a_constant_covariate_changes_nothing(self):
         model = fit(TABLE.assign(one=1.0))
-        np.testing.assert_allclose(
-            predicted(model, TABLE.assign(one=1.0)), predicted(fitted()), atol=CLOSE
-        )
+        np.testing.assert_allclose(predicted(model, TABLE.assign(one=1.0)), predicted(fitted()), atol=CLOSE)
         assert model.covariate_effects_.iloc[-1]["effect"] == 0
         assert np.isnan(model.covariate_effects_.iloc[-1]["std_error"])
 
@@ -132,15 +130,11 @@ class TestLaws:
         other = fit(TABLE, formula="price + C(country)")
         np.testing.assert_allclose(predicted(other), predicted(fitted()), atol=CLOSE)
         coded = pd.get_dummies(TABLE["country"], dtype=float)[["it", "de"]].assign(price=TABLE["price"])
-        np.testing.assert_allclose(
-            predicted(fit(coded), coded), predicted(fitted()), atol=CLOSE
-        )
+        np.testing.assert_allclose(predicted(fit(coded), coded), predicted(fitted()), atol=CLOSE)
 
     def test_the_order_of_columns_does_not_matter(self):
         turned = TABLE[["country", "price"]]
-        np.testing.assert_allclose(
-            predicted(fit(turned), turned), predicted(fitted()), atol=CLOSE
-        )
+        np.testing.assert_allclose(predicted(fit(turned), turned), predicted(fitted()), atol=CLOSE)
         np.testing.assert_array_equal(predicted(fitted(), turned), predicted(fitted()))
 
     def test_an_offset_of_a_gaussian_is_taken_off_the_response(self):

@@ -39,18 +39,14 @@ MODELS = {
     "float32": lambda: TopicModel(GLMNMF(4), TextVectorizer(dtype=np.float32)),
     "counts": lambda: TopicModel(GLMNMF(4), TextVectorizer(weighting="count", row_norm="l2")),
     "own stop words": lambda: TopicModel(GLMNMF(4), TextVectorizer(stop_words={"the", "was", "und", "Ärger"})),
-    "n-grams": lambda: TopicModel(
-        GLMNMF(4), TextVectorizer(stop_words=None, ngram_range=(1, 3), min_df=3, max_df=0.5)
-    ),
+    "n-grams": lambda: TopicModel(GLMNMF(4), TextVectorizer(stop_words=None, ngram_range=(1, 3), min_df=3, max_df=0.5)),
     "one topic": lambda: TopicModel(GLMNMF(1, training="joint")),
     "a given family": lambda: TopicModel(GLMNMF(3, family=Binomial(n=np.int64(9), lowest=0))),
     "levels as a range": lambda: TopicModel(GLMNMF(3, levels=range(0, 8))),
     "options of NumPy's types": lambda: TopicModel(
         JBNMF(np.int64(3), alpha=np.float32(0.1), levels=np.array([1, 5]), random_state=None)
     ),
-    "a random generator": lambda: TopicModel(
-        GLMNMF(3, training="joint", random_state=np.random.RandomState(5))
-    ),
+    "a random generator": lambda: TopicModel(GLMNMF(3, training="joint", random_state=np.random.RandomState(5))),
 }
 
 

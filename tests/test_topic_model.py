@@ -57,8 +57,7 @@ def test_planted_aspects_are_found_with_the_right_effects(seed):
 def test_threads_change_no_bit_where_there_are_many_blocks():
     reviews = synthetic_reviews(2500, seed=8)
     one, two = (
-        TopicModel(GLMNMF(3, max_iter=5, n_jobs=n_jobs)).fit(reviews.texts, reviews.ratings)
-        for n_jobs in (1, 2)
+        TopicModel(GLMNMF(3, max_iter=5, n_jobs=n_jobs)).fit(reviews.texts, reviews.ratings) for n_jobs in (1, 2)
     )
     assert bits(one, reviews.texts) == bits(two, reviews.texts)
 
@@ -149,7 +148,9 @@ def test_parameters_are_got_set_and_cloned():
     model = TopicModel(GLMNMF(7, supervision=0.2, levels=(1, 5)), TextVectorizer(max_terms=50))
     assert clone(model).get_params(deep=False).keys() == model.get_params(deep=False).keys()
     assert clone(model).get_params()["vectorizer__max_terms"] == 50
-    changed = clone(model).set_params(estimator__n_topics=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
+    changed = (
+        clone(model).set_params(estimator__n_topics=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
+    )
     assert changed.transform(NEW).shape == (50, 3)
     assert len(changed.vectorizer_.terms_) == 60
     assert model.estimator.n_topics == 7

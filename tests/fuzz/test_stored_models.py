@@ -81,7 +81,9 @@ MODELS = {
         JBNMF(2, max_iter=20, n_jobs=1), TextVectorizer(max_terms=40, dtype=np.float32)
     ).fit(REVIEWS.texts, STARS),
     "predictive classes": lambda: topics(CLASSES, training="predictive", family="categorical"),
-    "predictive, covariates": lambda: topics(STARS, TABLE[["price"]].to_numpy(), training="predictive", family="gaussian"),
+    "predictive, covariates": lambda: topics(
+        STARS, TABLE[["price"]].to_numpy(), training="predictive", family="gaussian"
+    ),
     "themes, covariates": lambda: one(STARS, TABLE),
     "themes, formula": lambda: one(STARS, TABLE, formula=FORMULA),
     "classes": lambda: one(CLASSES),
