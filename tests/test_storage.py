@@ -324,7 +324,7 @@ def same(ours, theirs):
 def test_a_loaded_model_does_not_hold_the_texts_of_training(tmp_path, kind):
     fitted(kind).save(tmp_path / "model")
     again = load(tmp_path / "model")
-    with pytest.raises(InputError, match="a stored model does not hold (the texts it was trained on|its texts); give"):
+    with pytest.raises(InputError, match=r"a stored model does not hold (the texts it was trained on|its texts); give"):
         again.find_texts(0)
     written = b"".join(contents(tmp_path / "model").values())
     assert not any(text.encode() in written for text in REVIEWS.texts)

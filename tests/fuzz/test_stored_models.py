@@ -27,6 +27,7 @@ N = 120
 REVIEWS = synthetic_reviews(N, seed=2)
 STARS = np.asarray(REVIEWS.ratings, dtype=float)
 TABLE = pd.DataFrame({"price": np.arange(N) % 17 / 3, "country": np.array(["it", "fr", "de"])[np.arange(N) % 3]})
+PRICES = TABLE[["price"]].to_numpy()
 NEW = [*REVIEWS.texts[:3], "", "not clean", "xylophone 😀"]
 #: The longest message about a model, without its path.
 LONGEST = 400
@@ -81,9 +82,7 @@ MODELS = {
         JBNMF(2, max_iter=20, n_jobs=1), TextVectorizer(max_terms=40, dtype=np.float32)
     ).fit(REVIEWS.texts, STARS),
     "predictive classes": lambda: topics(CLASSES, training="predictive", family="categorical"),
-    "predictive, covariates": lambda: topics(
-        STARS, TABLE[["price"]].to_numpy(), training="predictive", family="gaussian"
-    ),
+    "predictive, covariates": lambda: topics(STARS, PRICES, training="predictive", family="gaussian"),
     "themes, covariates": lambda: one(STARS, TABLE),
     "themes, formula": lambda: one(STARS, TABLE, formula=FORMULA),
     "classes": lambda: one(CLASSES),
