@@ -620,7 +620,10 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if known:
             mentions = [one._first.known(one.naming_.better) for one in self.models.values()]
         else:
-            mentions = [reading.mentions for reading in self.readings(self.observed(*values))]
+            observed = self.observed(*values)
+            if not len(observed[0]):
+                raise InputError("no texts were given; there must be at least one")
+            mentions = [reading.mentions for reading in self.readings(observed)]
         tables = {
             name: with_words(one._first, grouped_drivers(said, by), self.labels_, n_terms)
             for (name, one), said in zip(self.models.items(), mentions, strict=True)

@@ -342,7 +342,9 @@ def _rebuild(
     ((kind, stored),) = readers.items()
     if kind == "topics":
         if settings or design is not None:
-            raise ValueError(f"a model of topics has {shown(min([*settings, 'covariates']))}, which is not known")
+            raise ValueError(f"a model of topics has {shown(min(settings, default='covariates'))}, which is not known")
+        columns = arrays.get("topics.estimator.fitted.covariates")
+        checker.sizes["covariates"] = 0 if columns is None else columns.size
         topics: StoredTopics = checker.part(StoredTopics, stored, kind)
         checker.finish()
         return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)

@@ -212,7 +212,7 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         check_number("n", n, least=1, whole=True)
         known, answers = self._texts(texts, responses)
         predictions = self.predictions(known)
-        number = theme_number(topic, self.topic_names)
+        number = theme_number(topic, self.topic_names, "topic")
         return find_texts(number, int(n), high, known, answers, predictions, metadata)
 
     def report(
