@@ -1124,15 +1124,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         observed = [
             with_columns(each, held_out, by, over) for each in self.observed(texts, responses, None, covariates, offset)
         ]
-        effects = None
-        if interval is not None:
-            if (observed[0].weight != 1).any():
-                raise InputError(
-                    "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
-                )
+        if interval is not None and (observed[0].weight != 1).any():
+            raise InputError(
+                "a report counts every text once, but these have weights; drivers(interval=...) has intervals"
+            )
         readings = self.readings(observed)
-        if interval is not None:
-            effects = self.effects_of(readings[0], groups=groups, level=interval)
+        effects = None if interval is None else self.effects_of(readings[0], groups=groups, level=interval)
         settings = ReportSettings(
             title=title,
             response_name=response_name or "",

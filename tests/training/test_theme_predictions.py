@@ -71,7 +71,7 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
     texts = reader.tokenise([*ODD, *REVIEWS.texts])
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_predictions, "BLOCK", block)
+        monkeypatch.setattr(theme_reading, "BLOCK", block)
         np.testing.assert_array_equal(replace(reader, n_jobs=n_jobs).predictions(texts).eta, expected)
 
 
