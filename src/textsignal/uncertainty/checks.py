@@ -25,7 +25,7 @@ from textsignal.errors import InputError
 from textsignal.estimators.predictions import r2_score
 from textsignal.evaluation import metrics as evaluate
 from textsignal.evaluation.metrics import overfit_warning
-from textsignal.families import Family, log_scores
+from textsignal.families import Family
 from textsignal.families.auto import Candidates, candidates
 from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
@@ -329,7 +329,7 @@ class Drawn:
         """Draw responses for the documents that are judged; None if the family cannot have drawn the observed ones."""
         step = -(-len(checked.rows) // MOST_DRAWN)
         eta, observed = checked.eta[::step], checked.responses[::step]
-        if log_scores(checked.family, observed, eta).max() > IMPOSSIBLE:
+        if checked.family.log_scores(observed, eta).max() > IMPOSSIBLE:
             return None  # shares of trials, say
         rng = checked.rng(0)
         drawn = [_numbers(checked.family, checked.family.sample(eta, rng)) for _ in range(DRAWS)]
@@ -478,7 +478,7 @@ def _held_back(family: Family, eta: Vector, responses: Vector, weight: Vector) -
         for fold in range(FOLDS):
             out = folds == fold
             fit = fit_glm(model, columns[~out], y[~out], weight[~out])
-            scores[out] = log_scores(fit.family, responses[out], fit.linear_predictor(columns[out]))
+            scores[out] = fit.family.log_scores(responses[out], fit.linear_predictor(columns[out]))
     return scores
 
 

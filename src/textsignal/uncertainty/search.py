@@ -47,7 +47,7 @@ from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
 from textsignal.estimators import GLMNMF
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families import Family, log_scores
+from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed
@@ -375,7 +375,7 @@ def _skill(family: Family, responses: Vector, eta: Vector) -> Values:
     known = ~np.isnan(responses)
     observed, eta = responses[known], eta[known]
     return {
-        "deviance": float(2 * np.mean(log_scores(family, observed, eta))),
+        "deviance": float(2 * np.mean(family.log_scores(observed, eta))),
         "r2": evaluate.r2_score(observed, family.mean(eta)),
     }
 

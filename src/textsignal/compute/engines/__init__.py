@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from textsignal.compute.kernels import Kernels
 
-
-class Summable(Protocol):
-    """A value that adds."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Sum = TypeVar("Sum", bound=Summable)
+Sum = TypeVar("Sum")
 
 
 class Engine(Protocol):
-    """Cuts texts into blocks and maps steps over them. The cut and the order of adding never depend on threads.
+    """Cuts texts into blocks and maps steps over them, whose results do not depend on the number of threads.
 
     Blocks are whatever a step takes, including handles from `keep`, and lists or tuples with these in them.
-
-    n_threads : of a step that cuts its own texts.
-    is_spread : True if steps run on workers with separate memory, where kept values stay.
+    n_threads : of a step that cuts its own texts; is_spread : True if workers with separate memory run steps.
     """
 
     n_threads: int

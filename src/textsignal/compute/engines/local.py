@@ -1,5 +1,7 @@
 """Blocks in this process' memory, worked on by threads."""
 
+# ruff: noqa: D102 -- methods of `Engine`
+
 from __future__ import annotations
 
 import functools
@@ -17,7 +19,7 @@ from joblib import effective_n_jobs
 
 from textsignal.compute.engines import Compute, Item, Result, Sum
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.code import missing
+from textsignal.compute.gpu import missing
 from textsignal.compute.kernels import Kernels, compiled
 from textsignal.errors import InputError
 
@@ -36,12 +38,6 @@ class LocalEngine:
     """Threads over blocks, which are cut by the data alone and added in their order: the same bits for any `n_jobs`.
 
     n_jobs : threads; -1 for all cores, None for 1 (joblib's convention).
-
-    Examples
-    --------
-    >>> with LocalEngine(n_jobs=2) as engine:
-    ...     engine.sweep(lambda block: sum(block), [(1, 2), (3, 4)])
-    10
     """
 
     is_spread = False
@@ -96,7 +92,6 @@ class LocalEngine:
         return [results.pop(i) for i in range(len(blocks))]
 
     def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
-        """`step` of every block: all is in this process."""
         return self.map(step, list(blocks))
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from textsignal.families import Family, level_probabilities
+from textsignal.families import Family
 from textsignal.report.values.data import Bar, Floats
 
 #: Most bins of responses with levels, and approximate number of bins of responses without.
@@ -55,7 +55,7 @@ class Bins:
     def chances(self, family: Family, eta: Floats) -> Floats:
         """Return (documents, levels) probabilities of levels, or (documents, bins) of bins if there are no levels."""
         if self.levels.size:
-            return level_probabilities(family, eta)
+            return family.level_probabilities(eta)
         inner = self.edges[1:-1] - (1 if self.whole else 0)
         below = np.asarray(family.distribution(eta[:, None]).cdf(inner[None, :]))
         ends = np.zeros((len(eta), 1)), np.ones((len(eta), 1))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
+from textsignal.families import Family, best_constant, deviance
 from textsignal.report.values.bins import Bins, bars_of
 from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
 from textsignal.report.values.documents import ReportTexts
@@ -64,7 +64,7 @@ def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
         pit=pit(family, responses, eta),
         interval_meant=meant,
         interval_held=held,
-        log_score=float(np.mean(log_scores(family, responses, eta))),
+        log_score=float(np.mean(family.log_scores(responses, eta))),
         log_score_without=without_text(family, documents.responses[answered & ~documents.held_out], responses),
     )
 
@@ -111,7 +111,7 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
 
 def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, float]:
     """Return the mean probability of central intervals, above INTERVAL for discrete responses, and the share inside."""
-    distribution = distribution_of_numbers(family, eta)
+    distribution = family.distribution_of_numbers(eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
     at_low = np.asarray(distribution.pmf(low)) if hasattr(distribution, "pmf") else np.zeros(np.shape(low))
     meant = distribution.cdf(high) - distribution.cdf(low) + at_low
@@ -130,7 +130,7 @@ def without_text(family: Family, training: Floats, responses: Floats) -> float:
     y, ones = family.encode(known), np.ones(known.size)
     constant = np.full(known.size, best_constant(family, y, ones))
     alone = family.refit(y, constant, ones)
-    return float(np.mean(log_scores(alone, responses, np.full(responses.size, constant[0]))))
+    return float(np.mean(alone.log_scores(responses, np.full(responses.size, constant[0]))))
 
 
 def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, ...]:
