@@ -1,7 +1,7 @@
 """The kernels in CUDA, one block of texts at a time. Formulas stand in `reference`.
 
 Arguments may lie in this process' memory or on the card, and results are returned where the weights, topics or effects
-are. Sums are added in an order that depends on the data alone.
+are. Sums are added in an order that depends on the data alone. Tone is not learnt by these, but by `tone.walk`.
 """
 
 # ruff: noqa: D103
@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.kernels import Array, Rows, TextSums, Vector, WeightStep
 from textsignal.compute.kernels.reference import FIRST_STEPS, TINY
+from textsignal.compute.kernels.reference import adagrad_step as adagrad_step
 from textsignal.compute.kernels.reference import adam_step as adam_step
 from textsignal.compute.kernels.reference import share_gradient as share_gradient
 from textsignal.compute.kernels.reference import shares as shares
@@ -99,18 +100,6 @@ def predictors(X: Rows, effects: Array) -> Array:
     given = (*text, np.int64(n), cp.asarray(effects), np.int64(len(effects) - 1), eta)
     _run("predictors", effects, *blocks(n, 4), given)
     return _home(eta, effects)
-
-
-def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
-    cp, constant = cupy(), len(effects) - 1
-    moved, moved_squares = cp.asarray(effects), cp.asarray(squares)
-    given = (*_by_term(X, constant, effects.dtype), np.int64(X.n_documents), cp.asarray(slopes, dtype=effects.dtype))
-    number = effects.dtype.type(rate)
-    columns = (effects.shape[1],)
-    _run("adagrad_step", effects, (constant + 1,), columns, (*given, number, np.int64(constant), moved, moved_squares))
-    if isinstance(effects, np.ndarray):
-        moved.get(out=effects)
-        moved_squares.get(out=squares)
 
 
 def _topic_sums(X: Rows, W: Any, HT: Any, weight: Any, directions: Any) -> tuple[Any, float]:
