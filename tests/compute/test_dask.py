@@ -15,19 +15,20 @@ pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
 
 from distributed import Client, LocalCluster, wait
 from same_tokens import assert_same_tokens
-from textsignal.workflow.analyse_source import analyse_source
 
 from textsignal import TextResponseModel, predict_batches
 from textsignal.compute.engines import dask
 from textsignal.compute.engines.dask import DaskEngine, connect
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.hashing import drawn
+from textsignal.data.columns import Roles
 from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.tokens import read_sentences
 from textsignal.training import streamed, tone
 from textsignal.training.streamed import Passing, Sample, common_bound, joined
+from textsignal.workflow.analyse import analyse_source
 
 #: Documents of a file, and of a block of tone.
 ROWS = 150
@@ -109,19 +110,23 @@ def test_columns_and_bad_rows_of_a_source_are_those_of_the_local_engine(client, 
     for number, table in enumerate(tables):
         table.loc[table.index[: 40 * number], "review"] = ""
         table.to_parquet(tmp_path / f"{number}.parquet")
-    given = {"text": "review", "response": "rating", "by": "hotel", "over": "date", "on_bad_rows": "drop"}
+    columns = Roles("review", ("rating",), by="hotel", over="date")
     one, two = (
-        analyse_source(tmp_path / "*.parquet", model=TextResponseModel(4, n_jobs=1), engine=engine, **given)
+        analyse_source(
+            tmp_path / "*.parquet", columns, TextResponseModel(4, n_jobs=1), engine=engine, on_bad_rows="drop"
+        )
         for engine in (DaskEngine(client), None)
     )
-    pd.testing.assert_frame_equal(one.documents, two.documents, check_exact=True)
-    pd.testing.assert_frame_equal(one.drivers, two.drivers, check_exact=True)
-    assert one.groups.equals(two.groups)
-    assert np.array_equal(one.times, two.times, equal_nan=True)
+    pd.testing.assert_frame_equal(one.texts, two.texts, check_exact=True)
+    pd.testing.assert_frame_equal(one.only.drivers, two.only.drivers, check_exact=True)
+    groups, times = one.only.reading.observed.groups, one.only.reading.observed.times
+    assert groups.equals(two.only.reading.observed.groups)
+    assert np.array_equal(times, two.only.reading.observed.times, equal_nan=True)
     assert one.summary == two.summary
+    assert one.only.summary == two.only.summary
     assert one.summary.dropped.startswith("240 bad rows: 240 empty texts (rows 151, 152, 153, 154, 155 and 235 more)")
-    expected = pd.concat(tables)["hotel"].iloc[one.documents["row"] - 1]
-    assert one.groups.tolist() == expected.tolist()
+    expected = pd.concat(tables)["hotel"].iloc[one.texts["row"] - 1]
+    assert groups.tolist() == expected.tolist()
 
 
 def test_sums_are_added_in_the_order_of_the_local_engine(client):

@@ -21,7 +21,7 @@ from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial,
 from textsignal.training import draws
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import infer_weights
-from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
+from textsignal.training.joint import AdaptiveGamma, JointSettings, NewtonStep, NoStep, TextAlone, train_joint
 from textsignal.training.tone import slope_of
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())

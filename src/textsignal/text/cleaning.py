@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 #: An entity with its semicolon: &amp; &#39; &#x2019;
 ENTITY = r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
@@ -80,19 +80,12 @@ def masked_characters(text: str) -> Sequence[str]:
     code or at least ten digits; shorter ones cannot be distinguished from other numbers.
     """
     characters: list[str] | None = None
-    for start, end, mask in _stretches(text):
-        characters = characters or list(text)
-        characters[start:end] = [mask, *[""] * (end - start - 1)]
-    return characters or text
-
-
-def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and mask of every masked stretch.
-
-    The search is repeated after matches are blanked out: a number may be recognised as such only without the number
-    before it, and masking a masked text must find nothing more.
-    """
+    unmasked = text
     for pattern, mask in ((_EMAIL, EMAIL_MASK), (_PHONE, PHONE_MASK)):
-        while stretches := [match.span() for match in pattern.finditer(text)]:
-            yield from ((*stretch, mask) for stretch in stretches)
-            text = pattern.sub(lambda match: "]" * len(match[0]), text)
+        # Repeated after matches are blanked out: a number may be recognised as such only without the one before it.
+        while spans := [match.span() for match in pattern.finditer(unmasked)]:
+            characters = characters or list(text)
+            for start, end in spans:
+                characters[start:end] = [mask, *[""] * (end - start - 1)]
+            unmasked = pattern.sub(lambda match: "]" * len(match[0]), unmasked)
+    return characters or text

@@ -76,8 +76,8 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
         return count_words(block[-1], n_words), count_pairs(block[-1])
 
     of_words, of_pairs = zip(*engine.map(counted, blocks_of(texts)), strict=True)
-    pairs, in_documents = _summed(of_pairs)
-    return TextCounts(*np.sum(of_words, axis=0), pairs=pairs, in_documents=in_documents)
+    documents, plain, negated, occurrences = np.sum(of_words, axis=0)
+    return TextCounts(documents, plain, negated, occurrences, *_summed(of_pairs))
 
 
 def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
@@ -123,7 +123,8 @@ class MergedCounts:
     def counts(self) -> TextCounts:
         """Sum of all counts."""
         self._merge()
-        return TextCounts(*self._of_words, pairs=self._pairs, in_documents=self._in_documents)
+        documents, plain, negated, occurrences = self._of_words
+        return TextCounts(documents, plain, negated, occurrences, self._pairs, self._in_documents)
 
     def _merge(self) -> None:
         """Add waiting pairs; discard the rarest of too many."""

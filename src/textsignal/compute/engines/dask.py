@@ -5,7 +5,7 @@ Workers need textsignal and the files under the same names; they share no folder
 local engine: the same bits, on processors of one kind.
 """
 
-# ruff: noqa: D102 -- methods of `Engine`
+# ruff: noqa: D102 -- methods of `LocalEngine`
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from textsignal.compute.engines import Item, Result, Sum
-from textsignal.compute.engines.local import GROUPS, LocalEngine, add_up, in_groups
+from textsignal.compute.engines.local import GROUPS, Item, LocalEngine, Result, Sum, add_up, in_groups
 from textsignal.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
 MALLOC_OPTIONS = {-3: 2**25, -1: 2**26}
 
 
-class DaskEngine:
+class DaskEngine(LocalEngine):
     """Steps on the workers of a Dask cluster; `TextResponseModel.fit(..., engine=DaskEngine(client))`.
 
     On a worker it is a local engine: a step that cuts its own documents does so there.
@@ -48,13 +47,11 @@ class DaskEngine:
     is_spread = True
 
     def __init__(self, client: Client, n_threads: int = 1) -> None:
+        super().__init__()
         self.client, self.n_threads = client, n_threads
 
     def __reduce__(self) -> tuple[type[LocalEngine], tuple[int]]:
         return LocalEngine, (self.n_threads,)
-
-    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
-        return LocalEngine().cut(n_documents, n_nonzeros, n_terms)
 
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
         return list(self.client.gather(self.keep(step, blocks)))
