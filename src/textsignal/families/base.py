@@ -234,7 +234,8 @@ class Family(ABC):
 
     def __repr__(self) -> str:
         """The constructor's call without settings that have their default."""
-        shown = {name: value for name, value in self.settings().items() if value is None or name in self.not_default()}
+        changed = self.not_default()
+        shown = {name: value for name, value in self.settings().items() if value is None or name in changed}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def _place(self, eta: Vector, rule: str) -> NDArray[np.int64]:

@@ -216,7 +216,7 @@ def count_codes(
 class Occurrences:
     """Every occurrence of a feature, text by text.
 
-    words, sentences, features : (occurrences,) the word it belongs to, of a phrase the second, its sentence, feature.
+    words, sentences, features : (occurrences,) number of each; a phrase belongs to its second word.
     values : (occurrences,) its share of the text: every occurrence of feature f in text i has an equal part of
         z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
     """
