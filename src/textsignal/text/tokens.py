@@ -77,7 +77,6 @@ class TokenisedTexts:
 
     words : the distinct words, in the order in which they first occur.
     codes : (all words of all texts,) the number of each in `words`; indptr : (texts + 1,) where each text begins in it.
-    n_cleaned : number of texts that cleaning changed before they were tokenised by `tokenizer`.
     """
 
     texts: Sequence[str]
@@ -85,7 +84,6 @@ class TokenisedTexts:
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
     tokenizer: Tokenizer
-    n_cleaned: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -95,10 +93,6 @@ class TokenisedTexts:
         indptr = starts_of(np.diff(self.indptr)[rows])
         codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
         return TokenisedTexts(texts_at(self.texts, rows), self.words, codes, indptr, self.tokenizer)
-
-    def first_copies(self) -> NDArray[np.int64]:
-        """Return (texts,) the first text with the same words in the same order; texts without words are their own."""
-        return _first_copies(self.codes, self.indptr)
 
 
 class Sentences(NamedTuple):
@@ -216,7 +210,9 @@ class SentenceTexts:
 
     def first_copies(self) -> NDArray[np.int64]:
         """Return (texts,) the first text with the same words in order; texts without words are their own."""
-        return _first_copies(self.codes, self.document_indptr)
+        first: dict[bytes, int] = {}
+        words = (self.codes[start:end].tobytes() for start, end in pairwise(self.document_indptr.tolist()))
+        return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(words)], int)
 
 
 def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
@@ -229,12 +225,6 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     sizes = ends - starts
     before = starts_of(sizes)
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
-
-
-def _first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    first: dict[bytes, int] = {}
-    contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
-    return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
 
 
 def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
@@ -270,7 +260,7 @@ def tokenised(
         parts = [vocabulary.number(tokenizer(text)) for text in encoded.texts]
         codes, indptr = np.concatenate([np.zeros(0, np.int32), *parts]), starts_of([len(part) for part in parts])
         distinct = vocabulary.words
-    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
+    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer)
 
 
 def read_sentences(
